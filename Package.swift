@@ -1,0 +1,142 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// The kernels (geometry, raster, snapshot) are optimised even in debug builds' release siblings only;
+/// nothing here is unchecked: a bounds violation must trap in a test, not paint a wrong picture.
+let kernel: [SwiftSetting] = strict
+
+let package = Package(
+    name: "billow",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "billow", targets: ["billow"]),
+        .library(name: "SkyPath", targets: ["SkyPath"]),
+        .library(name: "AviationWeather", targets: ["AviationWeather"]),
+        .library(name: "BillowKernel", targets: ["Geometry", "Turbulence", "BillowSnapshot", "BillowRaster", "BillowTiles"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: [.defaults, "YAML"]),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CH3", pkgConfig: "h3"),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
+
+        .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: kernel),
+        .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: kernel),
+        .target(
+            name: "BillowRaster", dependencies: ["Turbulence", "CPNG", "CDeflate", "CFreeType"], swiftSettings: kernel),
+        .target(name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry"], swiftSettings: kernel),
+        .target(
+            name: "BillowTiles", dependencies: ["Turbulence", "Geometry", "BillowSnapshot", "BillowRaster"],
+            swiftSettings: kernel),
+        .target(
+            name: "BillowStore",
+            dependencies: ["Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict),
+        .target(
+            name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationWeather"], swiftSettings: strict),
+        .target(
+            name: "SkyPath",
+            dependencies: [
+                "Geometry", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(name: "AviationWeather", dependencies: [], swiftSettings: strict),
+        .target(
+            name: "BillowSync",
+            dependencies: [
+                "Turbulence", "Geometry", "BillowStore", "SkyPath",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ], swiftSettings: strict),
+        .target(
+            name: "UpstreamSimulator",
+            dependencies: [
+                "Geometry", .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(
+            name: "BillowServer",
+            dependencies: [
+                "Turbulence", "Geometry", "BillowSnapshot", "BillowStore", "BillowSync", "BillowTiles", "BillowRaster",
+                "BillowExchange",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: strict),
+        .executableTarget(
+            name: "billow",
+            dependencies: [
+                "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
+                "BillowExchange", "UpstreamSimulator", "SkyPath", "AviationWeather", "Turbulence", "Geometry",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Yams", package: "Yams"),
+            ], swiftSettings: strict),
+        .testTarget(name: "GeometryTests", dependencies: ["Geometry"], swiftSettings: strict),
+        .testTarget(name: "TurbulenceTests", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
+        .testTarget(
+            name: "BillowRasterTests", dependencies: ["BillowRaster", "Turbulence"], swiftSettings: strict),
+        .testTarget(
+            name: "BillowSnapshotTests", dependencies: ["BillowSnapshot", "Turbulence", "Geometry"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BillowTilesTests",
+            dependencies: ["BillowTiles", "BillowRaster", "BillowSnapshot", "Turbulence", "Geometry"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BillowStoreTests", dependencies: ["BillowStore", "Turbulence", "Geometry"], swiftSettings: strict),
+        .testTarget(
+            name: "BillowExchangeTests",
+            dependencies: ["BillowExchange", "AviationWeather", "Turbulence", "Geometry"],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "SkyPathTests",
+            dependencies: ["SkyPath", "UpstreamSimulator", "Geometry",
+                .product(name: "AsyncHTTPClient", package: "async-http-client")], swiftSettings: strict),
+        .testTarget(
+            name: "BillowSyncTests",
+            dependencies: [
+                "BillowSync", "BillowStore", "SkyPath", "UpstreamSimulator", "Turbulence", "Geometry",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "BillowServerTests",
+            dependencies: [
+                "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
+                "BillowExchange", "Turbulence", "Geometry",
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ], swiftSettings: strict),
+        .testTarget(name: "EndToEndTests", dependencies: ["billow", "BillowRaster",
+            .product(name: "AsyncHTTPClient", package: "async-http-client")], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,94 @@
+/// One H3 cell of resolution 5, the grain of every turbulence report: about 253 km², 17 km from centre to centre.
+///
+/// Held as its dense index: base cell × 7⁵ + the five digits read in base 7. Dense indices keep H3's order, leave a few
+/// gaps under the twelve pentagons (2,050,454 slots for 2,016,842 cells), and have `parent = index ÷ 7`, so that the
+/// descendants of any coarser cell are one contiguous range. Unlike the 64-bit H3 index they fit a JavaScript number.
+///
+/// Source: H3 index bit layout, h3geo.org/docs/core-library/h3Indexing
+public struct Cell: Sendable, Hashable, Comparable {
+    /// 0 ..< `Cell.slots`.
+    public let dense: UInt32
+
+    /// The resolution of every cell.
+    public static let resolution = 5
+    /// Base cells of H3.
+    public static let baseCells = 122
+    /// Descendants of one base cell at resolution 5: 7⁵.
+    public static let slotsPerBaseCell = 16_807
+    /// The size of a table indexed by `dense`.
+    public static let slots = baseCells * slotsPerBaseCell
+
+    /// The cell of a dense index, or nil where it is out of range or one of the gaps under a pentagon.
+    public init?(dense: Int) {
+        guard dense >= 0, dense < Cell.slots, !H3Bits.isDeleted(dense: dense, resolution: Cell.resolution) else {
+            return nil
+        }
+        self.dense = UInt32(dense)
+    }
+
+    /// For tables that only ever held valid cells.
+    @inlinable
+    public init(uncheckedDense dense: UInt32) { self.dense = dense }
+
+    /// The cell of a 64-bit H3 index of resolution 5, or nil where it is anything else.
+    public init?(h3: UInt64) {
+        guard case .cell(let cell) = H3Index.classify(h3) else { return nil }
+        self = cell
+    }
+
+    /// The cell of the lower-case or upper-case hexadecimal text form, `85283473fffffff`; nil where it is not one.
+    public init?(h3String: some StringProtocol) {
+        guard let index = H3Index.parse(h3String) else { return nil }
+        self.init(h3: index)
+    }
+
+    /// The 64-bit H3 index.
+    public var h3: UInt64 { H3Bits.index(dense: Int(dense), resolution: Cell.resolution) }
+
+    /// The text form that H3 libraries use: 15 lower-case hexadecimal digits.
+    public var h3String: String { String(h3, radix: 16) }
+
+    @inlinable
+    public static func < (a: Cell, b: Cell) -> Bool { a.dense < b.dense }
+}
+
+/// What an H3 index turns out to be, for input that may be of any resolution or none.
+public enum H3Index {
+    public enum Class: Sendable, Hashable {
+        /// A cell of resolution 5.
+        case cell(Cell)
+        /// A finer cell (6–15) and its parent of resolution 5.
+        case finer(resolution: Int, parent: Cell)
+        /// A coarser cell (0–4), which says too little about where.
+        case coarser(resolution: Int)
+        /// Not the index of a cell: wrong mode, base cell, digits, or one of a pentagon's deleted sequences.
+        case invalid
+    }
+
+    /// Reads up to 16 hexadecimal digits; nil for anything else.
+    public static func parse(_ text: some StringProtocol) -> UInt64? {
+        guard !text.isEmpty, text.utf8.count <= 16, text.utf8.allSatisfy(\.isHexDigit) else { return nil }
+        return UInt64(text, radix: 16)
+    }
+
+    /// Tells what `index` is. Never traps, whatever the bits.
+    public static func classify(_ index: UInt64) -> Class {
+        guard H3Bits.isValidCell(index) else { return .invalid }
+        let resolution = H3Bits.resolution(index)
+        if resolution < Cell.resolution { return .coarser(resolution: resolution) }
+        let dense = H3Bits.dense(index, resolution: Cell.resolution)
+        let cell = Cell(uncheckedDense: UInt32(dense))
+        return resolution == Cell.resolution ? .cell(cell) : .finer(resolution: resolution, parent: cell)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// A place on WGS 84 in degrees: longitude −180…180, latitude −90…90, both finite.
+public struct LonLat: Sendable, Hashable {
+    public let longitude: Double
+    public let latitude: Double
+
+    /// Longitudes in either convention (−180…180 or 0…360) are taken and brought to −180…180; anything else is nil.
+    public init?(longitude: Double, latitude: Double) {
+        guard longitude.isFinite, latitude.isFinite, abs(longitude) <= 360, abs(latitude) <= 90 else { return nil }
+        self.longitude = LonLat.wrap(longitude)
+        self.latitude = latitude
+    }
+
+    init(uncheckedLongitude longitude: Double, latitude: Double) {
+        self.longitude = longitude
+        self.latitude = latitude
+    }
+
+    /// Brings a finite longitude to −180…180; ±180 stay as they are.
+    public static func wrap(_ longitude: Double) -> Double {
+        guard abs(longitude) > 180 else { return longitude }
+        let turned = (longitude + 180).truncatingRemainder(dividingBy: 360)
+        return (turned < 0 ? turned + 360 : turned) - 180
+    }
+}
+
+/// A box of longitudes and latitudes in degrees, edges included. `west > east` means that it crosses the antimeridian.
+///
+/// Source: RFC 7946 section 5
+public struct BoundingBox: Sendable, Hashable {
+    public let west: Double
+    public let south: Double
+    public let east: Double
+    public let north: Double
+
+    public static let world = BoundingBox(uncheckedWest: -180, south: -90, east: 180, north: 90)
+
+    /// nil where a value is not finite, a longitude lies beyond ±360, a latitude beyond ±90, or south is above north.
+    public init?(west: Double, south: Double, east: Double, north: Double) {
+        guard [west, south, east, north].allSatisfy(\.isFinite) else { return nil }
+        guard abs(west) <= 360, abs(east) <= 360, south >= -90, north <= 90, south <= north else { return nil }
+        if east - west >= 360 {
+            self.init(uncheckedWest: -180, south: south, east: 180, north: north)
+        } else {
+            self.init(uncheckedWest: LonLat.wrap(west), south: south, east: LonLat.wrap(east), north: north)
+        }
+    }
+
+    private init(uncheckedWest west: Double, south: Double, east: Double, north: Double) {
+        self.west = west
+        self.south = south
+        self.east = east
+        self.north = north
+    }
+
+    public var crossesAntimeridian: Bool { west > east }
+
+    /// Whether the place lies inside or on an edge.
+    public func contains(_ place: LonLat) -> Bool {
+        guard place.latitude >= south, place.latitude <= north else { return false }
+        return containsLongitude(place.longitude)
+    }
+
+    func containsLongitude(_ longitude: Double) -> Bool {
+        crossesAntimeridian
+            ? longitude >= west || longitude <= east
+            : longitude >= west && longitude <= east
+                || (east == 180 && longitude == -180) || (west == -180 && longitude == 180)
+    }
+
+    /// Whether two boxes share a point.
+    public func intersects(_ other: BoundingBox) -> Bool {
+        guard south <= other.north, other.south <= north else { return false }
+        return containsLongitude(other.west) || containsLongitude(other.east) || other.containsLongitude(west)
+    }
+}

@@ -1,0 +1,26 @@
+/// How far a picture looks back: the window (T − length, T].
+///
+/// Source: SkyPath iOS SDK reference 2.2, DataHistoryTime
+public enum History: Int, Sendable, Hashable, CaseIterable, Comparable {
+    case halfHour = 1_800
+    case oneHour = 3_600
+    case twoHours = 7_200
+    case fourHours = 14_400
+    case sixHours = 21_600
+
+    public static let `default` = History.twoHours
+
+    public var seconds: Int { rawValue }
+    public var hours: Double { Double(rawValue) / 3_600 }
+
+    /// `0.5`, `1`, `2`, `4` or `6`.
+    public init?(_ text: some StringProtocol) {
+        guard let match = History.allCases.first(where: { $0.text == text }) else { return nil }
+        self = match
+    }
+
+    /// Hours as parameters write them.
+    public var text: String { self == .halfHour ? "0.5" : String(rawValue / 3_600) }
+
+    public static func < (a: History, b: History) -> Bool { a.rawValue < b.rawValue }
+}

@@ -1,0 +1,153 @@
+public import Geometry
+
+/// One turbulence report: where, how high, how rough, when, and who says so. Stored once however many blocks it spans.
+public struct Observation: Sendable, Hashable {
+    /// The id that its reporter gave it; nil where there is none, and its content is its identity.
+    public var id: String?
+    public var cell: Cell
+    public var altitude: AltitudeBand
+    public var intensity: Intensity
+    public var observedAt: Instant
+    /// The aircraft category that the severity holds for; nil where none was named.
+    public var category: AircraftCategory?
+    /// The source's name, as configured or as the file says.
+    public var source: SourceID
+    public var kind: ObservationKind
+    /// The reporting aircraft or its type, as given.
+    public var aircraft: String?
+
+    public init(
+        id: String? = nil, cell: Cell, altitude: AltitudeBand, intensity: Intensity, observedAt: Instant,
+        category: AircraftCategory? = nil, source: SourceID, kind: ObservationKind = .inSitu, aircraft: String? = nil
+    ) {
+        self.id = id
+        self.cell = cell
+        self.altitude = altitude
+        self.intensity = intensity
+        self.observedAt = observedAt
+        self.category = category
+        self.source = source
+        self.kind = kind
+        self.aircraft = aircraft
+    }
+}
+
+/// What was said of how rough it was: a severity, an EDR, or both.
+public enum Intensity: Sendable, Hashable {
+    case reported(Severity, edr: EDR?)
+    case measured(EDR)
+
+    public var severity: Severity? { if case .reported(let severity, _) = self { severity } else { nil } }
+    public var edr: EDR? {
+        switch self {
+        case .reported(_, let edr): edr
+        case .measured(let edr): edr
+        }
+    }
+
+    /// nil where neither is known.
+    public init?(severity: Severity?, edr: EDR?) {
+        if let severity { self = .reported(severity, edr: edr) } else if let edr { self = .measured(edr) } else { return nil }
+    }
+}
+
+/// Eddy dissipation rate: the cube root of ε, in m^(2/3) s⁻¹, 0…1, independent of the aircraft. Kept to four decimals.
+///
+/// Source: ICAO Annex 3, 20th edition, appendix 6; WMO-No. 306 (0 11 075)
+public struct EDR: Sendable, Hashable, Comparable {
+    /// 0…10,000.
+    public let tenThousandths: UInt16
+
+    public var value: Double { Double(tenThousandths) / 10_000 }
+
+    /// nil outside 0…1 and for what is not a number.
+    public init?(_ value: Double) {
+        guard value >= 0, value <= 1 else { return nil }
+        tenThousandths = UInt16((value * 10_000).rounded())
+    }
+
+    /// nil outside 0…10,000.
+    public init?(tenThousandths: Int) {
+        guard (0...10_000).contains(tenThousandths) else { return nil }
+        self.tenThousandths = UInt16(tenThousandths)
+    }
+
+    init(unchecked tenThousandths: UInt16) { self.tenThousandths = tenThousandths }
+
+    public static func < (a: EDR, b: EDR) -> Bool { a.tenThousandths < b.tenThousandths }
+}
+
+/// How an observation came about.
+public enum ObservationKind: UInt8, Sendable, Hashable, CaseIterable {
+    case inSitu = 0
+    case pilotReport = 1
+
+    public var name: String {
+        switch self {
+        case .inSitu: "in-situ"
+        case .pilotReport: "pilot-report"
+        }
+    }
+
+    public init?(name: some StringProtocol) {
+        guard let match = ObservationKind.allCases.first(where: { $0.name == name }) else { return nil }
+        self = match
+    }
+}
+
+/// The name of a source: 1–64 letters, digits, `-`, `_` and `.`.
+public struct SourceID: Sendable, Hashable, Comparable, CustomStringConvertible {
+    public let name: String
+
+    public init?(_ name: some StringProtocol) {
+        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(SourceID.isAllowed) else { return nil }
+        self.name = String(name)
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    public var description: String { name }
+    public static func < (a: SourceID, b: SourceID) -> Bool { a.name < b.name }
+}
+
+/// What a source's records mean to each other.
+public enum MergeRule: UInt8, Sendable, Hashable {
+    /// Independent reports: each stands for its whole history.
+    case keep = 0
+    /// Computed values: the newest record of (source, category, cell, altitude) replaces the ones before.
+    case replace = 1
+}
+
+/// An aircraft category, C10 (light propeller) to C110 (A380), in steps of ten.
+///
+/// Source: SkyPath REST reference, corridor call, aircraft category
+public struct AircraftCategory: Sendable, Hashable, Comparable {
+    /// 10, 20, … 110.
+    public let number: UInt8
+
+    public static let `default` = AircraftCategory(uncheckedNumber: 60)
+    public static let all = (1...11).map { AircraftCategory(uncheckedNumber: UInt8($0 * 10)) }
+
+    public init?(number: Int) {
+        guard (10...110).contains(number), number % 10 == 0 else { return nil }
+        self.number = UInt8(number)
+    }
+
+    /// `C60`.
+    public init?(_ text: some StringProtocol) {
+        guard let match = AircraftCategory.all.first(where: { $0.name == text }) else { return nil }
+        self = match
+    }
+
+    private init(uncheckedNumber number: UInt8) { self.number = number }
+
+    public var name: String { "C\(number)" }
+    public static func < (a: AircraftCategory, b: AircraftCategory) -> Bool { a.number < b.number }
+}

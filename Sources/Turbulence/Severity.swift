@@ -1,0 +1,62 @@
+/// How rough the air is, in the five steps that the whole product speaks. 0 is a positive report of smooth air, not the
+/// absence of a report.
+///
+/// Source: SkyPath iOS SDK reference 2.2, TurbulenceSeverity (none, light, lightModerate, moderate, moderateSevere)
+public enum Severity: UInt8, Sendable, Hashable, CaseIterable, Comparable {
+    case smooth = 0
+    case light = 1
+    case lightModerate = 2
+    case moderate = 3
+    case moderateSevere = 4
+
+    /// The stable name in properties and parameters.
+    public var name: String {
+        switch self {
+        case .smooth: "smooth"
+        case .light: "light"
+        case .lightModerate: "light-moderate"
+        case .moderate: "moderate"
+        case .moderateSevere: "moderate-severe"
+        }
+    }
+
+    /// The words of a legend.
+    public var label: String {
+        switch self {
+        case .smooth: "Smooth"
+        case .light: "Light"
+        case .lightModerate: "Light-Moderate"
+        case .moderate: "Moderate"
+        case .moderateSevere: "Moderate-Occasionally Severe"
+        }
+    }
+
+    /// A number 0–4 or a name, as parameters write it.
+    public init?(_ text: some StringProtocol) {
+        if let number = UInt8(text), text.utf8.count == 1 { self.init(rawValue: number) } else {
+            guard let match = Severity.allCases.first(where: { $0.name == text }) else { return nil }
+            self = match
+        }
+    }
+
+    @inlinable
+    public static func < (a: Severity, b: Severity) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A set of severities.
+public struct SeveritySet: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue & 0b11111 }
+    public init(_ severities: some Sequence<Severity>) {
+        self.init(rawValue: severities.reduce(0) { $0 | 1 << $1.rawValue })
+    }
+
+    public static let all = SeveritySet(rawValue: 0b11111)
+
+    /// This severity or worse.
+    public static func atLeast(_ severity: Severity) -> SeveritySet {
+        SeveritySet(rawValue: 0b11111 << severity.rawValue)
+    }
+
+    public func contains(_ severity: Severity) -> Bool { rawValue & 1 << severity.rawValue != 0 }
+}
