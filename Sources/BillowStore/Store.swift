@@ -1,0 +1,235 @@
+public import Turbulence
+
+/// The log of everything that was ever observed, and where each source stands.
+///
+/// Append-only: a row counts from the version `since` until the version `until`; a correction or a retraction closes a row
+/// and opens another, ageing deletes nothing. Versions are dense and in commit order.
+public protocol Store: Sendable {
+    /// The newest version and from when on observations are kept.
+    func head() async throws(StoreError) -> Head
+
+    /// Every source that was ever named, in the order of their numbers.
+    func sources() async throws(StoreError) -> [SourceRecord]
+
+    /// Makes a source known, or gives a known one its rule; the same again changes nothing.
+    func register(_ source: SourceID, merge: MergeRule, simulated: Bool) async throws(StoreError) -> SourceRecord
+
+    /// Writes a batch as one transaction, durable when this returns: rows, retractions, cursors and the version land
+    /// together or not at all. A batch that changes no row raises no version, but keeps its cursors and fetch time.
+    func commit(_ batch: Batch) async throws(StoreError) -> BatchResult
+
+    /// The cursors of a source, by the name of the piece of its query.
+    func cursors(of source: SourceID) async throws(StoreError) -> [String: String]
+
+    /// All that came and went after a version, as one consistent picture with the head and the sources.
+    func changes(since version: Version) async throws(StoreError) -> Changes
+
+    /// The rows that count at the head, observed at `from` ≤ t < `to`, in key order, with that head.
+    func rows(from: Instant, to: Instant) async throws(StoreError) -> Rows
+
+    /// One page of the log that counts, in key order, starting after `after`; fewer than `limit` means the end.
+    func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
+        -> [(row: ObservationRow, details: ObservationDetails)]
+
+    /// The details of some rows; keys that aren't there are left out.
+    func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails]
+
+    /// The row that counts with this feature id (the one it came with, or `ObservationKey.id`).
+    func observation(id: String) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)?
+
+    /// One page of pilot reports that count, ordered by (time, id), starting after that pair.
+    func pilotReports(after: (Instant, String)?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
+        -> [PilotReport]
+}
+
+/// Where the log stands.
+public struct Head: Sendable, Hashable {
+    public var version: Version
+
+    public init(version: Version) { self.version = version }
+}
+
+/// One source, as the store knows it.
+public struct SourceRecord: Sendable, Hashable {
+    public var number: SourceNumber
+    public var id: SourceID
+    public var merge: MergeRule
+    /// Whether its data is made up for demonstration.
+    public var simulated: Bool
+    /// When it was last fetched with success; nil before the first time and for what isn't fetched.
+    public var fetchedAt: Instant?
+    /// From when on the log is complete for it; nil where nothing is known.
+    public var completeSince: Instant?
+
+    public init(
+        number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool, fetchedAt: Instant?,
+        completeSince: Instant?
+    ) {
+        self.number = number
+        self.id = id
+        self.merge = merge
+        self.simulated = simulated
+        self.fetchedAt = fetchedAt
+        self.completeSince = completeSince
+    }
+}
+
+/// What one transaction writes. All observations are of sources registered before, or named in `sources`.
+public struct Batch: Sendable {
+    /// The source on whose behalf it is written; nil for an import of several.
+    public var source: SourceID?
+    public var observations: [Observation]
+    public var pilotReports: [PilotReport]
+    /// Closes what a complete fetch no longer has.
+    public var retraction: Retraction?
+    /// New cursors by piece; nil as a value removes one.
+    public var cursors: [String: String?]
+    /// When the fetch succeeded that this is the (last) batch of.
+    public var fetchedAt: Instant?
+    /// From when on the log is complete for the source, where this batch settles it.
+    public var completeSince: Instant?
+
+    public init(
+        source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
+        retraction: Retraction? = nil, cursors: [String: String?] = [:], fetchedAt: Instant? = nil,
+        completeSince: Instant? = nil
+    ) {
+        self.source = source
+        self.observations = observations
+        self.pilotReports = pilotReports
+        self.retraction = retraction
+        self.cursors = cursors
+        self.fetchedAt = fetchedAt
+        self.completeSince = completeSince
+    }
+}
+
+/// What a complete, validated fetch of computed values says by leaving out: an open row of the batch's source, observed at
+/// `from` ≤ t ≤ `to`, that `covers` and that is newer than `standing` has for its place (or has no place there) is closed.
+public struct Retraction: Sendable {
+    /// Where and how high, for which category.
+    public struct Place: Sendable, Hashable {
+        public var cell: UInt32
+        public var altitude: AltitudeBand
+        public var category: AircraftCategory?
+
+        public init(cell: UInt32, altitude: AltitudeBand, category: AircraftCategory?) {
+            self.cell = cell
+            self.altitude = altitude
+            self.category = category
+        }
+    }
+
+    public var from: Instant
+    public var to: Instant
+    /// Whether the fetch would have had this row (area, altitudes, category).
+    public var covers: @Sendable (ObservationRow) -> Bool
+    /// All that the fetch has: the observation time at each place.
+    public var standing: [Place: Instant]
+
+    public init(
+        from: Instant, to: Instant, covers: @escaping @Sendable (ObservationRow) -> Bool, standing: [Place: Instant]
+    ) {
+        self.from = from
+        self.to = to
+        self.covers = covers
+        self.standing = standing
+    }
+}
+
+/// What became of a batch.
+public struct BatchResult: Sendable, Hashable {
+    /// The head after it.
+    public var version: Version
+    /// Rows opened, corrections among them.
+    public var accepted: Int
+    /// Observations that stood there already.
+    public var duplicates: Int
+    /// Rows closed because the same id came with other content.
+    public var corrected: Int
+    /// Rows closed because a complete fetch no longer has them.
+    public var retracted: Int
+    /// Pilot reports that are new.
+    public var pilotReports: Int
+
+    /// Whether the version rose.
+    public var changed: Bool { accepted + retracted + pilotReports > 0 }
+
+    public init(
+        version: Version, accepted: Int = 0, duplicates: Int = 0, corrected: Int = 0, retracted: Int = 0,
+        pilotReports: Int = 0
+    ) {
+        self.version = version
+        self.accepted = accepted
+        self.duplicates = duplicates
+        self.corrected = corrected
+        self.retracted = retracted
+        self.pilotReports = pilotReports
+    }
+}
+
+/// All that changed after a version.
+public struct Changes: Sendable {
+    public var head: Head
+    public var sources: [SourceRecord]
+    /// Rows with since > version that still count.
+    public var opened: [ObservationRow]
+    /// Rows that counted at the version and have been closed after it.
+    public var closed: [ObservationRow]
+
+    public init(head: Head, sources: [SourceRecord], opened: [ObservationRow], closed: [ObservationRow]) {
+        self.head = head
+        self.sources = sources
+        self.opened = opened
+        self.closed = closed
+    }
+}
+
+/// Rows with the head at which they count.
+public struct Rows: Sendable {
+    public var head: Head
+    public var sources: [SourceRecord]
+    public var rows: [ObservationRow]
+
+    public init(head: Head, sources: [SourceRecord], rows: [ObservationRow]) {
+        self.head = head
+        self.sources = sources
+        self.rows = rows
+    }
+}
+
+/// The parts of an observation that no picture needs.
+public struct ObservationDetails: Sendable, Hashable {
+    /// The id that it came with.
+    public var id: String?
+    public var aircraft: String?
+
+    public init(id: String?, aircraft: String?) {
+        self.id = id
+        self.aircraft = aircraft
+    }
+}
+
+/// What can go wrong with a store.
+public enum StoreError: Error, Sendable, CustomStringConvertible {
+    /// The file can't be opened or written, with the path and the system's reason.
+    case unavailable(path: String, reason: String)
+    /// The file is not a database of Billow, or is damaged.
+    case corrupt(path: String, reason: String)
+    /// More sources than a row can name (256).
+    case tooManySources(SourceID)
+    /// An observation names a source that was never registered.
+    case unknownSource(SourceID)
+    /// Disk full, locked for too long, or another failure of the database.
+    case failed(String)
+
+    public var description: String {
+        switch self {
+        case .unavailable(let path, let reason): "the database \(path) can't be used: \(reason)"
+        case .corrupt(let path, let reason): "the database \(path) is damaged or of another kind: \(reason)"
+        case .tooManySources(let source): "source \(source) is one too many: a database knows at most 256"
+        case .unknownSource(let source): "source \(source) is not registered"
+        case .failed(let reason): "the database failed: \(reason)"
+        }
+    }
+}
