@@ -73,3 +73,50 @@ public struct BoundingBox: Sendable, Hashable {
         return containsLongitude(other.west) || containsLongitude(other.east) || other.containsLongitude(west)
     }
 }
+
+extension GridBox {
+    /// The smallest box of grid points around a box of degrees; one across the antimeridian reaches beyond 2³⁰.
+    public init(_ box: BoundingBox) {
+        func units(_ value: Double, _ rule: FloatingPointRoundingRule) -> Int64 { Int64(Grid.units(value).rounded(rule)) }
+        let east = box.crossesAntimeridian ? box.east + 360 : box.east
+        self.init(
+            minX: units(UnitMercator.x(longitude: box.west), .down),
+            minY: units(UnitMercator.y(latitude: box.north), .down),
+            maxX: units(UnitMercator.x(longitude: east), .up),
+            maxY: units(UnitMercator.y(latitude: box.south), .up))
+    }
+}
+
+extension BoundingBox {
+    /// The box around a cell's vertices; a cell around a pole reaches to it and around the world.
+    public init(of cell: Cell) {
+        let vertices = H3.boundary(h3: cell.h3)
+        let center = H3.center(of: cell)
+        var west = 0.0
+        var east = 0.0
+        var south = 90.0
+        var north = -90.0
+        var turn = 0.0
+        var previous = vertices.last?.longitude ?? 0
+        for vertex in vertices {
+            var offset = vertex.longitude - center.longitude
+            offset -= (offset / 360).rounded() * 360
+            west = min(west, offset)
+            east = max(east, offset)
+            south = min(south, vertex.latitude)
+            north = max(north, vertex.latitude)
+            let step = vertex.longitude - previous
+            turn += step - (step / 360).rounded() * 360
+            previous = vertex.longitude
+        }
+        if abs(turn) > 180 {
+            self.init(
+                uncheckedWest: -180, south: center.latitude > 0 ? south : -90, east: 180,
+                north: center.latitude > 0 ? 90 : north)
+        } else {
+            self.init(
+                uncheckedWest: LonLat.wrap(center.longitude + west), south: south,
+                east: LonLat.wrap(center.longitude + east), north: north)
+        }
+    }
+}

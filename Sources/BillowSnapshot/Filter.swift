@@ -1,0 +1,116 @@
+public import Turbulence
+
+/// What a picture is asked for, besides where and when: the one filter grammar of every route.
+public struct Filter: Sendable, Hashable {
+    public var history: History
+    public var severities: SeveritySet
+    public var altitudes: AltitudeRange
+    /// nil for every source.
+    public var sources: Set<SourceID>?
+    /// nil for every kind.
+    public var kinds: Set<ObservationKind>?
+    public var category: AircraftCategory
+
+    public init(
+        history: History = .default, severities: SeveritySet = .all, altitudes: AltitudeRange = .all,
+        sources: Set<SourceID>? = nil, kinds: Set<ObservationKind>? = nil, category: AircraftCategory = .default
+    ) {
+        self.history = history
+        self.severities = severities
+        self.altitudes = altitudes
+        self.sources = sources
+        self.kinds = kinds
+        self.category = category
+    }
+}
+
+/// A filter at an instant, made ready to be put to millions of rows.
+struct RowTest: Sendable {
+    private let after: UInt32
+    private let upTo: UInt32
+    private let minimum: UInt8
+    private let maximum: UInt8
+    private let takesSource: [Bool]
+    private let takesKind: [Bool]
+    private let categoryCode: UInt8
+    private let takesSeverity: [Bool]
+    private let thresholds: SeverityThresholds
+
+    init(filter: Filter, at instant: Instant, sources: [SourceNumber: SourceID], table: SeverityTable) {
+        after = UInt32(instant.advanced(by: -filter.history.seconds).seconds)
+        upTo = UInt32(instant.seconds)
+        minimum = UInt8(filter.altitudes.minimum)
+        maximum = UInt8(filter.altitudes.maximum)
+        var takesSource = [Bool](repeating: filter.sources == nil, count: 256)
+        if let wanted = filter.sources {
+            for (number, id) in sources where wanted.contains(id) { takesSource[Int(number.rawValue)] = true }
+        }
+        self.takesSource = takesSource
+        takesKind = ObservationKind.allCases.map { filter.kinds?.contains($0) ?? true }
+        categoryCode = filter.category.number / 10
+        takesSeverity = Severity.allCases.map { filter.severities.contains($0) }
+        thresholds = table.thresholds(for: filter.category)
+    }
+
+    /// The severity that a row stands for, or nil where it is not part of the picture.
+    ///
+    /// It stands from its observation until it is replaced or its history is over; a severity that was given counts for
+    /// the category that it was given for (for all, where none was named), else its EDR is classed by the category's table.
+    @inline(__always)
+    func severity(of index: Int, in segment: borrowing SegmentColumns) -> Severity? {
+        let observed = segment.observedAt[index]
+        guard observed > after, observed <= upTo, segment.replacedAt[index] > upTo else { return nil }
+        let place = Place(bits: segment.places[index])
+        guard place.highest >= minimum, place.lowest < maximum, takesSource[Int(place.source.rawValue)],
+            takesKind[Int(segment.kinds[index])]
+        else { return nil }
+        let given = segment.severities[index]
+        let severity: Severity
+        if given != Segment.none, place.categoryCode == 0 || place.categoryCode == categoryCode {
+            guard let known = Severity(rawValue: given) else { return nil }
+            severity = known
+        } else {
+            guard let edr = EDR(tenThousandths: Int(segment.edrs[index])) else { return nil }
+            severity = thresholds.severity(of: edr)
+        }
+        return takesSeverity[Int(severity.rawValue)] ? severity : nil
+    }
+
+    /// Whether the severity that `severity(of:in:)` gives was derived from EDR.
+    func isDerived(_ index: Int, in segment: borrowing SegmentColumns) -> Bool {
+        let code = Place(bits: segment.places[index]).categoryCode
+        return segment.severities[index] == Segment.none || !(code == 0 || code == categoryCode)
+    }
+}
+
+/// A segment's columns as plain memory, for the loops over millions of rows.
+struct SegmentColumns {
+    let places: UnsafeBufferPointer<UInt64>
+    let observedAt: UnsafeBufferPointer<UInt32>
+    let replacedAt: UnsafeBufferPointer<UInt32>
+    let severities: UnsafeBufferPointer<UInt8>
+    let edrs: UnsafeBufferPointer<UInt16>
+    let kinds: UnsafeBufferPointer<UInt8>
+}
+
+extension Segment {
+    /// The columns are valid only inside `body`.
+    func withColumns<Result>(_ body: (borrowing SegmentColumns) -> Result) -> Result {
+        places.withUnsafeBufferPointer { places in
+            observedAt.withUnsafeBufferPointer { observedAt in
+                replacedAt.withUnsafeBufferPointer { replacedAt in
+                    severities.withUnsafeBufferPointer { severities in
+                        edrs.withUnsafeBufferPointer { edrs in
+                            kinds.withUnsafeBufferPointer { kinds in
+                                body(
+                                    SegmentColumns(
+                                        places: places, observedAt: observedAt, replacedAt: replacedAt,
+                                        severities: severities, edrs: edrs, kinds: kinds))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

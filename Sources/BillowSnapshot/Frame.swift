@@ -1,0 +1,165 @@
+public import Geometry
+public import Turbulence
+
+/// One picture of the air: some hours of rows, looked at through a filter from one instant. Everything that is drawn or
+/// listed of it comes from the same rows, so pixels and features never disagree.
+public struct Frame: Sendable {
+    public let instant: Instant
+    public let filter: Filter
+    private let segments: [Segment]
+    private let sources: [SourceNumber: SourceID]
+    private let table: SeverityTable
+    private let test: RowTest
+
+    /// `window` must hold every row observed in (instant − history, instant], and those 30 minutes before for trends.
+    public init(window: Window, at instant: Instant, filter: Filter, table: SeverityTable) {
+        self.instant = instant
+        self.filter = filter
+        self.table = table
+        segments = window.segments(for: filter, at: instant)
+        sources = window.sources
+        test = RowTest(filter: filter, at: instant, sources: window.sources, table: table)
+    }
+
+    /// One byte a cell.
+    /// - Complexity: O(rows of the hours that the history touches)
+    public func plane() -> FramePlane { FramePlane(segments: segments, test: test) }
+
+    /// The hexagons whose cell comes after `after`, in cell order, as many as `limit`, of those that `area` takes.
+    public func hexagons(after: Cell? = nil, limit: Int = .max, area: CellArea = .everywhere) -> [Hexagon] {
+        var found: [Hexagon] = []
+        forEachChunk(after: after, area: area) { chunk in
+            var best = [Best?](repeating: nil, count: CellTable.chunkSize)
+            standing(inChunk: chunk) { segment, row, severity, columns in
+                let dense = Place(bits: columns.places[row]).dense
+                let position = dense % CellTable.chunkSize
+                let candidate = Best(
+                    severity: severity, observedAt: columns.observedAt[row], segment: segment, row: row, reports: 1)
+                best[position] = best[position].map { $0.joined(candidate) } ?? candidate
+            }
+            for (position, best) in best.enumerated() {
+                guard let best else { continue }
+                let cell = Cell(uncheckedDense: UInt32(chunk * CellTable.chunkSize + position))
+                if let after, cell <= after { continue }
+                guard area.contains(cell), let record = record(best.segment, best.row, best.severity) else { continue }
+                found.append(Hexagon(record: record, reports: best.reports))
+                if found.count >= limit { return false }
+            }
+            return true
+        }
+        return found
+    }
+
+    /// Every standing record in the order of (cell, key), starting after that pair.
+    public func standingRecords(
+        after: (Cell, ObservationKey)? = nil, limit: Int = .max, area: CellArea = .everywhere
+    ) -> [StandingRecord] {
+        var found: [StandingRecord] = []
+        forEachChunk(after: after?.0, area: area) { chunk in
+            var here: [StandingRecord] = []
+            standing(inChunk: chunk) { segment, row, severity, columns in
+                let cell = Cell(uncheckedDense: UInt32(Place(bits: columns.places[row]).dense))
+                guard area.contains(cell), let record = record(segment, row, severity) else { return }
+                if let after, (cell.dense, record.row.key) <= (after.0.dense, after.1) { return }
+                here.append(record)
+            }
+            here.sort { ($0.row.cell.dense, $0.row.key) < ($1.row.cell.dense, $1.row.key) }
+            found.append(contentsOf: here.prefix(limit - found.count))
+            return found.count < limit
+        }
+        return found
+    }
+
+    // MARK: - Walking the rows
+
+    private struct Best {
+        var severity: Severity
+        var observedAt: UInt32
+        var segment: Int
+        var row: Int
+        var reports: Int
+
+        /// The most severe; the newest wins a tie, and then the one met first.
+        func joined(_ other: Best) -> Best {
+            var winner = (other.severity, other.observedAt) > (severity, observedAt) ? other : self
+            winner.reports = reports + other.reports
+            return winner
+        }
+    }
+
+    private func forEachChunk(after: Cell?, area: CellArea, _ body: (Int) -> Bool) {
+        let first = after.map { Int($0.dense) / CellTable.chunkSize } ?? 0
+        for chunk in first..<Segment.chunks {
+            guard segments.contains(where: { !$0.rows(inChunk: chunk).isEmpty }), area.mayHold(chunk: chunk) else {
+                continue
+            }
+            guard body(chunk) else { return }
+        }
+    }
+
+    private func standing(
+        inChunk chunk: Int, _ body: (_ segment: Int, _ row: Int, Severity, borrowing SegmentColumns) -> Void
+    ) {
+        for (index, segment) in segments.enumerated() {
+            let rows = segment.rows(inChunk: chunk)
+            guard !rows.isEmpty else { continue }
+            segment.withColumns { columns in
+                for row in rows {
+                    if let severity = test.severity(of: row, in: columns) { body(index, row, severity, columns) }
+                }
+            }
+        }
+    }
+
+    private func record(_ segment: Int, _ row: Int, _ severity: Severity) -> StandingRecord? {
+        guard let found = segments[segment].row(row), let source = sources[found.source] else { return nil }
+        let isDerived = segments[segment].withColumns { test.isDerived(row, in: $0) }
+        return StandingRecord(row: found, source: source, severity: severity, basis: isDerived ? .edr : .reported)
+    }
+}
+
+/// A record that counts at the frame's instant, with the severity that it stands for.
+public struct StandingRecord: Sendable, Hashable {
+    public var row: ObservationRow
+    public var source: SourceID
+    public var severity: Severity
+    public var basis: SeverityBasis
+}
+
+/// Where a severity comes from.
+public enum SeverityBasis: String, Sendable, Hashable {
+    /// Classed from EDR by the category's table.
+    case edr
+    /// As the source gave it.
+    case reported
+}
+
+/// One cell of the aggregated picture.
+public struct Hexagon: Sendable, Hashable {
+    /// The record that decides it.
+    public var record: StandingRecord
+    /// How many standing records it stands for, that one included.
+    public var reports: Int
+}
+
+/// An area as a question about cells: a box on the map.
+public struct CellArea: Sendable, Hashable {
+    private let box: BoundingBox?
+    private let gridBox: GridBox
+
+    public static let everywhere = CellArea(box: nil)
+
+    /// Cells that share a point with the box.
+    public init(_ box: BoundingBox) { self.init(box: box) }
+
+    private init(box: BoundingBox?) {
+        self.box = box
+        gridBox = box.map(GridBox.init) ?? GridBox(minX: 0, minY: 0, maxX: 0, maxY: 0)
+    }
+
+    func mayHold(chunk: Int) -> Bool {
+        box == nil || CellTree.shared.mayIntersect(resolution: 2, dense: chunk, gridBox)
+    }
+
+    public func contains(_ cell: Cell) -> Bool { box?.intersects(BoundingBox(of: cell)) ?? true }
+}

@@ -1,0 +1,172 @@
+import Geometry
+public import Turbulence
+
+/// The rows of one hour, in columns, sorted by place and time. 28 bytes a row.
+struct Segment: Sendable {
+    /// Place, 64 bits a row: see `Place`.
+    private(set) var places: [UInt64]
+    /// Unix seconds.
+    private(set) var observedAt: [UInt32]
+    /// From when on a newer record of the same place replaces this one; `UInt32.max` where none does.
+    private(set) var replacedAt: [UInt32]
+    /// 0–4, or `none`.
+    private(set) var severities: [UInt8]
+    /// Ten-thousandths, or `noEDR`.
+    private(set) var edrs: [UInt16]
+    private(set) var kinds: [UInt8]
+    private(set) var keys: [Int64]
+    /// Where the rows of each chunk of 343 cells begin: one entry a chunk and the end.
+    private(set) var chunkStarts: [UInt32]
+
+    static let none: UInt8 = 255
+    static let noEDR: UInt16 = .max
+    static let chunks = Cell.slots / CellTable.chunkSize
+    static let seconds = 3_600
+
+    var count: Int { places.count }
+
+    init() {
+        places = []
+        observedAt = []
+        replacedAt = []
+        severities = []
+        edrs = []
+        kinds = []
+        keys = []
+        chunkStarts = [UInt32](repeating: 0, count: Segment.chunks + 1)
+    }
+
+    /// This segment without the rows of `removed` and with those of `added`, all of the same hour. The links of `added`
+    /// (`replacedAt`) are left open.
+    /// - Complexity: O(n + m log m) for n rows here and m added
+    func merging(_ added: [ObservationRow], removing removed: Set<Int64>) -> Segment {
+        let order = added.map { (place: Place(of: $0).bits, row: $0) }.sorted {
+            ($0.place, $0.row.key.rawValue) < ($1.place, $1.row.key.rawValue)
+        }
+        var merged = Segment()
+        merged.reserve(count + added.count)
+        var next = 0
+        for index in places.indices {
+            while next < order.count, (order[next].place, order[next].row.key.rawValue) < (places[index], keys[index]) {
+                merged.append(order[next].row, place: order[next].place)
+                next += 1
+            }
+            if !removed.isEmpty, removed.contains(keys[index]) { continue }
+            merged.append(copying: index, of: self)
+        }
+        while next < order.count {
+            merged.append(order[next].row, place: order[next].place)
+            next += 1
+        }
+        merged.indexChunks()
+        return merged
+    }
+
+    private mutating func reserve(_ capacity: Int) {
+        places.reserveCapacity(capacity)
+        observedAt.reserveCapacity(capacity)
+        replacedAt.reserveCapacity(capacity)
+        severities.reserveCapacity(capacity)
+        edrs.reserveCapacity(capacity)
+        kinds.reserveCapacity(capacity)
+        keys.reserveCapacity(capacity)
+    }
+
+    private mutating func append(_ row: ObservationRow, place: UInt64) {
+        places.append(place)
+        observedAt.append(UInt32(row.observedAt.seconds))
+        replacedAt.append(.max)
+        severities.append(row.intensity.severity?.rawValue ?? Segment.none)
+        edrs.append(row.intensity.edr?.tenThousandths ?? Segment.noEDR)
+        kinds.append(row.kind.rawValue)
+        keys.append(row.key.rawValue)
+    }
+
+    private mutating func append(copying index: Int, of other: Segment) {
+        places.append(other.places[index])
+        observedAt.append(other.observedAt[index])
+        replacedAt.append(other.replacedAt[index])
+        severities.append(other.severities[index])
+        edrs.append(other.edrs[index])
+        kinds.append(other.kinds[index])
+        keys.append(other.keys[index])
+    }
+
+    private mutating func indexChunks() {
+        var chunk = 0
+        for (index, place) in places.enumerated() {
+            let own = Place(bits: place).dense / CellTable.chunkSize
+            while chunk <= own {
+                chunkStarts[chunk] = UInt32(index)
+                chunk += 1
+            }
+        }
+        while chunk <= Segment.chunks {
+            chunkStarts[chunk] = UInt32(count)
+            chunk += 1
+        }
+    }
+
+    /// The rows of a chunk.
+    func rows(inChunk chunk: Int) -> Range<Int> { Int(chunkStarts[chunk])..<Int(chunkStarts[chunk + 1]) }
+
+    /// The rows of one place, in time order.
+    func rows(at place: UInt64) -> Range<Int> {
+        var low = Int(chunkStarts[Place(bits: place).dense / CellTable.chunkSize])
+        var high = Int(chunkStarts[Place(bits: place).dense / CellTable.chunkSize + 1])
+        let end = high
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle] < place { low = middle + 1 } else { high = middle }
+        }
+        var after = low
+        while after < end, places[after] == place { after += 1 }
+        return low..<after
+    }
+
+    mutating func setReplacedAt(_ value: UInt32, row: Int) { replacedAt[row] = value }
+
+    /// A row as the rest of the program knows it; its versions are not kept here.
+    func row(_ index: Int) -> ObservationRow? {
+        let place = Place(bits: places[index])
+        let severity = Severity(rawValue: severities[index])
+        let edr = edrs[index] == Segment.noEDR ? nil : EDR(tenThousandths: Int(edrs[index]))
+        guard let intensity = Intensity(severity: severity, edr: edr), let altitude = place.altitude,
+            let kind = ObservationKind(rawValue: kinds[index])
+        else { return nil }
+        return ObservationRow(
+            key: ObservationKey(rawValue: keys[index]), cell: Cell(uncheckedDense: UInt32(place.dense)),
+            altitude: altitude, intensity: intensity, observedAt: Instant(clamping: Int(observedAt[index])),
+            category: place.category, source: place.source, kind: kind, since: .zero)
+    }
+}
+
+/// Where, how high, for which category and by whom, in 45 bits: what a newer computed record must share with the one that
+/// it replaces. Its order is the order of cells first.
+struct Place: Hashable {
+    let bits: UInt64
+
+    init(bits: UInt64) { self.bits = bits }
+
+    init(of row: ObservationRow) {
+        let category = UInt64(row.category.map { $0.number / 10 } ?? 0)
+        bits =
+            UInt64(row.cell.dense) << 24 | UInt64(row.source.rawValue) << 16 | category << 12
+            | UInt64(row.altitude.lowest.thousands) << 6 | UInt64(row.altitude.highest.thousands)
+    }
+
+    @inline(__always) var dense: Int { Int(bits >> 24) }
+    @inline(__always) var source: SourceNumber { SourceNumber(rawValue: UInt8(truncatingIfNeeded: bits >> 16)) }
+    /// 0 where none was named, else a tenth of the category's number.
+    @inline(__always) var categoryCode: UInt8 { UInt8(bits >> 12 & 0xF) }
+    @inline(__always) var lowest: UInt8 { UInt8(bits >> 6 & 0x3F) }
+    @inline(__always) var highest: UInt8 { UInt8(bits & 0x3F) }
+
+    var category: AircraftCategory? { AircraftCategory(number: Int(categoryCode) * 10) }
+    var altitude: AltitudeBand? {
+        guard let low = AltitudeBlock(thousands: Int(lowest)), let high = AltitudeBlock(thousands: Int(highest)) else {
+            return nil
+        }
+        return AltitudeBand(lowest: low, highest: high)
+    }
+}

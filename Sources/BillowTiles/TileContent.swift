@@ -1,0 +1,93 @@
+public import BillowSnapshot
+public import Geometry
+import Turbulence
+
+/// All that a tile of the hexagon layer is made of: its cells with their severities. Two tiles with equal content, place,
+/// scale and style are the same bytes, whatever their version or instant.
+public struct TileContent: Sendable, Hashable {
+    /// The H3 resolution of the cells.
+    public let resolution: Int
+    /// Dense index × 8 + severity, in rising order.
+    let cells: [UInt32]
+
+    public var isEmpty: Bool { cells.isEmpty }
+    /// How many cells it draws.
+    public var count: Int { cells.count }
+
+    /// The cells of a frame that share a point with a tile.
+    /// - Complexity: O(cells found + coarser cells above them)
+    public init(of plane: FramePlane, in coord: TileCoord) {
+        let resolution = DrawnResolution.of(zoom: coord.z)
+        let box = coord.box
+        let table = CellTable.of(resolution: resolution)
+        var cells: [UInt32] = []
+        var chunk: (index: Int, outlines: CellChunk)?
+        plane.forEachCell(resolution: resolution, in: box) { dense, severity in
+            let (index, position) = dense.quotientAndRemainder(dividingBy: CellTable.chunkSize)
+            let outlines: CellChunk
+            if let chunk, chunk.index == index { outlines = chunk.outlines } else {
+                outlines = table.chunk(index)
+                chunk = (index, outlines)
+            }
+            if TileContent.touches(outlines, position, box) { cells.append(UInt32(dense) << 3 | UInt32(severity.rawValue)) }
+        }
+        self.resolution = resolution
+        self.cells = cells
+    }
+
+    private static func touches(_ chunk: CellChunk, _ position: Int, _ box: GridBox) -> Bool {
+        chunk.vertices.withUnsafeBufferPointer { vertices in
+            var own = GridBox(minX: .max, minY: .max, maxX: .min, maxY: .min)
+            for index in Int(chunk.starts[position])..<Int(chunk.starts[position + 1]) {
+                let vertex = vertices[index]
+                own.minX = min(own.minX, Int64(vertex.x))
+                own.maxX = max(own.maxX, Int64(vertex.x))
+                own.minY = min(own.minY, Int64(vertex.y))
+                own.maxY = max(own.maxY, Int64(vertex.y))
+            }
+            guard own.minX <= own.maxX else { return false }
+            return own.intersects(box) || own.shifted(worlds: 1).intersects(box)
+                || own.shifted(worlds: -1).intersects(box)
+        }
+    }
+
+    /// 128 bits of the content, for cache keys and entity tags.
+    ///
+    /// Source: two lanes of 64-bit multiply-xorshift mixing with the constants of MurmurHash3's finaliser
+    public var fingerprint: Fingerprint {
+        var fingerprint = Fingerprint()
+        fingerprint.mix(UInt64(resolution))
+        for cell in cells { fingerprint.mix(UInt64(cell)) }
+        return fingerprint
+    }
+}
+
+/// A 128-bit digest of a picture's inputs: stable between processes, machines and builds. Not cryptographic.
+public struct Fingerprint: Sendable, Hashable {
+    private var a: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private var b: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+
+    public init() {}
+
+    @inline(__always)
+    public mutating func mix(_ value: UInt64) {
+        a = (a ^ value) &* 0xFF51_AFD7_ED55_8CCD
+        a ^= a >> 33
+        b = (b &+ value) &* 0xC4CE_B9FE_1A85_EC53
+        b ^= b >> 29
+    }
+
+    public mutating func mix(_ text: String) {
+        for byte in text.utf8 { mix(UInt64(byte)) }
+        mix(0x100)
+    }
+
+    /// 32 hexadecimal digits.
+    public var text: String {
+        func digits(_ value: UInt64) -> String {
+            let text = String(value, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }
+        return digits(a) + digits(b)
+    }
+}

@@ -1,0 +1,48 @@
+public import Geometry
+public import Turbulence
+
+/// A tile of the web mercator pyramid: z 0…22, x and y 0 ..< 2^z, y from the north.
+///
+/// Source: OGC 17-083r4 annex D.1 (WebMercatorQuad); the XYZ scheme of TileJSON 3.0.0
+public struct TileCoord: Sendable, Hashable {
+    public let z: Int
+    public let x: Int
+    public let y: Int
+
+    public static let maximumZoom = 22
+
+    /// nil outside the grid.
+    public init?(z: Int, x: Int, y: Int) {
+        guard (0...TileCoord.maximumZoom).contains(z), (0..<1 << z).contains(x), (0..<1 << z).contains(y) else {
+            return nil
+        }
+        self.z = z
+        self.x = x
+        self.y = y
+    }
+
+    /// The tile's square in grid units.
+    public var box: GridBox {
+        let size = Grid.world >> Int64(z)
+        let minX = Int64(x) * size - Grid.half
+        let minY = Int64(y) * size - Grid.half
+        return GridBox(minX: minX, minY: minY, maxX: minX + size, maxY: minY + size)
+    }
+}
+
+/// How many pixels a tile has: 256 × 256 times the scale each way.
+public enum TileScale: Int, Sendable, Hashable, CaseIterable {
+    case one = 1
+    case two = 2
+    case three = 3
+
+    public var pixels: Int { 256 * rawValue }
+}
+
+/// Which resolution a zoom is drawn in: the finest whose mean cell is at least some 3 px wide on a 256 px tile.
+public enum DrawnResolution {
+    /// By zoom: coarser H3 parents up to zoom 4, the cells themselves from 5 on.
+    private static let byZoom = [1, 2, 3, 3, 4]
+
+    public static func of(zoom: Int) -> Int { zoom < byZoom.count ? byZoom[zoom] : Cell.resolution }
+}

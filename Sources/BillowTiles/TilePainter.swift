@@ -1,0 +1,160 @@
+public import BillowRaster
+import Geometry
+public import Turbulence
+
+/// The colours of the hexagon layer, straight RGBA.
+public struct HexagonColours: Sendable, Hashable {
+    /// By severity, 0–4.
+    public var fills: [SIMD4<UInt8>]
+    /// The border of smooth cells; nil for none.
+    public var smoothBorder: SIMD4<UInt8>?
+
+    public init(fills: [SIMD4<UInt8>], smoothBorder: SIMD4<UInt8>?) {
+        precondition(fills.count == Severity.allCases.count)
+        self.fills = fills
+        self.smoothBorder = smoothBorder
+    }
+}
+
+/// Draws tiles of hexagons. Holds the buffers that it draws in, so it serves one at a time.
+public final class TilePainter {
+    private var rasters: [Int: CoverageRaster] = [:]
+    private var corners: [SIMD2<Int64>] = []
+    private var inset: [SIMD2<Int64>] = []
+
+    /// The class of the smooth border, after those of the severities.
+    private static let borderClass = 5
+
+    public init() {}
+
+    /// The picture of a tile's content, 256 × scale pixels each way.
+    public func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, colours: HexagonColours)
+        -> IndexedPicture
+    {
+        let raster = cover(content, at: coord, scale: scale, smoothBorder: colours.smoothBorder != nil)
+        return PaletteBuilder.picture(
+            from: raster, classColours: colours.fills + [colours.smoothBorder ?? .zero])
+    }
+
+    /// The shares of every pixel before any palette, for tests.
+    public func shares(
+        of content: TileContent, at coord: TileCoord, scale: TileScale, smoothBorder: Bool
+    ) -> [CoverageRaster.Shares] {
+        cover(content, at: coord, scale: scale, smoothBorder: smoothBorder).drainShares()
+    }
+
+    private func cover(_ content: TileContent, at coord: TileCoord, scale: TileScale, smoothBorder: Bool)
+        -> CoverageRaster
+    {
+        let raster = raster(pixels: scale.pixels)
+        let projection = SubpixelProjection(coord: coord, scale: scale)
+        let table = CellTable.of(resolution: content.resolution)
+        var chunk = -1
+        var outlines: CellChunk?
+        for entry in content.cells {
+            let (index, position) = Int(entry >> 3).quotientAndRemainder(dividingBy: CellTable.chunkSize)
+            if index != chunk {
+                chunk = index
+                outlines = table.chunk(index)
+            }
+            guard let outlines else { continue }
+            let lane = Int(entry & 7)
+            let range = Int(outlines.starts[position])..<Int(outlines.starts[position + 1])
+            for world in projection.worlds(of: outlines.vertices[range]) {
+                corners.removeAll(keepingCapacity: true)
+                for vertex in range { corners.append(projection.project(outlines.vertices[vertex], world: world)) }
+                corners.withUnsafeBufferPointer { raster.add($0, class: smoothBorder && lane == 0 ? 5 : lane) }
+                if smoothBorder, lane == 0 {
+                    makeInset()
+                    inset.withUnsafeBufferPointer {
+                        raster.add($0, class: Self.borderClass, subtract: true)
+                        raster.add($0, class: lane)
+                    }
+                }
+            }
+        }
+        return raster
+    }
+
+    /// The cell without its border: drawn in toward its middle by one pixel, but at most 6 % of the cell's width. All in
+    /// differences from the middle, so the same wherever the tile begins.
+    private func makeInset() {
+        let count = Int64(corners.count)
+        var sum = SIMD2<Int64>.zero
+        for corner in corners { sum &+= corner }
+        let middle = SIMD2(Self.floor(sum.x, count), Self.floor(sum.y, count))
+        var inradius = Double.infinity
+        var previous = corners[corners.count - 1] &- middle
+        for corner in corners {
+            let current = corner &- middle
+            let a = SIMD2<Double>(previous)
+            let b = SIMD2<Double>(current)
+            let edge = b - a
+            let length = (edge * edge).sum().squareRoot()
+            if length > 0 { inradius = min(inradius, abs(a.x * b.y - a.y * b.x) / length) }
+            previous = current
+        }
+        let band = min(Double(CoverageRaster.subpixels), inradius * 2 * 0.06)
+        let factor = inradius > 0 && inradius.isFinite ? 1 - band / inradius : 0
+        inset.removeAll(keepingCapacity: true)
+        for corner in corners {
+            let offset = SIMD2<Double>(corner &- middle) * factor
+            inset.append(middle &+ SIMD2(Int64(offset.x.rounded()), Int64(offset.y.rounded())))
+        }
+    }
+
+    private static func floor(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
+
+    private func raster(pixels: Int) -> CoverageRaster {
+        if let raster = rasters[pixels] { return raster }
+        let raster = CoverageRaster(width: pixels, height: pixels)
+        rasters[pixels] = raster
+        return raster
+    }
+}
+
+/// From grid units to subpixels from a tile's north-west corner. A grid point has the same place in the world's subpixels
+/// for every tile of a zoom and scale: rounding never depends on where a tile begins.
+struct SubpixelProjection {
+    private let scale: Int64
+    private let down: Int64
+    private let up: Int64
+    private let round: Int64
+    private let origin: SIMD2<Int64>
+    private let box: GridBox
+
+    init(coord: TileCoord, scale: TileScale) {
+        self.scale = Int64(scale.rawValue)
+        // A world is 2^(z + 8) pixels of 2^10 subpixels wide, times the scale, and 2^31 units.
+        let shift = Int64(coord.z) + 18 - 31
+        down = max(-shift, 0)
+        up = max(shift, 0)
+        round = down > 0 ? 1 << (down - 1) : 0
+        let tile = Int64(scale.pixels) * CoverageRaster.subpixels
+        origin = SIMD2(Int64(coord.x) * tile, Int64(coord.y) * tile)
+        box = coord.box
+    }
+
+    @inline(__always)
+    func project(_ point: GridPoint, world: Int64) -> SIMD2<Int64> {
+        let x = (((Int64(point.x) + Grid.half + world << 31) * scale + round) >> down) << up
+        let y = (((Int64(point.y) + Grid.half) * scale + round) >> down) << up
+        return SIMD2(x, y) &- origin
+    }
+
+    /// In which copies of the world a cell shares a point with the tile.
+    func worlds(of vertices: ArraySlice<GridPoint>) -> ClosedRange<Int64> {
+        var minX = Int64.max
+        var maxX = Int64.min
+        for vertex in vertices {
+            minX = min(minX, Int64(vertex.x))
+            maxX = max(maxX, Int64(vertex.x))
+        }
+        let here = minX <= box.maxX && box.minX <= maxX
+        let east = minX + Grid.world <= box.maxX && box.minX <= maxX + Grid.world
+        let west = minX - Grid.world <= box.maxX && box.minX <= maxX - Grid.world
+        let first: Int64 = west ? -1 : here ? 0 : 1
+        let last: Int64 = east ? 1 : here ? 0 : -1
+        return first <= last ? first...last : 0...0
+    }
+}

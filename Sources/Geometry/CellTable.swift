@@ -1,0 +1,148 @@
+import Foundation
+import Synchronization
+
+/// The outlines of all H3 cells of one resolution (0–5), as polygons of grid points joined by straight mercator lines.
+///
+/// A vertex is snapped to the grid once, by one rule for all the cells that meet in it, so neighbours share their edges to
+/// the unit: no gap and no overlap between them in any picture or file. Outlines are made by chunks of 343 (the
+/// descendants of a cell three steps coarser) on first use and kept: 17 kB a chunk, 98 MB for every cell on earth.
+public final class CellTable: Sendable {
+    public let resolution: Int
+    private let chunks: Mutex<[CellChunk?]>
+
+    /// Cells in one chunk: 7³.
+    public static let chunkSize = 343
+
+    private static let tables = (0...Cell.resolution).map(CellTable.init(resolution:))
+
+    /// The one table of a resolution 0…5.
+    public static func of(resolution: Int) -> CellTable { tables[resolution] }
+
+    private init(resolution: Int) {
+        self.resolution = resolution
+        let slots = Cell.baseCells * H3Bits.powerOfSeven(resolution)
+        chunks = Mutex([CellChunk?](repeating: nil, count: (slots + Self.chunkSize - 1) / Self.chunkSize))
+    }
+
+    /// The chunk that holds the cells `index * 343 ..< (index + 1) * 343` by dense index.
+    public func chunk(_ index: Int) -> CellChunk {
+        if let made = chunks.withLock({ $0[index] }) { return made }
+        // Made outside the lock: two threads may make the same chunk, and make it equal.
+        let made = CellChunk(index: index, resolution: resolution)
+        chunks.withLock { $0[index] = made }
+        return made
+    }
+
+    /// The outline of a cell by its dense index.
+    public func vertices(dense: Int) -> ArraySlice<GridPoint> {
+        chunk(dense / Self.chunkSize).vertices(dense % Self.chunkSize)
+    }
+}
+
+/// The outlines of up to 343 cells that follow each other.
+public final class CellChunk: Sendable {
+    /// Where the vertices of each cell begin, and where the last ends: count + 1 entries.
+    public let starts: [UInt16]
+    /// The vertices of all the cells, counter-clockwise as seen on a map (north up), not closed.
+    public let vertices: [GridPoint]
+
+    init(index: Int, resolution: Int) {
+        let slots = Cell.baseCells * H3Bits.powerOfSeven(resolution)
+        let first = index * CellTable.chunkSize
+        var starts: [UInt16] = [0]
+        var vertices: [GridPoint] = []
+        starts.reserveCapacity(CellTable.chunkSize + 1)
+        vertices.reserveCapacity(CellTable.chunkSize * 6)
+        for dense in first..<min(first + CellTable.chunkSize, slots) {
+            if !H3Bits.isDeleted(dense: dense, resolution: resolution) {
+                CellOutline.append(H3Bits.index(dense: dense, resolution: resolution), to: &vertices)
+            }
+            starts.append(UInt16(vertices.count))
+        }
+        self.starts = starts
+        self.vertices = vertices
+    }
+
+    /// The outline of the cell at a position in the chunk; empty for one of a pentagon's gaps.
+    public func vertices(_ position: Int) -> ArraySlice<GridPoint> {
+        vertices[Int(starts[position])..<Int(starts[position + 1])]
+    }
+}
+
+/// Makes the outline of one cell.
+enum CellOutline {
+    /// How near to the middle between two grid units a coordinate must lie for rounding to be in doubt, in units. Two cells
+    /// compute their common vertex with some 10⁻⁶ units of difference (10⁻¹⁴ radians of trigonometry).
+    private static let doubt = 1e-3
+
+    static func append(_ h3: UInt64, to vertices: inout [GridPoint]) {
+        let boundary = H3.boundary(h3: h3)
+        let center = H3.center(h3: h3).longitude
+        let points = boundary.map { snap($0, of: h3) }
+        var previous = center
+        var unrolled: [(x: Int64, y: Int64)] = []
+        var first = 0.0
+        for (place, point) in zip(boundary, points) {
+            // Unrolled from vertex to vertex, starting beside the centre.
+            let turns = ((previous - place.longitude) / 360).rounded()
+            let longitude = place.longitude + turns * 360
+            if unrolled.isEmpty { first = longitude }
+            unrolled.append((Int64(point.x) + Int64(turns) * Grid.world, Int64(point.y)))
+            previous = longitude
+        }
+        guard let firstPlace = boundary.first, let firstPoint = points.first else { return }
+        let turnsAtEnd = ((previous - firstPlace.longitude) / 360).rounded()
+        if abs(firstPlace.longitude + turnsAtEnd * 360 - first) > 180 {
+            // The ring runs once around the world: a pole lies inside. Closed along the edge of the plane.
+            let edge: Int64 = firstPoint.y < 0 ? -Int64(Int32.max) : Int64(Int32.max)
+            let end = Int64(firstPoint.x) + Int64(turnsAtEnd) * Grid.world
+            unrolled.append((end, Int64(firstPoint.y)))
+            unrolled.append((end, edge))
+            unrolled.append((unrolled[0].x, edge))
+        }
+        // A ring around a pole is a world wide: moved to where 32 bits hold it.
+        let shift =
+            if unrolled.contains(where: { $0.x > Int64(Int32.max) }) { -Grid.world } else
+            if unrolled.contains(where: { $0.x < Int64(Int32.min) }) { Grid.world } else { Int64(0) }
+        for index in unrolled.indices { unrolled[index].x += shift }
+        for point in unrolled { vertices.append(GridPoint(Int32(clamping: point.x), Int32(clamping: point.y))) }
+    }
+
+    /// The grid point of a vertex of a cell.
+    private static func snap(_ place: LonLat, of h3: UInt64) -> GridPoint {
+        let x = Grid.units(UnitMercator.x(longitude: place.longitude))
+        let y = Grid.units(UnitMercator.y(latitude: place.latitude))
+        if isDoubtful(x) || isDoubtful(y) {
+            let canonical = canonical(place, of: h3)
+            return rounded(
+                Grid.units(UnitMercator.x(longitude: canonical.longitude)),
+                Grid.units(UnitMercator.y(latitude: canonical.latitude)))
+        }
+        return rounded(x, y)
+    }
+
+    private static func isDoubtful(_ value: Double) -> Bool { abs(value - value.rounded(.down) - 0.5) < doubt }
+
+    private static func rounded(_ x: Double, _ y: Double) -> GridPoint {
+        func unit(_ value: Double) -> Int32 { Int32((min(max(value, -0x7FFF_FFFF), 0x7FFF_FFFF) + 0.5).rounded(.down)) }
+        return GridPoint(unit(x), unit(y))
+    }
+
+    /// The vertex as the lowest of the cells that meet in it computes it.
+    private static func canonical(_ place: LonLat, of h3: UInt64) -> LonLat {
+        /// Far below the length of any edge, far above the differences.
+        let near = 1e-9
+        for neighbour in H3.diskIndices(around: h3, distance: 1).sorted() where neighbour < h3 {
+            for vertex in H3.boundary(h3: neighbour) {
+                let turn = abs(vertex.longitude - place.longitude)
+                if abs(vertex.latitude - place.latitude) < near, min(turn, 360 - turn) < near / 0.01 {
+                    // In the same turn around the world as the vertex that it stands for.
+                    let turns = ((place.longitude - vertex.longitude) / 360).rounded()
+                    return LonLat(
+                        uncheckedLongitude: vertex.longitude + turns * 360, latitude: vertex.latitude)
+                }
+            }
+        }
+        return place
+    }
+}
