@@ -1,0 +1,56 @@
+public import Turbulence
+
+/// The whole live picture at one publication: immutable, swapped whole. A request takes it once and answers from it alone.
+public struct Snapshot: Sendable {
+    public let publication: Publication
+    /// The rows from `liveFrom` on.
+    public let window: Window
+    /// From when on every row is in `window`; what a picture needs from before comes from the store.
+    public let liveFrom: Instant
+    /// Every source, in the order of their numbers.
+    public let sources: [SourceSummary]
+    public let severityTable: SeverityTable
+
+    public init(
+        publication: Publication, window: Window, liveFrom: Instant, sources: [SourceSummary],
+        severityTable: SeverityTable
+    ) {
+        self.publication = publication
+        self.window = window
+        self.liveFrom = liveFrom
+        self.sources = sources
+        self.severityTable = severityTable
+    }
+
+    /// The picture at an instant, or nil where it needs rows from before `liveFrom`.
+    public func frame(at instant: Instant, filter: Filter) -> Frame? {
+        guard instant.advanced(by: 1 - filter.history.seconds) >= liveFrom else { return nil }
+        return Frame(window: window, at: instant, filter: filter, table: severityTable)
+    }
+}
+
+/// What a picture says of a source.
+public struct SourceSummary: Sendable, Hashable {
+    public var number: SourceNumber
+    public var id: SourceID
+    public var merge: MergeRule
+    public var simulated: Bool
+    /// When it was last fetched with success; nil for what isn't fetched.
+    public var fetchedAt: Instant?
+    /// From when on the log is complete for it.
+    public var completeSince: Instant?
+
+    public init(
+        number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool, fetchedAt: Instant?,
+        completeSince: Instant?
+    ) {
+        self.number = number
+        self.id = id
+        self.merge = merge
+        self.simulated = simulated
+        self.fetchedAt = fetchedAt
+        self.completeSince = completeSince
+    }
+
+    public var window: WindowSource { WindowSource(number: number, id: id, merge: merge) }
+}

@@ -1,0 +1,244 @@
+import BillowSnapshot
+import Geometry
+import Testing
+import Turbulence
+
+@testable import BillowRaster
+@testable import BillowTiles
+
+@Suite("A tile of hexagons is exact")
+struct TilePainterTests {
+    static let colours = HexagonColours(
+        fills: [
+            SIMD4(255, 255, 255, 153), SIMD4(255, 240, 76, 204), SIMD4(255, 188, 9, 204), SIMD4(255, 113, 0, 204),
+            SIMD4(255, 0, 0, 204),
+        ], smoothBorder: SIMD4(137, 137, 137, 204))
+
+    /// Tiles over Europe, the antimeridian, high latitudes, a pentagon, and the whole world.
+    static let places: [(z: Int, longitude: Double, latitude: Double)] = [
+        (0, 0, 0), (2, -170, 70), (3, 179.9, -16), (4, 10, 50), (5, 10, 50), (6, -179.9, 65), (7, 10, 50),
+        (8, 179.99, -17), (9, 10.5, 64.7), (10, 0, 84.9), (12, -122, 37), (15, 10, 50), (22, 10, 50),
+    ]
+
+    @Test("the share of every pixel is that of a slow exact oracle, to 1/255", arguments: places.indices)
+    func oracle(index: Int) throws {
+        let place = Self.places[index]
+        let coord = try #require(Self.coord(z: place.z, longitude: place.longitude, latitude: place.latitude))
+        let content = TileContent(of: Self.patchwork, in: coord)
+        try #require(!content.isEmpty)
+        let shares = TilePainter().shares(of: content, at: coord, scale: .one, smoothBorder: false)
+        let expected = ExactAreaOracle.shares(of: content, at: coord, pixels: 256)
+        var worst = 0.0
+        for (pixel, share) in shares.enumerated() {
+            for lane in 0..<5 {
+                worst = max(worst, abs(Double(share[lane]) / 16_384 - expected[lane][pixel]))
+            }
+        }
+        #expect(worst <= 1.0 / 255, "z\(coord.z)/\(coord.x)/\(coord.y): \(worst * 255) / 255")
+    }
+
+    @Test("a region of one severity has one colour inside, at every zoom and scale", arguments: [5, 6, 7, 8, 9, 11])
+    func noSeams(zoom: Int) throws {
+        for severity in [Severity.light, .moderateSevere] {
+            let plane = Self.plane { _ in severity }
+            let coord = try #require(Self.coord(z: zoom, longitude: 10, latitude: 50))
+            for scale in TileScale.allCases {
+                let picture = TilePainter().paint(
+                    TileContent(of: plane, in: coord), at: coord, scale: scale, colours: Self.colours)
+                let fill = Self.colours.fills[Int(severity.rawValue)]
+                #expect(picture.indices.allSatisfy { picture.palette[Int($0)] == fill })
+            }
+        }
+    }
+
+    @Test("four tiles are the quarters of the one above at twice the scale")
+    func quarters() throws {
+        let parent = try #require(Self.coord(z: 7, longitude: 10, latitude: 50))
+        let whole = TilePainter().shares(
+            of: TileContent(of: Self.patchwork, in: parent), at: parent, scale: .two, smoothBorder: true)
+        for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let child = try #require(TileCoord(z: 8, x: parent.x * 2 + dx, y: parent.y * 2 + dy))
+            let quarter = TilePainter().shares(
+                of: TileContent(of: Self.patchwork, in: child), at: child, scale: .one, smoothBorder: true)
+            for row in 0..<256 {
+                let start = (row + dy * 256) * 512 + dx * 256
+                #expect(Array(whole[start..<start + 256]) == Array(quarter[row * 256..<row * 256 + 256]))
+            }
+        }
+    }
+
+    @Test("the smooth border lies inside its cell and never reaches a neighbour")
+    func smoothBorder() throws {
+        let coord = try #require(Self.coord(z: 9, longitude: 10, latitude: 50))
+        let content = TileContent(of: Self.patchwork, in: coord)
+        let plain = TilePainter().shares(of: content, at: coord, scale: .one, smoothBorder: false)
+        let bordered = TilePainter().shares(of: content, at: coord, scale: .one, smoothBorder: true)
+        var borderPixels = 0
+        for (without, with) in zip(plain, bordered) {
+            for lane in 1..<5 { #expect(without[lane] == with[lane]) }
+            #expect(without[0] == with[0] &+ with[5])
+            if with[5] > 0 { borderPixels += 1 }
+        }
+        #expect(borderPixels > 100)
+    }
+
+    @Test("a cell across the antimeridian is drawn in both edge tiles")
+    func antimeridian() throws {
+        let cell = H3.cell(at: try #require(LonLat(longitude: 180, latitude: -17)))
+        let plane = Self.plane { $0 == cell ? .moderate : nil }
+        let west = try #require(Self.coord(z: 6, longitude: 179.99, latitude: -17))
+        let east = try #require(Self.coord(z: 6, longitude: -179.99, latitude: -17))
+        let areas = [west, east].map { coord in
+            TilePainter().shares(
+                of: TileContent(of: plane, in: coord), at: coord, scale: .one, smoothBorder: false
+            ).reduce(0) { $0 + Int($1[3]) }
+        }
+        #expect(areas[0] > 0 && areas[1] > 0)
+        let exact = ExactAreaOracle.shares(of: TileContent(of: plane, in: west), at: west, pixels: 256)[3]
+            .reduce(0, +)
+        #expect(abs(Double(areas[0]) / 16_384 - exact) < 0.05)
+    }
+
+    @Test("a picture with no more than 256 colours is exact; one with more says how coarse it is")
+    func quantisation() throws {
+        let coord = try #require(Self.coord(z: 7, longitude: 10, latitude: 50))
+        let content = TileContent(of: Self.patchwork, in: coord)
+        let shares = TilePainter().shares(of: content, at: coord, scale: .one, smoothBorder: true)
+        let picture = TilePainter().paint(content, at: coord, scale: .one, colours: Self.colours)
+        #expect(picture.palette.count <= 256)
+        #expect(Set(picture.palette).count == picture.palette.count)
+        let classes = Self.colours.fills + [Self.colours.smoothBorder ?? .zero]
+        // Every share is off by at most half a step, and so is the premultiplied colour, per class.
+        let tolerance = 255.0 * 5 / Double(picture.shareSteps) / 2 + 1.5
+        for (index, share) in zip(picture.indices, shares) {
+            let painted = picture.palette[Int(index)]
+            for channel in 0..<4 {
+                var expected = 0.0
+                for (lane, colour) in classes.enumerated() {
+                    let value = channel == 3 ? 255 : Double(colour[channel])
+                    expected += Double(share[lane]) / 16_384 * value * Double(colour.w) / 255
+                }
+                let value = channel == 3 ? 255 : Double(painted[channel])
+                #expect(abs(value * Double(painted.w) / 255 - expected) <= tolerance)
+            }
+        }
+        let light = Self.plane { _ in .light }
+        let edge = TileContent(of: light, in: try #require(Self.coord(z: 5, longitude: 37, latitude: 50)))
+        #expect(TilePainter().paint(edge, at: try #require(Self.coord(z: 5, longitude: 37, latitude: 50)), scale: .one,
+            colours: Self.colours).shareSteps == 255)
+    }
+
+    @Test("tile coordinates outside the grid are refused", arguments: [
+        (-1, 0, 0), (23, 0, 0), (0, 1, 0), (0, 0, 1), (5, 32, 0), (5, 0, -1), (.max, .max, .max), (22, 1 << 22, 0),
+    ])
+    func outsideGrid(z: Int, x: Int, y: Int) {
+        #expect(TileCoord(z: z, x: x, y: y) == nil)
+    }
+
+    // MARK: - Pictures to draw
+
+    static let now = Instant(clamping: 1_790_000_000)
+
+    /// A mix of severities and gaps around all the places, without any pattern.
+    static let patchwork = plane { cell in
+        switch (cell.dense &* 2_654_435_761) >> 24 {
+        case 0..<60: nil
+        case 60..<150: .smooth
+        case 150..<190: .light
+        case 190..<215: .lightModerate
+        case 215..<240: .moderate
+        default: .moderateSevere
+        }
+    }
+
+    /// A picture of the cells around the places.
+    static func plane(_ severity: (Cell) -> Severity?) -> FramePlane {
+        var cells = Set<Cell>()
+        for place in places + [(5, 37, 50), (5, 180, -17)] {
+            guard let center = LonLat(longitude: place.longitude, latitude: place.latitude) else { continue }
+            cells.formUnion(H3.disk(around: H3.cell(at: center), distance: place.z == 5 || place.z == 10 ? 80 : 30))
+        }
+        guard let source = SourceID("test"), let altitude = AltitudeBlock(thousands: 35) else { return empty }
+        let rows = cells.sorted().compactMap { cell in
+            severity(cell).map {
+                ObservationRow(
+                    key: ObservationKey(observedAt: now, tag: cell.dense), cell: cell,
+                    altitude: AltitudeBand(altitude), intensity: .reported($0, edr: nil), observedAt: now,
+                    category: nil, source: SourceNumber(rawValue: 0), kind: .inSitu, since: .zero)
+            }
+        }
+        let window = Window(
+            rows: rows, sources: [WindowSource(number: SourceNumber(rawValue: 0), id: source, merge: .keep)])
+        return Frame(window: window, at: now, filter: Filter(), table: SeverityTable()).plane()
+    }
+
+    static let empty = Frame(window: Window(), at: now, filter: Filter(), table: SeverityTable()).plane()
+
+    static func coord(z: Int, longitude: Double, latitude: Double) -> TileCoord? {
+        let size = Double(1 << z)
+        return TileCoord(
+            z: z, x: Int(UnitMercator.x(longitude: longitude) * size), y: Int(UnitMercator.y(latitude: latitude) * size))
+    }
+}
+
+/// The share of each pixel by clipping every cell against every pixel that it may touch, in floating point, from the
+/// table's own vertices: slow and obvious.
+enum ExactAreaOracle {
+    /// By class, then by pixel.
+    static func shares(of content: TileContent, at coord: TileCoord, pixels: Int) -> [[Double]] {
+        var shares = [[Double]](repeating: [Double](repeating: 0, count: pixels * pixels), count: 5)
+        let box = coord.box
+        let unitsPerPixel = Double(Grid.world >> Int64(coord.z)) / Double(pixels)
+        let table = CellTable.of(resolution: content.resolution)
+        for entry in content.cells {
+            for world in -1...1 {
+                let polygon = table.vertices(dense: Int(entry >> 3)).map { vertex in
+                    SIMD2(
+                        Double(Int64(vertex.x) + Int64(world) << 31 - box.minX) / unitsPerPixel,
+                        Double(Int64(vertex.y) - box.minY) / unitsPerPixel)
+                }
+                let xs = polygon.map(\.x)
+                let ys = polygon.map(\.y)
+                guard let left = xs.min(), let right = xs.max(), let top = ys.min(), let bottom = ys.max() else { continue }
+                guard right > 0, left < Double(pixels), bottom > 0, top < Double(pixels) else { continue }
+                for row in Int(max(top, 0))..<min(Int(bottom) + 1, pixels) {
+                    let strip = clip(clip(polygon, axis: 1, limit: Double(row), keepAbove: true),
+                        axis: 1, limit: Double(row + 1), keepAbove: false)
+                    for column in Int(max(left, 0))..<min(Int(right) + 1, pixels) {
+                        let part = clip(clip(strip, axis: 0, limit: Double(column), keepAbove: true),
+                            axis: 0, limit: Double(column + 1), keepAbove: false)
+                        shares[Int(entry & 7)][row * pixels + column] += area(part)
+                    }
+                }
+            }
+        }
+        return shares
+    }
+
+    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974)
+    private static func clip(_ polygon: [SIMD2<Double>], axis: Int, limit: Double, keepAbove: Bool) -> [SIMD2<Double>] {
+        var result: [SIMD2<Double>] = []
+        guard var previous = polygon.last else { return [] }
+        for point in polygon {
+            let inside = keepAbove ? point[axis] >= limit : point[axis] <= limit
+            let wasInside = keepAbove ? previous[axis] >= limit : previous[axis] <= limit
+            if inside != wasInside {
+                let t = (limit - previous[axis]) / (point[axis] - previous[axis])
+                result.append(previous + (point - previous) * t)
+            }
+            if inside { result.append(point) }
+            previous = point
+        }
+        return result
+    }
+
+    private static func area(_ polygon: [SIMD2<Double>]) -> Double {
+        guard var previous = polygon.last else { return 0 }
+        var sum = 0.0
+        for point in polygon {
+            sum += point.x * previous.y - previous.x * point.y
+            previous = point
+        }
+        return abs(sum) / 2
+    }
+}
