@@ -45,6 +45,9 @@ public final class IndexedPNGEncoder {
     /// The zlib stream.
     private var stream: [UInt8] = []
 
+    /// The fastest level that compresses. Measured on 256 × 256 hexagon pictures with 16 to 256 colours, one thread:
+    /// level 1 takes 0.08–0.23 ms, level 5 1.5 times as long for 6–8 % fewer bytes, level 6 twice as long for 7–11 %,
+    /// level 8 ten times as long for 12–21 %; libpng level 1 1.2–2 times as long with 9–21 % more bytes.
     public static let defaultLevel = 1
 
     /// - Throws: `compressionLevelOutOfRange`, `compressorFailed` when out of memory.
