@@ -1,0 +1,112 @@
+/// What is wrong with a canvas that was asked for.
+public enum CanvasError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Width or height outside 1...`PNG.largestSide`, or more than `Canvas.mostPixels` together.
+    case sizeOutOfRange(width: Int, height: Int)
+
+    public var description: String {
+        switch self {
+        case .sizeOutOfRange(let width, let height):
+            "canvas of \(width) × \(height) pixels; each side must be 1 to \(PNG.largestSide), at most "
+                + "\(Canvas.mostPixels) pixels in all"
+        }
+    }
+}
+
+/// A picture under construction: premultiplied RGBA, row-major from the top left, transparent at first. For legends and
+/// maps; tiles have an exact path of their own.
+public struct Canvas: Sendable {
+    /// 4096 × 4096: what one request may draw, 64 MB.
+    public static let mostPixels = 4096 * 4096
+
+    public let width: Int
+    public let height: Int
+    public private(set) var pixels: [PremultipliedColour]
+
+    /// - Throws: `sizeOutOfRange`.
+    public init(width: Int, height: Int) throws(CanvasError) {
+        guard (1...PNG.largestSide).contains(width), (1...PNG.largestSide).contains(height),
+            width * height <= Canvas.mostPixels
+        else { throw .sizeOutOfRange(width: width, height: height) }
+        self.width = width
+        self.height = height
+        pixels = [PremultipliedColour](repeating: .clear, count: width * height)
+    }
+
+    /// The pixel in column x and row y; nil outside.
+    public subscript(x: Int, y: Int) -> PremultipliedColour? {
+        guard x >= 0, y >= 0, x < width, y < height else { return nil }
+        return pixels[y * width + x]
+    }
+
+    /// Lays a polygon of one colour over the picture, its edges antialiased by exact area. Rings as in `Mask`.
+    public mutating func fill(_ rings: [[Point]], with colour: StraightColour) {
+        paint([(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour)])
+    }
+
+    /// Lays shapes that don't overlap over the picture as *one* layer: where two of them share a pixel their shares
+    /// add up, so that nothing shines through their common edge.
+    public mutating func fill(parts: [(rings: [[Point]], colour: StraightColour)]) {
+        paint(parts.map { (Mask(rings: $0.rings, canvasWidth: width, canvasHeight: height), $0.colour) })
+    }
+
+    /// Lays masks of one layer over the picture.
+    ///
+    /// A pixel wholly covered by one colour over an opaque pixel d becomes (colour × alpha + d × (255 − alpha)) ÷ 255,
+    /// rounded once to the nearest. Shares that round to more than the whole pixel are cut at it.
+    mutating func paint(_ parts: [(mask: Mask, colour: StraightColour)]) {
+        let left = max(0, parts.map(\.mask.left).min() ?? 0)
+        let top = max(0, parts.map(\.mask.top).min() ?? 0)
+        let right = min(width, parts.map { $0.mask.left + $0.mask.width }.max() ?? 0)
+        let bottom = min(height, parts.map { $0.mask.top + $0.mask.height }.max() ?? 0)
+        guard left < right, top < bottom else { return }
+        for y in top..<bottom {
+            for x in left..<right {
+                var layer = LayerPixel()
+                for part in parts {
+                    let (column, row) = (x - part.mask.left, y - part.mask.top)
+                    guard column >= 0, row >= 0, column < part.mask.width, row < part.mask.height else { continue }
+                    layer.add(part.colour, coverage: part.mask[column, row])
+                }
+                if layer.alpha > 0 { pixels[y * width + x] = layer.over(pixels[y * width + x]) }
+            }
+        }
+    }
+
+    /// The picture as a PNG file with straight alpha.
+    public func png(level: Int = 6) throws(PNGError) -> [UInt8] {
+        try PNG.encode(rgba: pixels.map(\.straight), width: width, height: height, level: level)
+    }
+}
+
+/// One pixel of a layer that several shapes share, in fractions of 255 × 255.
+private struct LayerPixel {
+    private static let whole: UInt32 = 255 * 255
+
+    private var left: UInt32 = 255
+    private var red: UInt32 = 0
+    private var green: UInt32 = 0
+    private var blue: UInt32 = 0
+    /// 0...255 × 255.
+    private(set) var alpha: UInt32 = 0
+
+    mutating func add(_ colour: StraightColour, coverage: UInt8) {
+        let coverage = min(UInt32(coverage), left)
+        left -= coverage
+        let weight = coverage * UInt32(colour.alpha)
+        alpha += weight
+        red += weight * UInt32(colour.red)
+        green += weight * UInt32(colour.green)
+        blue += weight * UInt32(colour.blue)
+    }
+
+    /// Source-over. Every sum is at most 255³.
+    func over(_ below: PremultipliedColour) -> PremultipliedColour {
+        let rest = LayerPixel.whole - alpha
+        func blend(_ above: UInt32, _ below: UInt8) -> UInt8 {
+            UInt8(truncatingIfNeeded: (above + UInt32(below) * rest + LayerPixel.whole / 2) / LayerPixel.whole)
+        }
+        return PremultipliedColour(
+            uncheckedRed: blend(red, below.red), green: blend(green, below.green), blue: blend(blue, below.blue),
+            alpha: blend(255 * alpha, below.alpha))
+    }
+}

@@ -1,0 +1,100 @@
+/// An sRGB colour of 8 bits a channel with *straight* alpha: red, green and blue are those of the full colour, however
+/// transparent. What style files, PNG files and palettes speak.
+///
+/// Straight and premultiplied colours are different types, so that the compiler stops blending of the wrong kind.
+public struct StraightColour: Sendable, Hashable {
+    public var red: UInt8
+    public var green: UInt8
+    public var blue: UInt8
+    /// 0 is transparent, 255 opaque.
+    public var alpha: UInt8
+
+    @inlinable
+    public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+
+    /// `#RRGGBB` (opaque) or `#RRGGBBAA`, upper or lower case; nil for anything else.
+    ///
+    /// Source: CSS Color Module Level 4, section 5.2, without the short forms
+    public init?(_ text: some StringProtocol) {
+        let characters = text.utf8
+        guard characters.first == UInt8(ascii: "#"), characters.count == 7 || characters.count == 9 else { return nil }
+        var value: UInt32 = 0
+        for character in characters.dropFirst() {
+            guard let digit = StraightColour.hexadecimalDigit(character) else { return nil }
+            value = value << 4 | digit
+        }
+        if characters.count == 7 { value = value << 8 | 0xFF }
+        self.init(
+            red: UInt8(truncatingIfNeeded: value >> 24), green: UInt8(truncatingIfNeeded: value >> 16),
+            blue: UInt8(truncatingIfNeeded: value >> 8), alpha: UInt8(truncatingIfNeeded: value))
+    }
+
+    /// Nothing at all: all four channels 0.
+    public static let clear = StraightColour(red: 0, green: 0, blue: 0, alpha: 0)
+
+    /// `#RRGGBB`, upper case, without the alpha.
+    public var hexadecimal: String {
+        "#"
+            + [red, green, blue].map { channel in
+                let digits = String(channel, radix: 16, uppercase: true)
+                return digits.utf8.count == 1 ? "0" + digits : digits
+            }.joined()
+    }
+
+    /// Each channel × alpha ÷ 255, rounded to the nearest (there are no ties: 255 is odd).
+    public var premultiplied: PremultipliedColour {
+        let alpha = UInt32(self.alpha)
+        func scale(_ channel: UInt8) -> UInt8 { UInt8(truncatingIfNeeded: (UInt32(channel) * alpha + 127) / 255) }
+        return PremultipliedColour(uncheckedRed: scale(red), green: scale(green), blue: scale(blue), alpha: self.alpha)
+    }
+
+    private static func hexadecimalDigit(_ character: UInt8) -> UInt32? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(character - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(character - UInt8(ascii: "A") + 10)
+        default: nil
+        }
+    }
+}
+
+/// An sRGB colour of 8 bits a channel whose red, green and blue are already multiplied by its alpha, so never exceed
+/// it. What canvases hold and blend.
+public struct PremultipliedColour: Sendable, Hashable {
+    public let red: UInt8
+    public let green: UInt8
+    public let blue: UInt8
+    public let alpha: UInt8
+
+    /// nil where a channel exceeds the alpha: such a colour can't come from any straight one.
+    public init?(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
+        guard max(red, green, blue) <= alpha else { return nil }
+        self.init(uncheckedRed: red, green: green, blue: blue, alpha: alpha)
+    }
+
+    /// For results of blending, which keep every channel at or below the alpha.
+    init(uncheckedRed red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+
+    public static let clear = PremultipliedColour(uncheckedRed: 0, green: 0, blue: 0, alpha: 0)
+
+    /// Each channel × 255 ÷ alpha, rounded to the nearest, halves up; `clear` where the alpha is 0. Exact for opaque
+    /// colours; the lower the alpha, the coarser.
+    public var straight: StraightColour {
+        guard alpha > 0 else { return .clear }
+        let alpha = UInt32(self.alpha)
+        func divide(_ channel: UInt8) -> UInt8 {
+            UInt8(truncatingIfNeeded: min((UInt32(channel) * 255 + alpha / 2) / alpha, 255))
+        }
+        return StraightColour(red: divide(red), green: divide(green), blue: divide(blue), alpha: self.alpha)
+    }
+}

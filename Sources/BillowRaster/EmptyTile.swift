@@ -1,0 +1,26 @@
+extension PNG {
+    /// A wholly transparent square of the given side in pixels, 1 bit a pixel. Made once for the sizes of tiles (256,
+    /// 512, 768), so that every empty tile of a size is the same bytes.
+    ///
+    /// - Throws: `sizeOutOfRange`.
+    public static func emptyTile(size: Int) throws(PNGError) -> [UInt8] {
+        if let ready = emptyTiles[size] { return ready }
+        return try makeEmptyTile(size: size)
+    }
+
+    private static let emptyTiles: [Int: [UInt8]] = {
+        var tiles: [Int: [UInt8]] = [:]
+        for size in [256, 512, 768] {
+            do { tiles[size] = try makeEmptyTile(size: size) } catch {
+                preconditionFailure("an empty tile of \(size) pixels can't be made: \(error)")
+            }
+        }
+        return tiles
+    }()
+
+    private static func makeEmptyTile(size: Int) throws(PNGError) -> [UInt8] {
+        guard (1...largestSide).contains(size) else { throw .sizeOutOfRange(width: size, height: size) }
+        let indices = [UInt8](repeating: 0, count: size * size)
+        return try IndexedPNGEncoder(level: 9).encode(indices: indices, width: size, height: size, palette: [.clear])
+    }
+}

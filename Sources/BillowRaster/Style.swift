@@ -1,0 +1,80 @@
+public import Turbulence
+
+/// A colour with the opacity it is drawn at.
+public struct Paint: Sendable, Hashable {
+    /// The colour as drawn: alpha = opacity × 255 rounded to the nearest, halves up (0.8 → 204, 0.6 → 153).
+    public let colour: StraightColour
+    /// 0 to 1, as the style file says it.
+    public let opacity: Double
+
+    /// nil unless the opacity is 0 to 1. The colour's own alpha is not used.
+    public init?(_ colour: StraightColour, opacity: Double) {
+        guard opacity >= 0, opacity <= 1 else { return nil }
+        self.opacity = opacity
+        var colour = colour
+        colour.alpha = UInt8((opacity * 255).rounded())
+        self.colour = colour
+    }
+
+    /// This paint at `factor` times its opacity; `factor` is brought to 0...1, and is 1 where it is not a number.
+    func faded(by factor: Double) -> Paint {
+        let factor = factor.isNaN ? 1 : min(max(factor, 0), 1)
+        return Paint(colour, opacity: opacity * factor) ?? self
+    }
+}
+
+/// How one severity is drawn.
+public struct SeverityPaint: Sendable, Hashable {
+    /// Fills the cell, up to its border where it has one.
+    public let fill: Paint
+    /// A band along the edge, inside the cell, in place of the fill there.
+    public let border: Paint?
+
+    public init(fill: Paint, border: Paint? = nil) {
+        self.fill = fill
+        self.border = border
+    }
+}
+
+/// The base map that a style was chosen for, and the look of a legend's card.
+public enum Theme: String, Sendable, Hashable, CaseIterable, Codable {
+    case light
+    case dark
+}
+
+/// The colours of a picture, read from `Styles/{id}.json` (format: `Styles/README.md`).
+public struct Style: Sendable, Hashable {
+    /// Lower-case letters, digits and hyphens; the file's name without `.json`.
+    public let id: String
+    public let title: String
+    public let description: String
+    public let theme: Theme
+    /// By raw value, one for each case.
+    private let paints: [SeverityPaint]
+
+    /// nil unless `paints` holds one for each severity, smooth first.
+    public init?(id: String, title: String, description: String, theme: Theme, paints: [SeverityPaint]) {
+        guard paints.count == Severity.allCases.count else { return nil }
+        self.init(id: id, title: title, description: description, theme: theme, checked: paints)
+    }
+
+    private init(id: String, title: String, description: String, theme: Theme, checked paints: [SeverityPaint]) {
+        self.id = id
+        self.title = title
+        self.description = description
+        self.theme = theme
+        self.paints = paints
+    }
+
+    public subscript(severity: Severity) -> SeverityPaint { paints[Int(severity.rawValue)] }
+
+    /// The same colours at `factor` times their opacity: the `opacity` parameter of pictures. Values outside 0...1 are
+    /// brought to the nearer end.
+    public func faded(by factor: Double) -> Style {
+        Style(
+            id: id, title: title, description: description, theme: theme,
+            checked: paints.map {
+                SeverityPaint(fill: $0.fill.faded(by: factor), border: $0.border?.faded(by: factor))
+            })
+    }
+}

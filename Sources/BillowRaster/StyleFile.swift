@@ -1,0 +1,146 @@
+import Foundation
+import Turbulence
+
+/// One thing that is wrong in a style file.
+public struct StyleProblem: Sendable, Hashable, CustomStringConvertible {
+    /// The file's name, without its folder.
+    public let file: String
+    /// The path of keys, joined by dots: `severities.light.opacity`; empty for the file as a whole.
+    public let key: String
+    /// What stands there, as JSON text, shortened; or `missing`.
+    public let value: String
+    /// What may stand there.
+    public let allowed: String
+
+    public var description: String {
+        "\(file): \(key.isEmpty ? "the file" : key) is \(value); allowed: \(allowed)"
+    }
+}
+
+/// Reads one style file, collecting every problem instead of stopping at the first.
+struct StyleFile {
+    /// The file's name, without its folder.
+    let name: String
+    private(set) var problems: [StyleProblem] = []
+
+    private static let longestTitle = 80
+    private static let longestDescription = 400
+
+    init(name: String) { self.name = name }
+
+    /// The style, or nil when there are problems.
+    mutating func read(_ data: Data) -> Style? {
+        let root: JSONValue
+        do { root = try JSONDecoder().decode(JSONValue.self, from: data) } catch {
+            report("", "not JSON: \(StyleFile.reason(error))", allowed: "a JSON object")
+            return nil
+        }
+        let members = object(root, at: "", required: ["id", "title", "description", "theme", "severities"])
+        let id = members["id"].flatMap { identifier($0) }
+        let title = members["title"].flatMap { string($0, at: "title", longest: StyleFile.longestTitle) }
+        let description = members["description"].flatMap {
+            string($0, at: "description", longest: StyleFile.longestDescription)
+        }
+        let theme = members["theme"].flatMap { knownTheme($0) }
+        let paints = members["severities"].map { severities($0) } ?? []
+        guard problems.isEmpty, let id, let title, let description, let theme else { return nil }
+        return Style(id: id, title: title, description: description, theme: theme, paints: paints)
+    }
+
+    /// The parser's words with its position, without the surrounding types.
+    private static func reason(_ error: any Error) -> String {
+        guard case DecodingError.dataCorrupted(let context) = error else { return error.localizedDescription }
+        return context.underlyingError.map { "\($0)" } ?? context.debugDescription
+    }
+
+    private mutating func identifier(_ value: JSONValue) -> String? {
+        let expected = name.hasSuffix(".json") ? String(name.dropLast(5)) : name
+        let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789-")
+        guard case .string(let id) = value, id == expected, !id.isEmpty, id.allSatisfy(letters.contains) else {
+            report("id", value.text, allowed: "the file's name without .json, of a–z, 0–9 and hyphens")
+            return nil
+        }
+        return id
+    }
+
+    private mutating func string(_ value: JSONValue, at key: String, longest: Int) -> String? {
+        guard case .string(let text) = value, (1...longest).contains(text.count) else {
+            report(key, value.text, allowed: "a string of 1 to \(longest) characters")
+            return nil
+        }
+        return text
+    }
+
+    private mutating func knownTheme(_ value: JSONValue) -> Theme? {
+        guard case .string(let text) = value, let theme = Theme(rawValue: text) else {
+            report("theme", value.text, allowed: Theme.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or "))
+            return nil
+        }
+        return theme
+    }
+
+    /// Smooth first; shorter than the severities when there are problems.
+    private mutating func severities(_ value: JSONValue) -> [SeverityPaint] {
+        let members = object(value, at: "severities", required: Severity.allCases.map(\.name))
+        var paints: [SeverityPaint] = []
+        for severity in Severity.allCases {
+            guard let member = members[severity.name] else { continue }
+            let key = "severities.\(severity.name)"
+            guard let paint = severityPaint(member, at: key) else { continue }
+            // Two severities that look alike would make the picture lie.
+            if paints.contains(paint) {
+                report(key, member.text, allowed: "a fill and border that no other severity has")
+            }
+            paints.append(paint)
+        }
+        return paints
+    }
+
+    private mutating func severityPaint(_ value: JSONValue, at key: String) -> SeverityPaint? {
+        let members = object(value, at: key, required: ["fill", "opacity"], optional: ["border"])
+        let fill = paint(members, colourKey: "fill", at: key)
+        guard let borderValue = members["border"] else { return fill.map { SeverityPaint(fill: $0) } }
+        let borderMembers = object(borderValue, at: key + ".border", required: ["colour", "opacity"])
+        guard let border = paint(borderMembers, colourKey: "colour", at: key + ".border"), let fill else { return nil }
+        return SeverityPaint(fill: fill, border: border)
+    }
+
+    private mutating func paint(_ members: [String: JSONValue], colourKey: String, at key: String) -> Paint? {
+        var colour: StraightColour?
+        if let value = members[colourKey] {
+            if case .string(let text) = value, text.utf8.count == 7 { colour = StraightColour(text) }
+            if colour == nil { report("\(key).\(colourKey)", value.text, allowed: "a colour \"#RRGGBB\"") }
+        }
+        var opacity: Double?
+        if let value = members["opacity"] {
+            // An opacity that rounds to alpha 0 would hide what was reported.
+            if case .number(let number) = value, number <= 1, (number * 255).rounded() >= 1 { opacity = number }
+            if opacity == nil { report("\(key).opacity", value.text, allowed: "a number above 0.002, at most 1") }
+        }
+        guard let colour, let opacity else { return nil }
+        return Paint(colour, opacity: opacity)
+    }
+
+    /// The members of an object whose keys are all known; empty when it is no object.
+    private mutating func object(
+        _ value: JSONValue, at key: String, required: [String], optional: [String] = []
+    ) -> [String: JSONValue] {
+        guard case .object(let members) = value else {
+            report(key, value.text, allowed: "an object")
+            return [:]
+        }
+        func path(_ member: String) -> String { key.isEmpty ? member : "\(key).\(member)" }
+        let known = required + optional
+        for unknown in members.keys.filter({ !known.contains($0) }).sorted() {
+            report(path(unknown), "not a known key", allowed: known.joined(separator: ", "))
+        }
+        for missing in required where members[missing] == nil {
+            report(path(missing), "missing", allowed: "every style has it")
+        }
+        return members
+    }
+
+    private mutating func report(_ key: String, _ value: String, allowed: String) {
+        problems.append(StyleProblem(file: name, key: key, value: value, allowed: allowed))
+    }
+}

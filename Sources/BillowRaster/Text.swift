@@ -1,0 +1,141 @@
+import CFreeType
+
+/// Why text can't be drawn.
+public enum TextError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// No file there, or not allowed to read it.
+    case fontNotFound(path: String)
+    /// The file is no scalable font.
+    case notAFont(path: String)
+    /// Outside 4 to 512 pixels an em.
+    case sizeOutOfRange(Double)
+    /// Any other failure, with FreeType's number.
+    case library(code: Int, path: String)
+
+    public var description: String {
+        switch self {
+        case .fontNotFound(let path):
+            "the font \(path) can't be opened; install it (Debian: fonts-dejavu-core) or name another"
+        case .notAFont(let path): "\(path) is not a scalable font"
+        case .sizeOutOfRange(let size): "text of \(size) pixels an em; must be 4 to 512"
+        case .library(let code, let path): "FreeType error \(code) with \(path)"
+        }
+    }
+}
+
+/// Measures and rasterises lines of text in one font, with kerning and to a 64th of a pixel. Left to right only;
+/// characters that the font lacks show its box.
+///
+/// Owns a FreeType library and face, so one instance belongs to one thread at a time. Not `Sendable`.
+public final class TextRenderer {
+    /// DejaVu Sans where Debian's `fonts-dejavu-core` puts it.
+    public static let defaultFontPath = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+    /// Pixels an em.
+    public static let sizes: ClosedRange<Double> = 4...512
+
+    public let fontPath: String
+    private var font = BillowFont()
+
+    /// - Throws: `fontNotFound`, `notAFont`, `library`.
+    public init(fontPath: String = defaultFontPath) throws(TextError) {
+        self.fontPath = fontPath
+        try TextRenderer.check(billow_font_open(fontPath, &font), fontPath)
+    }
+
+    deinit { if font.library != nil { billow_font_close(&font) } }
+
+    /// Pixels from the start of the first character to where the next would start.
+    ///
+    /// - Parameter size: pixels an em, 4 to 512.
+    /// - Throws: `sizeOutOfRange`, `library`.
+    public func width(of text: String, size: Double) throws(TextError) -> Double {
+        var end = 0
+        try layOut(text, size: size) { (_, _, after) throws(TextError) in end = after }
+        return Double(end) / 64
+    }
+
+    /// Pixels from the baseline to the top of a capital H.
+    public func capHeight(size: Double) throws(TextError) -> Double {
+        try setSize(size)
+        var (kerning, advance, height) = (Int32(0), Int32(0), Int32(0))
+        let glyph = billow_font_glyph(&font, UInt32(UInt8(ascii: "H")))
+        try check(billow_font_measure(&font, 0, glyph, &kerning, &advance, &height))
+        return Double(height) / 64
+    }
+
+    /// Lays a line of text over a canvas.
+    ///
+    /// - Parameter start: the pen's start on the baseline. The baseline is brought to whole pixels, which is what keeps
+    ///   horizontal strokes crisp.
+    /// - Throws: `sizeOutOfRange`, `library`.
+    public func draw(
+        _ text: String, at start: Point, size: Double, colour: StraightColour, on canvas: inout Canvas
+    ) throws(TextError) {
+        // A pen that far off draws nothing; bounding it here keeps the conversions below from trapping.
+        let reach = Double(PNG.largestSide)
+        guard abs(start.x) <= reach, abs(start.y) <= reach else { return }
+        let pen = Int((start.x * 64).rounded())
+        let baseline = Int(start.y.rounded())
+        try layOut(text, size: size) { (glyph, before, _) throws(TextError) in
+            let x = pen + before
+            var drawn = BillowGlyph()
+            try check(billow_font_draw(&font, glyph, Int32(x & 63), &drawn))
+            canvas.paint([(Mask(drawn, column: x >> 6, baseline: baseline), colour)])
+        }
+    }
+
+    /// Calls `body` for each character with its glyph and, in 1/64 pixel from the line's start, where it starts and
+    /// where it ends.
+    private func layOut(
+        _ text: String, size: Double, body: (_ glyph: UInt32, _ start: Int, _ end: Int) throws(TextError) -> Void
+    ) throws(TextError) {
+        try setSize(size)
+        var pen = 0
+        var before: UInt32 = 0
+        for character in text.unicodeScalars {
+            let glyph = billow_font_glyph(&font, character.value)
+            var (kerning, advance, height) = (Int32(0), Int32(0), Int32(0))
+            try check(billow_font_measure(&font, before, glyph, &kerning, &advance, &height))
+            let start = pen + Int(kerning)
+            pen = start + Int(advance)
+            try body(glyph, start, pen)
+            before = glyph
+        }
+    }
+
+    private func setSize(_ size: Double) throws(TextError) {
+        guard TextRenderer.sizes.contains(size) else { throw .sizeOutOfRange(size) }
+        try check(billow_font_set_size(&font, Int32((size * 64).rounded())))
+    }
+
+    private func check(_ code: Int32) throws(TextError) { try TextRenderer.check(code, fontPath) }
+
+    /// Source: FreeType's fterrdef.h: 1 cannot open resource, 2 unknown file format
+    private static func check(_ code: Int32, _ path: String) throws(TextError) {
+        switch code {
+        case 0: return
+        case 1: throw .fontNotFound(path: path)
+        case 2: throw .notAFont(path: path)
+        default: throw .library(code: Int(code), path: path)
+        }
+    }
+}
+
+extension Mask {
+    fileprivate init(_ glyph: BillowGlyph, column: Int, baseline: Int) {
+        let (width, rows) = (Int(glyph.width), Int(glyph.rows))
+        var coverage: [UInt8] = []
+        coverage.reserveCapacity(width * rows)
+        if let pixels = glyph.pixels {
+            for row in 0..<rows {
+                coverage += UnsafeBufferPointer(start: pixels + row * Int(glyph.pitch), count: width)
+            }
+        }
+        guard coverage.count == width * rows else {
+            self = .empty
+            return
+        }
+        self.init(
+            left: column + Int(glyph.left), top: baseline - Int(glyph.top), width: width, height: rows,
+            coverage: coverage)
+    }
+}
