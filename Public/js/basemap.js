@@ -1,0 +1,99 @@
+// The map under the turbulence: quiet greys and blues, so that white, yellow, orange and red stand out.
+
+const SOURCE = "basemap";
+const LIGHT = {
+    ocean: "#b9c8d3", land: "#d3d8d3", coast: "#6f7f8c", border: "#8e979c", state: "#aab1b2",
+    graticule: "#a9bac7", text: "#44525d", halo: "rgba(222,227,224,0.85)",
+};
+const DARK = {
+    ocean: "#101a23", land: "#25303a", coast: "#5d7283", border: "#56636d", state: "#3d4952",
+    graticule: "#1c2a36", text: "#a9b8c3", halo: "rgba(20,28,36,0.85)",
+};
+const GRATICULE_DEGREES = 10;
+const MERCATOR_LATITUDE = 85;
+
+/** Turbulence goes under this layer: coasts, borders and names stay readable on top. */
+export const FIRST_LINE_LAYER = "state";
+
+const scheme = matchMedia("(prefers-color-scheme: dark)");
+const colours = () => (scheme.matches ? DARK : LIGHT);
+
+/** Calls back when the reader's scheme changes between light and dark. */
+export const onSchemeChange = (action) => scheme.addEventListener("change", action);
+
+function graticule() {
+    const lines = [];
+    for (let longitude = -180; longitude < 180; longitude += GRATICULE_DEGREES) {
+        lines.push([[longitude, -MERCATOR_LATITUDE], [longitude, MERCATOR_LATITUDE]]);
+    }
+    for (let latitude = -80; latitude <= 80; latitude += GRATICULE_DEGREES) lines.push([[-180, latitude], [180, latitude]]);
+    return { type: "Feature", properties: {}, geometry: { type: "MultiLineString", coordinates: lines } };
+}
+
+const line = (kind, colour, width, minzoom = 0) => ({
+    id: kind, type: "line", source: SOURCE, filter: ["==", ["get", "kind"], kind], minzoom,
+    layout: { "line-join": "round" }, paint: { "line-color": colour, "line-width": width },
+});
+
+/** The MapLibre style of the base map. */
+export function style() {
+    const colour = colours();
+    return {
+        version: 8,
+        sources: {
+            [SOURCE]: {
+                type: "geojson", data: new URL("vendor/basemap/basemap.geojson", document.baseURI).href,
+                attribution: "Base map: Natural Earth", maxzoom: 8, tolerance: 0.3,
+            },
+            graticule: { type: "geojson", data: graticule(), tolerance: 0 },
+        },
+        layers: [
+            { id: "ocean", type: "background", paint: { "background-color": colour.ocean } },
+            { id: "graticule", type: "line", source: "graticule", paint: { "line-color": colour.graticule, "line-width": 0.7 } },
+            {
+                id: "land", type: "fill", source: SOURCE, filter: ["==", ["get", "kind"], "land"],
+                // Countries share their borders' vertices; antialiased, each border would show as a seam.
+                paint: { "fill-color": colour.land, "fill-antialias": false },
+            },
+            line("state", colour.state, 0.8, 2.5),
+            line("border", colour.border, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.4]),
+            line("coast", colour.coast, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.2]),
+            {
+                id: "place", type: "symbol", source: SOURCE, minzoom: 1.5,
+                filter: ["all", ["==", ["get", "kind"], "place"], ["<=", ["get", "rank"], ["step", ["zoom"], 2, 3, 3, 4, 4, 5, 7]]],
+                layout: { "icon-image": ["get", "name"], "symbol-sort-key": ["get", "rank"], "icon-padding": 8 },
+            },
+        ],
+    };
+}
+
+/** Names are drawn as images when MapLibre misses them: its text needs a glyph server, and this page has no other
+ * server than Billow. */
+export function drawNames(map) {
+    const drawn = new Set();
+    map.on("styleimagemissing", ({ id }) => {
+        drawn.add(id);
+        map.addImage(id, nameImage(id), { pixelRatio: 2 });
+    });
+    onSchemeChange(() => {
+        const colour = colours();
+        map.setPaintProperty("ocean", "background-color", colour.ocean);
+        map.setPaintProperty("land", "fill-color", colour.land);
+        for (const layer of ["graticule", "state", "border", "coast"]) map.setPaintProperty(layer, "line-color", colour[layer]);
+        for (const id of drawn) map.updateImage(id, nameImage(id));
+    });
+}
+
+function nameImage(name) {
+    const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const font = "500 23px system-ui, 'DejaVu Sans', sans-serif";
+    context.font = font;
+    context.canvas.width = Math.ceil(context.measureText(name).width) + 14;
+    context.canvas.height = 36;
+    Object.assign(context, { font, textBaseline: "middle", lineJoin: "round", lineWidth: 5 });
+    context.strokeStyle = colours().halo;
+    context.strokeText(name, 7, 18);
+    context.fillStyle = colours().text;
+    context.fillText(name, 7, 18);
+    return context.getImageData(0, 0, context.canvas.width, context.canvas.height);
+}

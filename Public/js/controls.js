@@ -1,0 +1,114 @@
+// The form. It reads and writes the filters and the instant of a view, and calls `changed` with what is different.
+import { bandText, fromTyped, hoursText, typed } from "./format.js";
+import { element } from "./dom.js";
+import { now } from "./server.js";
+import { CEILING_FEET, HISTORIES, SEVERITIES, severityText } from "./view.js";
+
+const FEET_PER_STEP = 1000;
+const STEP_MILLISECONDS = 600_000;
+const byId = (id) => document.getElementById(id);
+
+export class Controls {
+    #changed;
+    #view;
+
+    constructor(view, changed) {
+        this.#changed = changed;
+        byId("history").append(...HISTORIES.map((hours) => element("label", {},
+            element("input", { type: "radio", name: "hours", value: hours }), element("span", {}, hoursText(hours)))));
+        byId("severity").append(...SEVERITIES.map((_, value) => element("option", { value }, severityText(value))));
+        this.show(view);
+
+        byId("settings").addEventListener("submit", (event) => event.preventDefault());
+        byId("history").addEventListener("change", (event) => changed({ hours: Number(event.target.value) }));
+        byId("severity").addEventListener("change", (event) => changed({ minSeverity: Number(event.target.value) }));
+        byId("lowest").addEventListener("input", () => this.#dragBand("lowest"));
+        byId("highest").addEventListener("input", () => this.#dragBand("highest"));
+        for (const id of ["lowest", "highest"]) byId(id).addEventListener("change", () => changed(this.#band()));
+        byId("all-levels").addEventListener("click", () => changed({ minAltitude: null, maxAltitude: null }));
+        byId("when").addEventListener("change", (event) => this.#chooseWhen(event.target.value));
+        byId("instant").addEventListener("change", () => this.#chooseInstant());
+        byId("earlier").addEventListener("click", () => this.#step(-STEP_MILLISECONDS));
+        byId("later").addEventListener("click", () => this.#step(STEP_MILLISECONDS));
+        byId("toggle").addEventListener("click", () => this.#toggle());
+        addEventListener("keydown", (event) => {
+            if (event.key === "Escape" && byId("toggle").getAttribute("aria-expanded") === "true") this.#toggle();
+        });
+    }
+
+    /** Shows a view's values. */
+    show(view) {
+        this.#view = view;
+        for (const radio of byId("history").querySelectorAll("input")) radio.checked = Number(radio.value) === view.hours;
+        byId("severity").value = view.minSeverity;
+        byId("lowest").value = (view.minAltitude ?? 0) / FEET_PER_STEP;
+        byId("highest").value = (view.maxAltitude ?? CEILING_FEET) / FEET_PER_STEP;
+        this.#showBand();
+        const past = view.time !== null;
+        for (const radio of byId("when").querySelectorAll("input")) radio.checked = (radio.value === "past") === past;
+        byId("instant-row").hidden = !past;
+        if (past) byId("instant").value = typed(view.time);
+        this.#problem(null);
+    }
+
+    /** The thumbs can meet but not cross: a band has at least one level. */
+    #dragBand(moved) {
+        const low = byId("lowest");
+        const high = byId("highest");
+        if (Number(low.value) >= Number(high.value)) {
+            if (moved === "lowest") low.value = Number(high.value) - 1;
+            else high.value = Number(low.value) + 1;
+        }
+        this.#showBand();
+    }
+
+    #band() {
+        const low = Number(byId("lowest").value) * FEET_PER_STEP;
+        const high = Number(byId("highest").value) * FEET_PER_STEP;
+        return { minAltitude: low === 0 ? null : low, maxAltitude: high === CEILING_FEET ? null : high };
+    }
+
+    #showBand() {
+        const { minAltitude, maxAltitude } = this.#band();
+        const low = byId("lowest");
+        const high = byId("highest");
+        byId("band").value = bandText(minAltitude, maxAltitude);
+        byId("all-levels").hidden = minAltitude === null && maxAltitude === null;
+        for (const input of [low, high]) input.setAttribute("aria-valuetext", `flight level ${input.value * 10}`);
+        byId("range").style.setProperty("--low", `${(low.value / 60) * 100}%`);
+        byId("range").style.setProperty("--high", `${(high.value / 60) * 100}%`);
+        // Where both thumbs are far right the lower one must be on top, or neither could be moved.
+        low.style.zIndex = Number(low.value) > 30 ? 3 : 2;
+    }
+
+    #chooseWhen(choice) {
+        if (choice === "live") return this.#changed({ time: null });
+        const minute = 60_000;
+        this.#changed({ time: Math.floor(now() / minute) * minute });
+        byId("instant").focus();
+    }
+
+    #chooseInstant() {
+        const instant = fromTyped(byId("instant").value);
+        if (instant === null) return this.#problem("Please give a UTC date and time, such as 2026-07-21 20:00.");
+        if (instant > now()) return this.#problem("That instant is still to come.");
+        this.#changed({ time: instant });
+    }
+
+    #step(milliseconds) {
+        this.#changed({ time: Math.min(this.#view.time + milliseconds, Math.floor(now() / 1000) * 1000) });
+    }
+
+    #problem(text) {
+        byId("instant").setAttribute("aria-invalid", text !== null);
+        byId("instant-problem").hidden = text === null;
+        byId("instant-problem").textContent = text ?? "";
+    }
+
+    #toggle() {
+        const open = byId("toggle").getAttribute("aria-expanded") !== "true";
+        byId("toggle").setAttribute("aria-expanded", open);
+        document.body.classList.toggle("settings-open", open);
+        if (!open) byId("toggle").focus();
+    }
+}

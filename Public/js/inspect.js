@@ -1,0 +1,172 @@
+// What is at a place: a click, or Enter on the map, asks the server for the hexagon there and the reports behind it.
+import { element, swatch } from "./dom.js";
+import { age, flightLevel, instantOf, near } from "./format.js";
+import { getJSON, now } from "./server.js";
+import { filters, SEVERITIES } from "./view.js";
+
+/** Half the side of the box around the place, in degrees: about 20 m, a thousandth of a cell. */
+const POINT_DEGREES = 0.0002;
+/** Below this tile zoom the picture shows larger cells, so the box is some pixels wide there. */
+const FIRST_CELL_TILE_ZOOM = 5;
+const COARSE_PIXELS = 6;
+const MOST_ROWS = 12;
+
+export class Inspector {
+    #map;
+    #view;
+    #legend;
+    #popup;
+    #place = null;
+    #abort = null;
+
+    /** `view` gives the present view. */
+    constructor(map, maplibregl, legend, view) {
+        this.#map = map;
+        this.#view = view;
+        this.#legend = legend;
+        this.#popup = new maplibregl.Popup({ maxWidth: "320px", closeOnClick: false, focusAfterOpen: false });
+        this.#popup.on("close", () => {
+            this.#abort?.abort();
+            this.#place = null;
+        });
+        map.on("click", (event) => this.open(event.lngLat));
+        map.getCanvas().addEventListener("keydown", (event) => {
+            if (event.key === "Enter") this.open(map.getCenter());
+            if (event.key === "Escape") this.#popup.remove();
+        });
+    }
+
+    /** Shows what is at a place. */
+    open(lngLat) {
+        this.#popup.setLngLat(lngLat).setDOMContent(element("p", {}, "Looking…"));
+        if (!this.#popup.isOpen()) this.#popup.addTo(this.#map);
+        this.#place = lngLat;
+        this.refresh();
+    }
+
+    /** Asks again for the open place, when the picture has changed. */
+    async refresh() {
+        if (!this.#place) return;
+        this.#abort?.abort();
+        const abort = (this.#abort = new AbortController());
+        let content;
+        try {
+            content = await this.#content(this.#place, abort.signal);
+        } catch (error) {
+            content = element("p", { className: "problem" }, `What is here can't be told: ${error.message}`);
+        }
+        // Another place was asked for meanwhile, or none.
+        if (!abort.signal.aborted && this.#place) this.#popup.setDOMContent(element("div", { role: "status" }, content));
+    }
+
+    async #content(lngLat, signal) {
+        const { lng: longitude, lat: latitude } = lngLat.wrap();
+        const tileZoom = Math.round(this.#map.getZoom() + 1);
+        const coarse = tileZoom < FIRST_CELL_TILE_ZOOM;
+        const half = coarse ? (COARSE_PIXELS * 360) / (512 * 2 ** this.#map.getZoom()) : POINT_DEGREES;
+        const query = this.#query(longitude, latitude, half);
+        const collection = await getJSON("collections/hexagons/items", query, signal);
+        const features = coarse
+            ? collection.features
+            : collection.features.filter((feature) => contains(feature.geometry, longitude, latitude));
+        if (!features.length) return this.#nothing(collection, coarse);
+        features.sort((a, b) => b.properties.severity - a.properties.severity);
+        const { properties } = features[0];
+        const records = !coarse && properties.reports > 1 ? await this.#records(properties.h3, query, signal) : [];
+        return this.#card(properties, records, coarse ? features.length : 1);
+    }
+
+    #query(longitude, latitude, half) {
+        const view = this.#view();
+        const query = filters(view);
+        const box = [
+            Math.max(-180, longitude - half), Math.max(-90, latitude - half),
+            Math.min(180, longitude + half), Math.min(90, latitude + half),
+        ];
+        query.set("bbox", box.map((degrees) => degrees.toFixed(5)).join(","));
+        if (view.time !== null) query.set("datetime", new Date(view.time).toISOString().replace(".000Z", "Z"));
+        return query;
+    }
+
+    /** The standing records of one cell, highest level first. */
+    async #records(cell, query, signal) {
+        const parameters = new URLSearchParams(query);
+        parameters.set("aggregate", "false");
+        const collection = await getJSON("collections/hexagons/items", parameters, signal);
+        return collection.features.map((feature) => feature.properties).filter((record) => record.h3 === cell)
+            .sort((a, b) => b.altitudeMin - a.altitudeMin || b.severity - a.severity);
+    }
+
+    #nothing(collection, coarse) {
+        const view = this.#view();
+        const from = instantOf(collection.completeSince);
+        return element("div", {},
+            element("p", {}, element("strong", {}, "No report here"), ` in this time and band. That is not a report of smooth air.`),
+            coarse ? element("p", { className: "note" }, "At this zoom the picture shows larger areas; zoom in for single cells.") : null,
+            from !== null && from > (view.time ?? now()) - view.hours * 3_600_000
+                ? element("p", { className: "note" }, `The data is complete only since ${near(from, now())}.`) : null);
+    }
+
+    #card(record, records, count) {
+        const entry = this.#legend.entry(record.severity);
+        const rows = [
+            ["Level", levels(record)],
+            ["Observed", observed(record, this.#view().time)],
+            ["EDR", record.edr === undefined || record.edr === null ? "not given" : `${Number(record.edr).toFixed(2)} m²ᐟ³ s⁻¹`],
+            ["Severity", record.severityBasis === "edr" ? `from EDR, category ${record.category ?? "–"}` : "as reported"],
+            ["Source", [record.source, record.kind].filter(Boolean).join(", ")],
+            ["Aircraft", record.aircraft],
+            ["Since 30 min", { worse: "worse", better: "better" }[record.trend]],
+            ["Reports", record.reports],
+        ].filter(([, value]) => value !== undefined && value !== null && value !== "");
+        return element("div", { className: "hexagon" },
+            element("h3", {}, entry ? swatch(entry) : null, entry?.label ?? SEVERITIES[record.severity] ?? `Severity ${record.severity}`),
+            count > 1 ? element("p", { className: "note" }, `The worst of ${count} cells near here; zoom in for each.`) : null,
+            element("dl", {}, ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))])),
+            records.length ? this.#table(records) : null,
+            element("p", { className: "cell" }, record.h3));
+    }
+
+    #table(records) {
+        const rows = records.slice(0, MOST_ROWS).map((record) => {
+            const entry = this.#legend.entry(record.severity);
+            return element("tr", {},
+                element("td", {}, levels(record)),
+                element("td", {}, entry ? swatch(entry) : null, entry?.label ?? String(record.severity)),
+                element("td", {}, age((this.#view().time ?? now()) - Date.parse(record.observedAt))));
+        });
+        const more = records.length - rows.length;
+        return element("div", {},
+            element("table", {},
+                element("caption", {}, "All that count here"),
+                element("thead", {}, element("tr", {}, ...["Level", "Severity", "Age"].map((name) => element("th", { scope: "col" }, name)))),
+                element("tbody", {}, ...rows)),
+            more > 0 ? element("p", { className: "note" }, `and ${more} more`) : null);
+    }
+}
+
+function levels({ altitudeMin, altitudeMax, altitude }) {
+    const low = altitudeMin ?? altitude;
+    const high = altitudeMax ?? low;
+    return high > low ? `${flightLevel(low)} – ${flightLevel(high)}` : flightLevel(low);
+}
+
+/** When, and how long before the picture's instant. */
+function observed(record, time) {
+    const instant = instantOf(record.observedAt);
+    if (instant === null) return String(record.observedAt ?? "not given");
+    return `${near(instant, now())}, ${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`;
+}
+
+function contains({ type, coordinates }, longitude, latitude) {
+    const polygons = type === "MultiPolygon" ? coordinates : [coordinates];
+    return polygons.some(([ring]) => {
+        let inside = false;
+        for (let index = 0, before = ring.length - 1; index < ring.length; before = index++) {
+            const [x1, y1] = ring[index];
+            const [x2, y2] = ring[before];
+            if (y1 > latitude !== y2 > latitude && longitude < ((x2 - x1) * (latitude - y1)) / (y2 - y1) + x1) inside = !inside;
+        }
+        return inside;
+    });
+}

@@ -1,0 +1,35 @@
+// The legend, from the server's own: the page has no colours of its own for severities.
+import { element, swatch } from "./dom.js";
+import { getJSON } from "./server.js";
+
+const PARAMETERS = new URLSearchParams({ layer: "hexagons", style: "skypath" });
+
+export class Legend {
+    #root;
+    #entries = new Map();
+
+    constructor(root) { this.#root = root; }
+
+    /** True once the server's legend is shown. */
+    get isLoaded() { return this.#entries.size > 0; }
+
+    /** The entry of a severity from 0 to 4, or undefined. */
+    entry(severity) { return this.#entries.get(severity); }
+
+    /** Fetches and shows it. Throws ServerError. */
+    async load() {
+        const legend = await getJSON("legend.json", PARAMETERS);
+        this.#entries = new Map(legend.entries.map((entry) => [entry.severity, entry]));
+        const list = element("ul", {}, ...legend.entries.map((entry) =>
+            element("li", { "data-severity": entry.severity }, swatch(entry), element("span", {}, entry.label))));
+        const notes = (legend.notes ?? []).map((note) => element("p", { className: "note" }, note));
+        this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes);
+    }
+
+    /** Strikes what the filter leaves out. */
+    mark(minSeverity) {
+        for (const item of this.#root.querySelectorAll("li")) {
+            item.classList.toggle("left-out", Number(item.dataset.severity) < minSeverity);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// Requests to Billow. All paths are relative to the page, so that it works behind any prefix.
+
+const TIMEOUT_MILLISECONDS = 15_000;
+
+/** Why a request failed, in words for people. `status` is 0 where there was no answer at all. */
+export class ServerError extends Error {
+    constructor(message, status, code) {
+        super(message);
+        this.status = status;
+        this.code = code;
+    }
+}
+
+/** How far this device's clock is behind the server's, in milliseconds: ages count from the server's clock. */
+let clockOffset = 0;
+
+/** Now, by the server's clock. */
+export const now = () => Date.now() + clockOffset;
+
+/** How far the two clocks are apart, in milliseconds. */
+export const clockDifference = () => Math.abs(clockOffset);
+
+/** The body of a GET as JSON. Throws ServerError with the server's own words (RFC 9457) where it gave some. */
+export async function getJSON(path, parameters, signal) {
+    const query = parameters?.toString();
+    const limit = limited(signal, TIMEOUT_MILLISECONDS);
+    const response = await answer(query ? `${path}?${query}` : path, {
+        cache: "no-cache", signal: limit, headers: { Accept: "application/json, */*;q=0.5" },
+    });
+    readClock(response.headers);
+    try {
+        return await response.json();
+    } catch (error) {
+        if (signal?.aborted) throw error;
+        const reason = limit.aborted ? "no whole answer in time" : "the answer is not JSON";
+        throw new ServerError(`${path}: ${reason}`, response.status);
+    }
+}
+
+/** A response with a good status, else ServerError. An abort by the caller stays an AbortError. */
+export async function answer(url, options) {
+    let response;
+    try {
+        response = await fetch(url, options);
+    } catch (error) {
+        if (error.name === "AbortError") throw error;
+        throw new ServerError(error.name === "TimeoutError" ? "no answer in time" : "the server can't be reached", 0);
+    }
+    if (!response.ok) throw await problem(response);
+    return response;
+}
+
+/** A signal that aborts with `signal`, if there is one, and after so many milliseconds.
+ * AbortSignal.any would do, but is not on every tablet that flies. */
+export function limited(signal, milliseconds) {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new DOMException("no answer in time", "TimeoutError")), milliseconds);
+    signal?.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
+    return controller.signal;
+}
+
+/** A proxy that answers from its cache repeats the old Date and says in Age how old it is (RFC 9111, 5.1). */
+function readClock(headers) {
+    const date = Date.parse(headers.get("Date") ?? "");
+    const seconds = Number(headers.get("Age") ?? 0);
+    if (!Number.isNaN(date)) clockOffset = date + (Number.isFinite(seconds) ? seconds * 1000 : 0) - Date.now();
+}
+
+async function problem(response) {
+    const status = `${response.status} ${response.statusText}`.trim();
+    try {
+        const body = await response.json();
+        return new ServerError(body.detail ?? body.title ?? status, response.status, body.code);
+    } catch {
+        // No problem document: a proxy's own page, say. The status is what can be told.
+        return new ServerError(status, response.status);
+    }
+}

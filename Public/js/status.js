@@ -1,0 +1,154 @@
+// How much the picture can be trusted, in words: the line at the top and the banners under it.
+import { element } from "./dom.js";
+import { age, dateTime, instantOf, near } from "./format.js";
+import { clockDifference, now } from "./server.js";
+import { leftOut, summary } from "./view.js";
+
+/** The server makes a publication each minute and is asked four times in one; thrice that is not chance. */
+const OLD_PICTURE_MILLISECONDS = 180_000;
+const LOST_CONTACT_MILLISECONDS = 40_000;
+const CLOCKS_APART_MILLISECONDS = 120_000;
+const LEVELS = ["good", "wait", "past", "warn", "bad"];
+
+/** What a page knows about its picture; viewer.js fills it in. */
+export function emptyKnowledge() {
+    return {
+        view: null,
+        billow: null, // the TileJSON's member: version, asOf, dataTime, stale, simulated
+        server: null, // /status
+        contact: null, // when the server last answered, by its clock
+        contactProblem: null, // why it does not
+        problems: new Map(), // what else failed: subject → words
+        pictures: null,
+    };
+}
+
+export class StatusBar {
+    #banners = new Map();
+    #root = document.getElementById("banners");
+    #backToLive;
+
+    constructor(backToLive) { this.#backToLive = backToLive; }
+
+    /** Shows it all anew. Cheap: elements change only where their words do. */
+    show(knowledge) {
+        const wanted = banners(knowledge);
+        for (const [key, banner] of this.#banners) {
+            if (!wanted.has(key)) {
+                banner.remove();
+                this.#banners.delete(key);
+            }
+        }
+        for (const [key, { level, text }] of wanted) this.#show(key, level, text);
+        const order = [...wanted.keys()].map((key) => this.#banners.get(key));
+        // Moving an element reads it out again, so only where the order differs.
+        if (order.some((banner, index) => this.#root.children[index] !== banner)) this.#root.replaceChildren(...order);
+        const state = stateOf(knowledge, wanted);
+        const root = document.getElementById("state");
+        root.dataset.level = state.level;
+        setText(document.getElementById("state-text"), state.text);
+        setText(document.getElementById("times"), timesOf(knowledge));
+        setText(document.getElementById("summary"), summary(knowledge.view));
+        const filtered = document.getElementById("filtered");
+        filtered.hidden = leftOut(knowledge.view) === null;
+        setText(filtered, leftOut(knowledge.view) ?? "");
+        document.title = wanted.has("simulated") ? "SIMULATED · Billow" : "Billow · turbulence map";
+    }
+
+    #show(key, level, text) {
+        let banner = this.#banners.get(key);
+        if (!banner) {
+            // Ages in a banner tick; only its appearance is worth interrupting a screen reader for.
+            banner = element("div", { className: "banner", role: level === "bad" ? "alert" : "status" }, element("p"));
+            if (key === "past") banner.append(element("button", { type: "button", onclick: this.#backToLive }, "Back to live"));
+            this.#banners.set(key, banner);
+        }
+        banner.dataset.level = level;
+        setText(banner.firstChild, text);
+    }
+}
+
+function setText(node, text) {
+    if (node.textContent !== text) node.textContent = text;
+}
+
+/** Everything that must be said, worst first after the simulation. */
+function banners(knowledge) {
+    const { view, billow, pictures, problems } = knowledge;
+    const found = new Map();
+    const say = (key, level, text) => text && found.set(key, { level, text });
+    const simulated = billow?.simulated || knowledge.server?.simulated || pictures.current?.simulated || pictures.next?.simulated;
+    say("simulated", "simulated", simulated && "SIMULATED DATA — not for operational use");
+    say("contact", "bad", lostContact(knowledge));
+    for (const [subject, words] of problems) say(`problem ${subject}`, "bad", `${subject}: ${words}`);
+    say("tiles", "bad", missingTiles(pictures));
+    say("stale", "warn", staleData(knowledge));
+    say("sources", "warn", brokenSources(knowledge.server));
+    say("past", "past", view.time !== null && `Past picture: ${dateTime(view.time)}, ${age(now() - view.time)} ago. Not live.`);
+    say("clock", "warn", clockDifference() > CLOCKS_APART_MILLISECONDS
+        && `This device's clock and the server's are ${age(clockDifference())} apart. Ages are by the server's.`);
+    return found;
+}
+
+function lostContact({ contact, contactProblem, view }) {
+    const silent = contact !== null && now() - contact > LOST_CONTACT_MILLISECONDS;
+    if (!contactProblem && !silent) return null;
+    const reason = contactProblem ?? "no answer";
+    if (contact === null) return `No answer from the server yet: ${reason}.`;
+    const since = `No contact with the server since ${near(contact, now())} (${age(now() - contact)}): ${reason}.`;
+    return view.time === null ? `${since} The map does not get newer.` : since;
+}
+
+function missingTiles({ current, next }) {
+    const failures = [...(current?.failures ?? []), ...(next?.failures ?? [])];
+    if (!failures.length) return null;
+    const tiles = failures.length === 1 ? "A part of the picture" : `${failures.length} parts of the picture`;
+    return `${tiles} could not be loaded (${failures[0][1]}). Turbulence may be missing on the map. Trying again.`;
+}
+
+function staleData({ billow, pictures, view }) {
+    if (!billow) return null;
+    const shown = pictureTime(pictures);
+    if (view.time === null && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS) {
+        return `The picture is ${age(now() - shown)} old and has not been renewed.`;
+    }
+    if (billow.unknown) return "The server does not say how old its data is.";
+    const received = instantOf(billow.dataTime);
+    if (received === null) return "No data has been received from any source yet. An empty map is not a smooth one.";
+    if (billow.stale) return `The data is stale: last received ${near(received, now())}, ${age(now() - received)} ago.`;
+    return null;
+}
+
+function brokenSources(server) {
+    const broken = (server?.sources ?? []).filter((source) => source.reachable === false);
+    if (!broken.length) return null;
+    const words = broken.map((source) => {
+        const error = source.lastError;
+        const reason = typeof error === "string" ? error : error?.message ?? error?.detail;
+        return reason ? `${source.id} (${reason})` : source.id;
+    });
+    return `Can't be reached: ${words.join("; ")}.`;
+}
+
+/** The instant of the picture on the map, or null where there is none. */
+function pictureTime(pictures) {
+    const picture = pictures.current;
+    return picture ? picture.frameTime ?? picture.request.asOf : null;
+}
+
+function stateOf({ view, pictures }, wanted) {
+    const worst = [...wanted.values()].reduce((level, banner) => Math.max(level, LEVELS.indexOf(banner.level)), 0);
+    if (worst >= LEVELS.indexOf("bad")) return { level: "bad", text: wanted.has("contact") ? "No contact" : "Trouble" };
+    if (!pictures.current || pictures.isOther) return { level: "wait", text: "Loading…" };
+    if (worst >= LEVELS.indexOf("warn")) return { level: "warn", text: view.time === null ? "Live, with a warning" : "Past" };
+    return view.time === null ? { level: "good", text: "Live" } : { level: "past", text: "Past" };
+}
+
+function timesOf({ billow, pictures }) {
+    const parts = [];
+    const shown = pictureTime(pictures);
+    if (shown !== null) parts.push(`Picture ${near(shown, now())}`);
+    const received = instantOf(billow?.dataTime);
+    if (received !== null) parts.push(`data received ${age(now() - received)} ago`);
+    return parts.join(" · ");
+}

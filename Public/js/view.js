@@ -1,0 +1,103 @@
+// What the page shows: a plain object that is the same as the URL's hash, so that a view can be shared.
+//   hours        how far back the picture looks
+//   minAltitude, maxAltitude   feet, whole thousands; null is open
+//   minSeverity  0 to 4
+//   time         an instant, or null for live
+//   zoom, longitude, latitude
+import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js";
+
+export const HISTORIES = [0.5, 1, 2, 4, 6];
+export const CEILING_FEET = 60_000;
+export const SEVERITIES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"];
+const DEFAULT = {
+    hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, time: null,
+    zoom: 3.6, longitude: -96, latitude: 39,
+};
+
+/** Reads a hash. What can't be read keeps its default and is named in `problems`: a link must not quietly show another
+ * picture than it says. */
+export function parseHash(hash) {
+    const view = { ...DEFAULT };
+    const problems = [];
+    const values = new URLSearchParams(hash.replace(/^#/, ""));
+    const take = (name, expected, read) => {
+        if (!values.has(name)) return;
+        if (!read(values.get(name))) problems.push(`${name} is "${values.get(name).slice(0, 40)}"; it must be ${expected}`);
+    };
+    const thousands = (text) => /^\d{1,5}$/.test(text) && Number(text) % 1000 === 0 && Number(text) <= CEILING_FEET ? Number(text) : null;
+
+    take("hours", `one of ${HISTORIES.join(", ")}`, (text) => {
+        if (!HISTORIES.includes(Number(text)) || text === "") return false;
+        view.hours = Number(text);
+        return true;
+    });
+    take("min", "whole thousands of feet from 0 to 59000", (text) => {
+        const feet = thousands(text);
+        if (feet === null || feet >= CEILING_FEET) return false;
+        view.minAltitude = feet === 0 ? null : feet;
+        return true;
+    });
+    take("max", "whole thousands of feet up to 60000, above min", (text) => {
+        const feet = thousands(text);
+        if (feet === null || feet <= (view.minAltitude ?? 0)) return false;
+        view.maxAltitude = feet;
+        return true;
+    });
+    take("severity", "0 to 4", (text) => {
+        if (!/^[0-4]$/.test(text)) return false;
+        view.minSeverity = Number(text);
+        return true;
+    });
+    take("time", "an instant such as 20260721T200000Z", (text) => {
+        view.time = fromCompact(text);
+        return view.time !== null;
+    });
+    take("map", "zoom/latitude/longitude", (text) => {
+        const [zoom, latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
+        if (!(zoom >= 0 && zoom <= 24 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 540)) return false;
+        Object.assign(view, { zoom, latitude, longitude });
+        return true;
+    });
+    return { view, problems };
+}
+
+/** The hash of a view; what is at its default is left out. */
+export function formatHash(view) {
+    const parts = [`map=${view.zoom.toFixed(2)}/${view.latitude.toFixed(3)}/${view.longitude.toFixed(3)}`];
+    if (view.hours !== DEFAULT.hours) parts.push(`hours=${view.hours}`);
+    if (view.minAltitude !== null) parts.push(`min=${view.minAltitude}`);
+    if (view.maxAltitude !== null) parts.push(`max=${view.maxAltitude}`);
+    if (view.minSeverity > 0) parts.push(`severity=${view.minSeverity}`);
+    if (view.time !== null) parts.push(`time=${compact(view.time)}`);
+    return `#${parts.join("&")}`;
+}
+
+/** The filters as the server's parameters, the same on every route. */
+export function filters(view) {
+    const parameters = new URLSearchParams({ hours: view.hours });
+    if (view.minAltitude !== null) parameters.set("minAltitude", view.minAltitude);
+    if (view.maxAltitude !== null) parameters.set("maxAltitude", view.maxAltitude);
+    if (view.minSeverity > 0) parameters.set("minSeverity", view.minSeverity);
+    return parameters;
+}
+
+export function severityText(minSeverity) {
+    if (minSeverity === 0) return "All severities";
+    return minSeverity === SEVERITIES.length - 1 ? SEVERITIES[minSeverity] : `${SEVERITIES[minSeverity]} or worse`;
+}
+
+/** What is chosen, in one line. */
+export function summary(view) {
+    return [
+        view.time === null ? "Live" : dateTime(view.time), hoursText(view.hours),
+        bandText(view.minAltitude, view.maxAltitude), severityText(view.minSeverity),
+    ].join(" · ");
+}
+
+/** What the filters leave out, or null: a picture with parts left out must not look like the whole one. */
+export function leftOut(view) {
+    const parts = [];
+    if (view.minAltitude !== null || view.maxAltitude !== null) parts.push(bandText(view.minAltitude, view.maxAltitude));
+    if (view.minSeverity > 0) parts.push(severityText(view.minSeverity));
+    return parts.length ? `Only ${parts.join(", ")}` : null;
+}

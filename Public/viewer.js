@@ -1,0 +1,220 @@
+// The viewer: composes the map, the pictures on it, the form, the legend and the status line, and asks the server
+// every few seconds whether there is something newer.
+import { drawNames, style } from "./js/basemap.js";
+import { Controls } from "./js/controls.js";
+import { element } from "./js/dom.js";
+import { compact, instantOf } from "./js/format.js";
+import { Inspector } from "./js/inspect.js";
+import { Legend } from "./js/legend.js";
+import { Pictures } from "./js/picture.js";
+import { getJSON, now } from "./js/server.js";
+import { emptyKnowledge, StatusBar } from "./js/status.js";
+import { filters, formatHash, parseHash } from "./js/view.js";
+
+const POLL_MILLISECONDS = 15_000;
+const TICK_MILLISECONDS = 1_000;
+const LAYER = "hexagons";
+
+const knowledge = emptyKnowledge();
+let polling = null;
+let timer = null;
+
+function start() {
+    if (typeof maplibregl === "undefined") {
+        return fatal("The map library is missing. Run Scripts/setup-viewer where Billow is installed, then load this page again.");
+    }
+    const { view, problems } = parseHash(location.hash);
+    knowledge.view = view;
+    noteLink(problems);
+    const map = makeMap(view);
+    if (!map) return;
+
+    const legend = new Legend(document.getElementById("legend"));
+    const status = new StatusBar(() => change({ time: null }));
+    const draw = () => status.show(knowledge);
+    const pictures = new Pictures(map, maplibregl, () => requestDraw());
+    knowledge.pictures = pictures;
+    const controls = new Controls(view, change);
+    const inspector = new Inspector(map, maplibregl, legend, () => knowledge.view);
+    let shownKey = null;
+    let drawing = false;
+
+    /** At most one redraw a frame, however many tiles arrive in it. */
+    function requestDraw() {
+        if (drawing) return;
+        drawing = true;
+        setTimeout(() => {
+            drawing = false;
+            const key = pictures.current?.request.key ?? null;
+            if (key !== shownKey) inspector.refresh();
+            shownKey = key;
+            draw();
+        }, 0);
+    }
+
+    function change(difference) {
+        Object.assign(knowledge.view, difference);
+        noteLink([]);
+        knowledge.problems.delete("The picture");
+        writeHash();
+        applyView();
+    }
+
+    function applyView() {
+        controls.show(knowledge.view);
+        legend.mark(knowledge.view.minSeverity);
+        draw();
+        poll();
+    }
+
+    /** One look at the server; a newer call takes the place of an older one under way. */
+    async function poll() {
+        clearTimeout(timer);
+        polling?.abort();
+        const { signal } = (polling = new AbortController());
+        if (!legend.isLoaded) loadLegend();
+        await Promise.all([pollPicture(signal), pollStatus(signal)]);
+        if (signal.aborted) return;
+        draw();
+        timer = setTimeout(poll, POLL_MILLISECONDS);
+    }
+
+    async function pollPicture(signal) {
+        const view = { ...knowledge.view };
+        const query = filters(view);
+        if (view.time !== null) query.set("time", compact(view.time));
+        try {
+            const tileJSON = await getJSON(`tiles/${LAYER}.json`, query, signal);
+            noteContact();
+            knowledge.problems.delete("The picture");
+            knowledge.billow = tileJSON.billow ?? { unknown: true };
+            pictures.show(pictureRequest(tileJSON, view));
+        } catch (error) {
+            if (signal.aborted) return;
+            noteFailure(error);
+            if (error.status === 0) return;
+            noteContact();
+            knowledge.problems.set("The picture", error.message);
+            // What is on the map is not what the form says: better none than another.
+            if (pictures.current && pictures.current.request.subject !== subjectOf(view)) pictures.clear();
+        }
+    }
+
+    async function pollStatus(signal) {
+        try {
+            knowledge.server = await getJSON("status", null, signal);
+            knowledge.problems.delete("The server's status");
+        } catch (error) {
+            if (!signal.aborted && error.status !== 0) knowledge.problems.set("The server's status", error.message);
+        }
+    }
+
+    async function loadLegend() {
+        try {
+            await legend.load();
+            legend.mark(knowledge.view.minSeverity);
+            knowledge.problems.delete("The legend");
+        } catch (error) {
+            knowledge.problems.set("The legend", error.message);
+        }
+        draw();
+    }
+
+    map.on("moveend", () => {
+        const { lng: longitude, lat: latitude } = map.getCenter();
+        Object.assign(knowledge.view, { zoom: map.getZoom(), longitude, latitude });
+        writeHash();
+    });
+    map.on("error", ({ error, sourceId }) => {
+        // The pictures count their own tiles.
+        if (sourceId?.startsWith("turbulence-")) return;
+        knowledge.problems.set("The map", error?.message ?? "unknown error");
+        draw();
+    });
+    map.on("webglcontextlost", () => knowledge.problems.set("The map", "the graphics were lost; load this page again"));
+    addEventListener("hashchange", () => {
+        const parsed = parseHash(location.hash);
+        Object.assign(knowledge.view, parsed.view);
+        noteLink(parsed.problems);
+        map.jumpTo({ center: [parsed.view.longitude, parsed.view.latitude], zoom: parsed.view.zoom });
+        applyView();
+    });
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && poll());
+    addEventListener("online", poll);
+    setInterval(draw, TICK_MILLISECONDS);
+    draw();
+    map.once("load", () => {
+        // On a phone the sources of the maps are behind their button from the start.
+        map.getContainer().querySelector(".maplibregl-compact-show")?.classList.remove("maplibregl-compact-show");
+        applyView();
+    });
+}
+
+function makeMap(view) {
+    try {
+        const map = new maplibregl.Map({
+            container: "map", style: style(), center: [view.longitude, view.latitude], zoom: view.zoom,
+            maxZoom: 14, dragRotate: false, pitchWithRotate: false, touchPitch: false, attributionControl: false,
+        });
+        map.touchZoomRotate.disableRotation();
+        map.keyboard.disableRotation();
+        map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
+        map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
+        const narrow = matchMedia("(max-width: 760px)").matches;
+        map.addControl(new maplibregl.AttributionControl({ compact: narrow }), "bottom-right");
+        drawNames(map);
+        return map;
+    } catch (error) {
+        return fatal(`The map can't be drawn here: ${error.message}`);
+    }
+}
+
+/** What to draw, from the server's TileJSON: its template with our filters, the instant and the publication. */
+function pictureRequest(tileJSON, view) {
+    const [path, query] = tileJSON.tiles[0].split("?");
+    const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
+    const time = view.time === null ? null : compact(view.time);
+    const parameters = new URLSearchParams(query);
+    for (const [name, value] of filters(view)) parameters.set(name, value);
+    // A live picture's address is the same each time. This parameter means nothing to the server; it keeps the
+    // browser's cache from handing out the publication before.
+    const { version = tileJSON.version, asOf = tileJSON.time } = tileJSON.billow ?? {};
+    const publication = time === null ? `${version}-${asOf}` : `${version}`;
+    parameters.set("p", publication);
+    const template = (time === null ? path : path.replace(/(\/tiles\/[^/]+)\/[^/]+\//, `$1/${time}/`)).replace(/(@\dx)?\.png$/, scale);
+    const subject = subjectOf(view);
+    return {
+        tileJSON, subject, key: `${subject} ${publication}`, template: `${template}?${parameters}`,
+        asOf: view.time ?? instantOf(asOf),
+    };
+}
+
+/** The same for pictures that differ in nothing but what was known. */
+function subjectOf(view) {
+    return `${filters(view)} ${view.time ?? "live"}`;
+}
+
+function noteContact() {
+    knowledge.contact = now();
+    knowledge.contactProblem = null;
+}
+
+function noteFailure(error) {
+    if (!error.status) knowledge.contactProblem = error.message;
+}
+
+function noteLink(problems) {
+    if (problems.length) knowledge.problems.set("This link", `${problems.join("; ")}. The default is shown instead`);
+    else knowledge.problems.delete("This link");
+}
+
+function writeHash() {
+    history.replaceState(null, "", formatHash(knowledge.view));
+}
+
+function fatal(message) {
+    document.body.append(element("p", { className: "fatal", role: "alert" }, message));
+    return null;
+}
+
+start();
