@@ -7,10 +7,6 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// The kernels (geometry, raster, snapshot) are optimised even in debug builds' release siblings only;
-/// nothing here is unchecked: a bounds violation must trap in a test, not paint a wrong picture.
-let kernel: [SwiftSetting] = strict
-
 let package = Package(
     name: "billow",
     platforms: [.macOS(.v15)],
@@ -24,6 +20,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: [.defaults, "YAML"]),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -38,14 +35,14 @@ let package = Package(
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
 
-        .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: kernel),
-        .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: kernel),
+        .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
+        .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
         .target(
-            name: "BillowRaster", dependencies: ["Turbulence", "CPNG", "CDeflate", "CFreeType"], swiftSettings: kernel),
-        .target(name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry"], swiftSettings: kernel),
+            name: "BillowRaster", dependencies: ["Turbulence", "CPNG", "CDeflate", "CFreeType"], swiftSettings: strict),
+        .target(name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
             name: "BillowTiles", dependencies: ["Turbulence", "Geometry", "BillowSnapshot", "BillowRaster"],
-            swiftSettings: kernel),
+            swiftSettings: strict),
         .target(
             name: "BillowStore",
             dependencies: ["Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift")],
@@ -80,6 +77,8 @@ let package = Package(
             dependencies: [
                 "Turbulence", "Geometry", "BillowSnapshot", "BillowStore", "BillowSync", "BillowTiles", "BillowRaster",
                 "BillowExchange",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -4,8 +4,8 @@ public struct IndexedPicture: Sendable {
     public let height: Int
     /// Row-major from the north-west corner, one byte a pixel.
     public var indices: [UInt8]
-    /// Straight RGBA, 1…256 entries; entry 0 is transparent.
-    public var palette: [SIMD4<UInt8>]
+    /// 1…256 entries; entry 0 is transparent.
+    public var palette: [StraightColour]
     /// How finely shares of a pixel were told apart: 255, or 64, 32, … where more than 256 colours would have come out.
     /// Pixels wholly of one class are exact at any value.
     public var shareSteps: Int
@@ -20,29 +20,26 @@ public struct PaletteBuilder {
     /// Premultiplied colour of each class in 0…255, with its alpha.
     private let classColours: [SIMD4<Float>]
     private var mixtures: MixtureTable
-    private var palette: [SIMD4<UInt8>]
+    private var palette: [StraightColour]
     /// A mixture that has the colour, to translate by.
     private var representatives: [UInt64]
     private var shareSteps: Int
-    /// What each index given so far became when shares were coarsened.
-    private var isFull = false
 
-    /// `classColours`: straight RGBA of up to eight classes.
-    public init(classColours: [SIMD4<UInt8>]) {
+    /// `classColours`: of up to eight classes.
+    public init(classColours: [StraightColour]) {
         self.classColours = classColours.map { colour in
-            let alpha = Float(colour.w)
-            return SIMD4(
-                Float(colour.x) * alpha / 255, Float(colour.y) * alpha / 255, Float(colour.z) * alpha / 255, alpha)
+            let alpha = Float(colour.alpha)
+            return SIMD4(Float(colour.red), Float(colour.green), Float(colour.blue), 255) * (alpha / 255)
         }
         mixtures = MixtureTable()
-        palette = [.zero]
+        palette = [.clear]
         representatives = [0]
         shareSteps = 255
         mixtures.insert(0, index: 0)
     }
 
     /// Drains `raster` into a picture.
-    public static func picture(from raster: CoverageRaster, classColours: [SIMD4<UInt8>]) -> IndexedPicture {
+    public static func picture(from raster: CoverageRaster, classColours: [StraightColour]) -> IndexedPicture {
         var builder = PaletteBuilder(classColours: classColours)
         var indices = [UInt8](repeating: 0, count: raster.width * raster.height)
         indices.withUnsafeMutableBufferPointer { indices in
@@ -96,7 +93,7 @@ public struct PaletteBuilder {
         shareSteps = finer == 255 ? 64 : max(finer / 2, 1)
         precondition(finer > 1, "eight classes unmixed have at most nine colours")
         mixtures = MixtureTable()
-        palette = [.zero]
+        palette = [.clear]
         representatives = [0]
         mixtures.insert(0, index: 0)
         var translation = [UInt8](repeating: 0, count: 256)
@@ -115,7 +112,7 @@ public struct PaletteBuilder {
         return unsafeBitCast(SIMD8<UInt8>(truncatingIfNeeded: scaled), to: UInt64.self)
     }
 
-    private func colour(of mixture: UInt64) -> SIMD4<UInt8> {
+    private func colour(of mixture: UInt64) -> StraightColour {
         let lanes = unsafeBitCast(mixture, to: SIMD8<UInt8>.self)
         var total = 0
         for lane in 0..<8 { total += Int(lanes[lane]) }
@@ -124,10 +121,11 @@ public struct PaletteBuilder {
         var sum = SIMD4<Float>.zero
         for (lane, colour) in classColours.enumerated() { sum += colour * (Float(lanes[lane]) / whole) }
         let alpha = sum.w.rounded()
-        guard alpha > 0 else { return .zero }
+        guard alpha > 0 else { return .clear }
         let straight = sum * (255 / sum.w)
         func byte(_ value: Float) -> UInt8 { UInt8(min(max(value.rounded(), 0), 255)) }
-        return SIMD4(byte(straight.x), byte(straight.y), byte(straight.z), UInt8(min(alpha, 255)))
+        return StraightColour(
+            red: byte(straight.x), green: byte(straight.y), blue: byte(straight.z), alpha: UInt8(min(alpha, 255)))
     }
 }
 

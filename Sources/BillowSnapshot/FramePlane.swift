@@ -8,11 +8,11 @@ public import Turbulence
 /// empty, every parent has the value that it is drawn with.
 public struct FramePlane: Sendable {
     /// The slot of every chunk of 343 resolution-5 cells; −1 where there is nothing.
-    private let slots: [Int32]
+    fileprivate let slots: [Int32]
     /// By slot: 343 cells of resolution 5, then 49 parents of resolution 4, 7 of 3 and 1 of 2; each parent's maximum.
-    private let maxima: [UInt8]
+    fileprivate let maxima: [UInt8]
     /// By slot: 49 + 7 + 1 parents, as they are drawn.
-    private let drawn: [UInt8]
+    fileprivate let drawn: [UInt8]
     /// Maxima and drawn values of resolutions 0 and 1, by dense index.
     private let coarseMaxima: [[UInt8]]
     private let coarseDrawn: [[UInt8]]
@@ -178,4 +178,9 @@ public struct FramePlane: Sendable {
             visit(level: level + 1, dense: dense * 7 + child, resolution: resolution, box: box, tree: tree, body)
         }
     }
+}
+
+extension FramePlane {
+    /// What it takes up in memory.
+    public var bytes: Int { slots.count * 4 + maxima.count + drawn.count + Cell.baseCells * 16 }
 }

@@ -31,6 +31,9 @@ public protocol Store: Sendable {
     func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
         -> [(row: ObservationRow, details: ObservationDetails)]
 
+    /// The times of the oldest and the newest observation that count; nil when there is none.
+    func extent() async throws(StoreError) -> ClosedRange<Instant>?
+
     /// The details of some rows; keys that aren't there are left out.
     func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails]
 

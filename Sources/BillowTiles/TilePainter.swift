@@ -2,17 +2,42 @@ public import BillowRaster
 import Geometry
 public import Turbulence
 
-/// The colours of the hexagon layer, straight RGBA.
-public struct HexagonColours: Sendable, Hashable {
-    /// By severity, 0–4.
-    public var fills: [SIMD4<UInt8>]
-    /// The border of smooth cells; nil for none.
-    public var smoothBorder: SIMD4<UInt8>?
+/// A style as the painter needs it: one class of coverage for each fill, and one for each colour of border.
+public struct HexagonClasses: Sendable, Hashable {
+    /// The colour of every class: the fills by severity, then up to three borders.
+    let colours: [StraightColour]
+    /// The class of each severity's border; nil where it has none.
+    let borders: [Int?]
 
-    public init(fills: [SIMD4<UInt8>], smoothBorder: SIMD4<UInt8>?) {
-        precondition(fills.count == Severity.allCases.count)
-        self.fills = fills
-        self.smoothBorder = smoothBorder
+    /// - Throws: `ParameterError` where a style has more than three different borders: there are eight classes.
+    public init(_ style: Style) throws(ParameterError) {
+        var colours = Severity.allCases.map { style[$0].fill.colour }
+        var borders: [Int?] = []
+        for severity in Severity.allCases {
+            guard let border = style[severity].border?.colour else {
+                borders.append(nil)
+                continue
+            }
+            if let same = colours[Severity.allCases.count...].firstIndex(of: border) { borders.append(same) } else {
+                guard colours.count < CoverageRaster.classes else {
+                    throw ParameterError(
+                        parameter: "severities", value: style.id, expected: "drawn with at most 3 colours of border")
+                }
+                borders.append(colours.count)
+                colours.append(border)
+            }
+        }
+        self.colours = colours
+        self.borders = borders
+    }
+
+    /// Adds all that tells two styles' tiles apart.
+    public func mix(into fingerprint: inout Fingerprint) {
+        for colour in colours {
+            fingerprint.mix(
+                UInt64(colour.red) << 24 | UInt64(colour.green) << 16 | UInt64(colour.blue) << 8 | UInt64(colour.alpha))
+        }
+        for border in borders { fingerprint.mix(UInt64(border.map { $0 + 1 } ?? 0)) }
     }
 }
 
@@ -22,28 +47,24 @@ public final class TilePainter {
     private var corners: [SIMD2<Int64>] = []
     private var inset: [SIMD2<Int64>] = []
 
-    /// The class of the smooth border, after those of the severities.
-    private static let borderClass = 5
-
     public init() {}
 
     /// The picture of a tile's content, 256 × scale pixels each way.
-    public func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, colours: HexagonColours)
+    public func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, classes: HexagonClasses)
         -> IndexedPicture
     {
-        let raster = cover(content, at: coord, scale: scale, smoothBorder: colours.smoothBorder != nil)
-        return PaletteBuilder.picture(
-            from: raster, classColours: colours.fills + [colours.smoothBorder ?? .zero])
+        let raster = cover(content, at: coord, scale: scale, borders: classes.borders)
+        return PaletteBuilder.picture(from: raster, classColours: classes.colours)
     }
 
     /// The shares of every pixel before any palette, for tests.
-    public func shares(
-        of content: TileContent, at coord: TileCoord, scale: TileScale, smoothBorder: Bool
+    func shares(
+        of content: TileContent, at coord: TileCoord, scale: TileScale, borders: [Int?]
     ) -> [CoverageRaster.Shares] {
-        cover(content, at: coord, scale: scale, smoothBorder: smoothBorder).drainShares()
+        cover(content, at: coord, scale: scale, borders: borders).drainShares()
     }
 
-    private func cover(_ content: TileContent, at coord: TileCoord, scale: TileScale, smoothBorder: Bool)
+    private func cover(_ content: TileContent, at coord: TileCoord, scale: TileScale, borders: [Int?])
         -> CoverageRaster
     {
         let raster = raster(pixels: scale.pixels)
@@ -63,11 +84,13 @@ public final class TilePainter {
             for world in projection.worlds(of: outlines.vertices[range]) {
                 corners.removeAll(keepingCapacity: true)
                 for vertex in range { corners.append(projection.project(outlines.vertices[vertex], world: world)) }
-                corners.withUnsafeBufferPointer { raster.add($0, class: smoothBorder && lane == 0 ? 5 : lane) }
-                if smoothBorder, lane == 0 {
+                let border = borders[lane]
+                corners.withUnsafeBufferPointer { raster.add($0, class: border ?? lane) }
+                if let border {
+                    // The border is the cell without its inset; the fill is the inset.
                     makeInset()
                     inset.withUnsafeBufferPointer {
-                        raster.add($0, class: Self.borderClass, subtract: true)
+                        raster.add($0, class: border, subtract: true)
                         raster.add($0, class: lane)
                     }
                 }

@@ -8,11 +8,19 @@ import Turbulence
 
 @Suite("A tile of hexagons is exact")
 struct TilePainterTests {
-    static let colours = HexagonColours(
-        fills: [
-            SIMD4(255, 255, 255, 153), SIMD4(255, 240, 76, 204), SIMD4(255, 188, 9, 204), SIMD4(255, 113, 0, 204),
-            SIMD4(255, 0, 0, 204),
-        ], smoothBorder: SIMD4(137, 137, 137, 204))
+    static let style: Style = {
+        func paint(_ colour: String, _ opacity: Double) -> Paint { Paint(StraightColour(colour)!, opacity: opacity)! }
+        return Style(
+            id: "test", title: "", description: "", theme: .light,
+            paints: [
+                SeverityPaint(fill: paint("#FFFFFF", 0.6), border: paint("#898989", 0.8)),
+                SeverityPaint(fill: paint("#FFF04C", 0.8)), SeverityPaint(fill: paint("#FFBC09", 0.8)),
+                SeverityPaint(fill: paint("#FF7100", 0.8)), SeverityPaint(fill: paint("#FF0000", 0.8)),
+            ])!
+    }()
+    static let classes = try! HexagonClasses(style)
+    static let bordered: [Int?] = [5, nil, nil, nil, nil]
+    static let plain = [Int?](repeating: nil, count: 5)
 
     /// Tiles over Europe, the antimeridian, high latitudes, a pentagon, and the whole world.
     static let places: [(z: Int, longitude: Double, latitude: Double)] = [
@@ -26,7 +34,7 @@ struct TilePainterTests {
         let coord = try #require(Self.coord(z: place.z, longitude: place.longitude, latitude: place.latitude))
         let content = TileContent(of: Self.patchwork, in: coord)
         try #require(!content.isEmpty)
-        let shares = TilePainter().shares(of: content, at: coord, scale: .one, smoothBorder: false)
+        let shares = TilePainter().shares(of: content, at: coord, scale: .one, borders: Self.plain)
         let expected = ExactAreaOracle.shares(of: content, at: coord, pixels: 256)
         var worst = 0.0
         for (pixel, share) in shares.enumerated() {
@@ -44,8 +52,8 @@ struct TilePainterTests {
             let coord = try #require(Self.coord(z: zoom, longitude: 10, latitude: 50))
             for scale in TileScale.allCases {
                 let picture = TilePainter().paint(
-                    TileContent(of: plane, in: coord), at: coord, scale: scale, colours: Self.colours)
-                let fill = Self.colours.fills[Int(severity.rawValue)]
+                    TileContent(of: plane, in: coord), at: coord, scale: scale, classes: Self.classes)
+                let fill = Self.style[severity].fill.colour
                 #expect(picture.indices.allSatisfy { picture.palette[Int($0)] == fill })
             }
         }
@@ -55,11 +63,11 @@ struct TilePainterTests {
     func quarters() throws {
         let parent = try #require(Self.coord(z: 7, longitude: 10, latitude: 50))
         let whole = TilePainter().shares(
-            of: TileContent(of: Self.patchwork, in: parent), at: parent, scale: .two, smoothBorder: true)
+            of: TileContent(of: Self.patchwork, in: parent), at: parent, scale: .two, borders: Self.bordered)
         for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
             let child = try #require(TileCoord(z: 8, x: parent.x * 2 + dx, y: parent.y * 2 + dy))
             let quarter = TilePainter().shares(
-                of: TileContent(of: Self.patchwork, in: child), at: child, scale: .one, smoothBorder: true)
+                of: TileContent(of: Self.patchwork, in: child), at: child, scale: .one, borders: Self.bordered)
             for row in 0..<256 {
                 let start = (row + dy * 256) * 512 + dx * 256
                 #expect(Array(whole[start..<start + 256]) == Array(quarter[row * 256..<row * 256 + 256]))
@@ -71,8 +79,8 @@ struct TilePainterTests {
     func smoothBorder() throws {
         let coord = try #require(Self.coord(z: 9, longitude: 10, latitude: 50))
         let content = TileContent(of: Self.patchwork, in: coord)
-        let plain = TilePainter().shares(of: content, at: coord, scale: .one, smoothBorder: false)
-        let bordered = TilePainter().shares(of: content, at: coord, scale: .one, smoothBorder: true)
+        let plain = TilePainter().shares(of: content, at: coord, scale: .one, borders: Self.plain)
+        let bordered = TilePainter().shares(of: content, at: coord, scale: .one, borders: Self.bordered)
         var borderPixels = 0
         for (without, with) in zip(plain, bordered) {
             for lane in 1..<5 { #expect(without[lane] == with[lane]) }
@@ -90,7 +98,7 @@ struct TilePainterTests {
         let east = try #require(Self.coord(z: 6, longitude: -179.99, latitude: -17))
         let areas = [west, east].map { coord in
             TilePainter().shares(
-                of: TileContent(of: plane, in: coord), at: coord, scale: .one, smoothBorder: false
+                of: TileContent(of: plane, in: coord), at: coord, scale: .one, borders: Self.plain
             ).reduce(0) { $0 + Int($1[3]) }
         }
         #expect(areas[0] > 0 && areas[1] > 0)
@@ -103,29 +111,28 @@ struct TilePainterTests {
     func quantisation() throws {
         let coord = try #require(Self.coord(z: 7, longitude: 10, latitude: 50))
         let content = TileContent(of: Self.patchwork, in: coord)
-        let shares = TilePainter().shares(of: content, at: coord, scale: .one, smoothBorder: true)
-        let picture = TilePainter().paint(content, at: coord, scale: .one, colours: Self.colours)
+        let shares = TilePainter().shares(of: content, at: coord, scale: .one, borders: Self.bordered)
+        let picture = TilePainter().paint(content, at: coord, scale: .one, classes: Self.classes)
         #expect(picture.palette.count <= 256)
         #expect(Set(picture.palette).count == picture.palette.count)
-        let classes = Self.colours.fills + [Self.colours.smoothBorder ?? .zero]
+        func channels(_ colour: StraightColour) -> [Double] {
+            [colour.red, colour.green, colour.blue, 255].map { Double($0) * Double(colour.alpha) / 255 }
+        }
+        let classes = Self.classes.colours.map(channels)
         // Every share is off by at most half a step, and so is the premultiplied colour, per class.
         let tolerance = 255.0 * 5 / Double(picture.shareSteps) / 2 + 1.5
         for (index, share) in zip(picture.indices, shares) {
-            let painted = picture.palette[Int(index)]
+            let painted = channels(picture.palette[Int(index)])
             for channel in 0..<4 {
                 var expected = 0.0
-                for (lane, colour) in classes.enumerated() {
-                    let value = channel == 3 ? 255 : Double(colour[channel])
-                    expected += Double(share[lane]) / 16_384 * value * Double(colour.w) / 255
-                }
-                let value = channel == 3 ? 255 : Double(painted[channel])
-                #expect(abs(value * Double(painted.w) / 255 - expected) <= tolerance)
+                for (lane, colour) in classes.enumerated() { expected += Double(share[lane]) / 16_384 * colour[channel] }
+                #expect(abs(painted[channel] - expected) <= tolerance)
             }
         }
         let light = Self.plane { _ in .light }
         let edge = TileContent(of: light, in: try #require(Self.coord(z: 5, longitude: 37, latitude: 50)))
         #expect(TilePainter().paint(edge, at: try #require(Self.coord(z: 5, longitude: 37, latitude: 50)), scale: .one,
-            colours: Self.colours).shareSteps == 255)
+            classes: Self.classes).shareSteps == 255)
     }
 
     @Test("tile coordinates outside the grid are refused", arguments: [

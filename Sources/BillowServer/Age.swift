@@ -1,0 +1,39 @@
+public import BillowSnapshot
+public import Turbulence
+
+/// How old a layer's data is, and whether it is made up: said on every answer, so that an old picture never looks new.
+public struct Age: Sendable, Hashable {
+    /// The last successful fetch of the quietest of the sources that feed the layer; nil where none is fetched.
+    public var dataTime: Instant?
+    /// Whether every source of the layer has been silent for longer than the setting.
+    public var isStale: Bool
+    /// Whether any of the data is simulated.
+    public var isSimulated: Bool
+    /// From when on the log covers the asked history for all of them; nil where that isn't known.
+    public var completeSince: Instant?
+}
+
+/// The rule by which a layer is stale.
+public struct AgeRule: Sendable {
+    public var staleAfterSeconds: Int
+    /// The sources that are meant to be fetched; where there are none, those that ever were.
+    public var configured: Set<SourceID>
+
+    public init(staleAfterSeconds: Int, configured: Set<SourceID>) {
+        self.staleAfterSeconds = staleAfterSeconds
+        self.configured = configured
+    }
+
+    /// The age of what a filter lets through.
+    public func age(of snapshot: Snapshot, filter: Filter) -> Age {
+        let shown = snapshot.sources.filter { filter.sources?.contains($0.id) ?? true }
+        let fetched = shown.filter { configured.isEmpty ? $0.fetchedAt != nil : configured.contains($0.id) }
+        let times = fetched.map(\.fetchedAt)
+        let limit = snapshot.publication.asOf.advanced(by: -staleAfterSeconds)
+        return Age(
+            dataTime: times.contains(nil) ? nil : times.compactMap { $0 }.min(),
+            isStale: !fetched.isEmpty && times.allSatisfy { ($0 ?? .distantPast) < limit },
+            isSimulated: shown.contains(where: \.simulated),
+            completeSince: fetched.compactMap(\.completeSince).max())
+    }
+}

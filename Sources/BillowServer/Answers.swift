@@ -1,0 +1,82 @@
+import BillowSnapshot
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Turbulence
+
+extension HTTPField.Name {
+    static let frameTime = Self.make("X-Frame-Time")
+    static let dataTime = Self.make("X-Data-Time")
+    static let simulated = Self.make("X-Simulated")
+    static let accessControlExposeHeaders = Self.make("Access-Control-Expose-Headers")
+
+    /// The names above are tokens, which is all that the initialiser asks for.
+    private static func make(_ name: String) -> Self {
+        guard let field = Self(name) else { preconditionFailure("\(name) is no header name") }
+        return field
+    }
+}
+
+/// The headers of every answer that shows data.
+enum AnswerHeaders {
+    /// Kept until the next minute begins, when the picture ages: so the tiles of one view expire together.
+    static func make(age: Age, instant: Instant, publication: Publication) -> HTTPFields {
+        var headers: HTTPFields = [.frameTime: instant.description]
+        if let dataTime = age.dataTime { headers[.dataTime] = dataTime.description }
+        if age.isSimulated { headers[.simulated] = "true" }
+        headers[.cacheControl] = "public, max-age=\(60 - publication.asOf.seconds % 60)"
+        return headers
+    }
+}
+
+/// JSON with an entity tag of its bytes.
+enum JSONAnswer {
+    static func make(
+        _ value: some Encodable, headers: HTTPFields = [:], contentType: String = "application/json",
+        status: HTTPResponse.Status = .ok, request: Request
+    ) throws -> Response {
+        let body = try JSONBytes.encode(value)
+        var headers = headers
+        headers[.contentType] = contentType
+        let tag = String(EntityTags.hash(body.readableBytesView), radix: 16)
+        headers[.eTag] = "\"\(tag)\""
+        if EntityTags(request.headers[.ifNoneMatch]).match(tag) { return Response(status: .notModified, headers: headers) }
+        headers[.contentLength] = String(body.readableBytes)
+        return Response(status: status, headers: headers, body: .init(byteBuffer: body))
+    }
+}
+
+/// The entity tags of an `If-None-Match` header.
+///
+/// Source: RFC 9110 section 13.1.2 (weak comparison)
+struct EntityTags: Sendable {
+    private let any: Bool
+    private let tags: [Substring]
+
+    init(_ header: String?) {
+        let text = header ?? ""
+        any = text == "*"
+        tags = text.split(separator: ",").map { part in
+            var tag = part.drop { $0 == " " }
+            while tag.last == " " { tag.removeLast() }
+            if tag.hasPrefix("W/") { tag = tag.dropFirst(2) }
+            return tag.dropFirst().dropLast()
+        }
+    }
+
+    func match(_ tag: String) -> Bool { any || tags.contains { $0 == tag } }
+
+    /// Source: FNV-1a, 64 bits, G. Fowler, L. C. Noll, K.-P. Vo
+    static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}
+
+/// Where links in answers point to: the `publicURL` setting, else the address that the request came to.
+enum BaseURL {
+    static func of(_ request: Request, _ publicURL: String?) -> String {
+        if let publicURL { return publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL }
+        return "http://\(request.head.authority ?? "127.0.0.1")"
+    }
+}

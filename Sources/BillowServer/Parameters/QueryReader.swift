@@ -1,0 +1,213 @@
+import BillowSnapshot
+import Geometry
+import HTTPTypes
+import Hummingbird
+import Turbulence
+
+/// Reads the parameters of a request into types that can't be wrong. Every problem names the parameter, the value and what
+/// would do.
+struct QueryReader {
+    private let values: [String: String]
+
+    /// The parameters that filter any picture.
+    static let filterNames: Set<String> = [
+        "hours", "severity", "minSeverity", "minAltitude", "maxAltitude", "source", "kind", "category",
+    ]
+
+    /// `known`: on OGC routes a parameter that isn't known is an error; nil ignores it, as tiles do.
+    ///
+    /// Source: OGC 17-069r4 (OGC API Features part 1) requirement 8
+    init(_ request: Request, known: Set<String>? = nil) throws(Problem) {
+        var values: [String: String] = [:]
+        for (name, value) in request.uri.queryParameters {
+            let name = String(name)
+            if let known {
+                guard known.contains(name) else {
+                    throw Problem(
+                        .badRequest, code: "unknown-parameter",
+                        detail: "There is no parameter '\(name.prefix(100))' here.", parameter: String(name.prefix(100)),
+                        allowed: known.sorted().joined(separator: ", "))
+                }
+                guard values[name] == nil else {
+                    throw Problem(
+                        .badRequest, code: "repeated-parameter", detail: "The parameter '\(name)' is given twice.",
+                        parameter: name)
+                }
+            }
+            if values[name] == nil { values[name] = String(value) }
+        }
+        self.values = values
+    }
+
+    func text(_ name: String) -> String? { values[name] }
+
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    // MARK: - Values
+
+    /// A whole number in a range, in plain digits.
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let text = values[name] else { return nil }
+        guard let number = Digits.integer(text), range.contains(number) else {
+            throw invalid(name, text, "a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    func boolean(_ name: String) throws(Problem) -> Bool? {
+        guard let text = values[name] else { return nil }
+        switch text {
+        case "true": return true
+        case "false": return false
+        default: throw invalid(name, text, "true or false")
+        }
+    }
+
+    /// One of some words.
+    func choice<Value>(_ name: String, _ choices: [(String, Value)]) throws(Problem) -> Value? {
+        guard let text = values[name] else { return nil }
+        guard let match = choices.first(where: { $0.0 == text }) else {
+            throw invalid(name, text, choices.map(\.0).joined(separator: ", "))
+        }
+        return match.1
+    }
+
+    // MARK: - The one filter grammar
+
+    func filter() throws(Problem) -> Filter {
+        Filter(
+            history: try choice("hours", History.allCases.map { ($0.text, $0) }) ?? .default,
+            severities: try severities(), altitudes: try altitudes(), sources: try sources(), kinds: try kinds(),
+            category: try choice("category", AircraftCategory.all.map { ($0.name, $0) }) ?? .default)
+    }
+
+    private static let severityWords = "0 to 4, or " + Severity.allCases.map(\.name).joined(separator: ", ")
+
+    private func severities() throws(Problem) -> SeveritySet {
+        var set = SeveritySet.all
+        if let text = values["severity"] {
+            var listed: [Severity] = []
+            for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+                guard let severity = Severity(word) else {
+                    throw invalid("severity", text, "a list of \(Self.severityWords)")
+                }
+                listed.append(severity)
+            }
+            set = SeveritySet(listed)
+        }
+        if let text = values["minSeverity"] {
+            guard let severity = Severity(text) else { throw invalid("minSeverity", text, Self.severityWords) }
+            set = set.intersection(.atLeast(severity))
+        }
+        return set
+    }
+
+    private func altitudes() throws(Problem) -> AltitudeRange {
+        let minimum = try integer("minAltitude", in: 0...60_000)
+        let maximum = try integer("maxAltitude", in: 0...60_000)
+        do { return try AltitudeRange(minimumFeet: minimum, maximumFeet: maximum) } catch { throw Problem(error) }
+    }
+
+    private func sources() throws(Problem) -> Set<SourceID>? {
+        guard let text = values["source"] else { return nil }
+        var ids = Set<SourceID>()
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let id = SourceID(word) else {
+                throw invalid("source", text, "a list of ids of 1 to 64 letters, digits, '-', '_' and '.'")
+            }
+            ids.insert(id)
+        }
+        return ids
+    }
+
+    private func kinds() throws(Problem) -> Set<ObservationKind>? {
+        guard let text = values["kind"] else { return nil }
+        var kinds = Set<ObservationKind>()
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let kind = ObservationKind(name: word) else {
+                throw invalid("kind", text, "a list of " + ObservationKind.allCases.map(\.name).joined(separator: ", "))
+            }
+            kinds.insert(kind)
+        }
+        return kinds
+    }
+
+    // MARK: - Time and space
+
+    /// `latest` or an instant.
+    func time() throws(Problem) -> RequestedTime { try Self.time(values["time"] ?? "latest") }
+
+    static func time(_ text: String) throws(Problem) -> RequestedTime {
+        if text == "latest" { return .latest }
+        guard let instant = Instant(text) else {
+            throw Problem(
+                ParameterError(
+                    parameter: "time", value: text,
+                    expected: "latest or an instant in whole seconds with a zone, such as 20261121T023000Z"))
+        }
+        return .instant(instant)
+    }
+
+    /// An instant or an interval, either end open, as OGC API Features writes them; ends included.
+    ///
+    /// Source: OGC 17-069r4 section 7.15.4
+    func datetime() throws(Problem) -> DatetimeParameter? {
+        guard let text = values["datetime"] else { return nil }
+        let expected = "an instant (2026-11-21T02:30:00Z) or an interval a/b whose ends may be '..'"
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        if parts.count == 1 {
+            guard let instant = Instant(parts[0]) else { throw invalid("datetime", text, expected) }
+            return .instant(instant)
+        }
+        guard parts.count == 2 else { throw invalid("datetime", text, expected) }
+        var ends: [Instant?] = []
+        for part in parts {
+            if part.isEmpty || part == ".." { ends.append(nil) } else {
+                guard let instant = Instant(part) else { throw invalid("datetime", text, expected) }
+                ends.append(instant)
+            }
+        }
+        if let start = ends[0], let end = ends[1], start > end {
+            throw invalid("datetime", text, "an interval whose start is not after its end")
+        }
+        return .interval(ends[0], ends[1])
+    }
+
+    /// Four numbers, west, south, east, north (or six with heights, which are passed over).
+    ///
+    /// Source: OGC 17-069r4 section 7.15.3
+    func bbox() throws(Problem) -> BoundingBox? {
+        guard let text = values["bbox"] else { return nil }
+        let expected =
+            "four numbers, west,south,east,north, in degrees: longitudes from -180 to 180, latitudes from -90 to 90, "
+            + "south not above north"
+        var numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Double($0) }
+        guard numbers.count == text.count(where: { $0 == "," }) + 1 else { throw invalid("bbox", text, expected) }
+        if numbers.count == 6 { numbers = [numbers[0], numbers[1], numbers[3], numbers[4]] }
+        guard numbers.count == 4,
+            let box = BoundingBox(west: numbers[0], south: numbers[1], east: numbers[2], north: numbers[3])
+        else { throw invalid("bbox", text, expected) }
+        return box
+    }
+
+    func invalid(_ name: String, _ value: String, _ expected: String) -> Problem {
+        Problem(ParameterError(parameter: name, value: value, expected: expected))
+    }
+}
+
+/// The `datetime` parameter.
+enum DatetimeParameter: Sendable, Hashable {
+    case instant(Instant)
+    case interval(Instant?, Instant?)
+}
+
+/// Numbers in plain ASCII digits, without sign, padding or exponent.
+enum Digits {
+    /// 0 or a number without leading zeros, of at most 18 digits.
+    static func integer(_ text: some StringProtocol) -> Int? {
+        let digits = text.utf8
+        guard (1...18).contains(digits.count), digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+        guard digits.count == 1 || digits.first != 0x30 else { return nil }
+        return Int(text)
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+public import HTTPTypes
+public import Hummingbird
+import Logging
+import NIOCore
+import Turbulence
+
+/// An answer that isn't what was asked for, with its reason.
+///
+/// Source: RFC 9457 (Problem Details for HTTP APIs)
+public struct Problem: Error, HTTPResponseError, Sendable {
+    public let status: HTTPResponse.Status
+    /// Stable, for programs.
+    public let code: String
+    /// A sentence, for people.
+    public let detail: String
+    public let parameter: String?
+    public let value: String?
+    public let allowed: String?
+    public let retryAfterSeconds: Int?
+
+    public init(
+        _ status: HTTPResponse.Status, code: String, detail: String, parameter: String? = nil, value: String? = nil,
+        allowed: String? = nil, retryAfterSeconds: Int? = nil
+    ) {
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.parameter = parameter
+        self.value = value
+        self.allowed = allowed
+        self.retryAfterSeconds = retryAfterSeconds
+    }
+
+    /// A parameter that can't be used: 400.
+    init(_ error: ParameterError, status: HTTPResponse.Status = .badRequest, code: String = "invalid-parameter") {
+        self.init(
+            status, code: code, detail: "\(error.description).", parameter: error.parameter, value: error.value,
+            allowed: error.expected)
+    }
+
+    private struct Body: Encodable {
+        var type: String
+        var title: String
+        var status: Int
+        var detail: String
+        var code: String
+        var parameter: String?
+        var value: String?
+        var allowed: String?
+    }
+
+    public func response(from request: Request, context: some RequestContext) throws -> Response {
+        let body = Body(
+            type: "about:blank", title: status.reasonPhrase, status: status.code, detail: detail, code: code,
+            parameter: parameter, value: value, allowed: allowed)
+        let bytes = try JSONBytes.encode(body)
+        var headers: HTTPFields = [
+            .contentType: "application/problem+json", .cacheControl: "no-store",
+            .contentLength: String(bytes.readableBytes),
+        ]
+        if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
+        return Response(status: status, headers: headers, body: .init(byteBuffer: bytes))
+    }
+}
+
+/// JSON in one way everywhere: sorted keys, no escaped slashes.
+enum JSONBytes {
+    static func encode(_ value: some Encodable) throws -> ByteBuffer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ByteBuffer(bytes: try encoder.encode(value))
+    }
+}
+
+/// Gives every answer its cross-origin headers, and every error a body that says what was wrong.
+struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+    private static var exposed: String {
+        "ETag, X-Frame-Time, X-Data-Time, X-Simulated, Retry-After, Content-Length, Link"
+    }
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response: Response
+        do {
+            response = request.method == .options ? preflight() : try await next(request, context)
+        } catch let problem as Problem {
+            response = try problem.response(from: request, context: context)
+        } catch let error as HTTPError {
+            response = try Self.problem(for: error, request).response(from: request, context: context)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+            let problem = Problem(
+                .internalServerError, code: "internal", detail: "Something went wrong in the server; it was logged.")
+            response = try problem.response(from: request, context: context)
+        }
+        response.headers[.accessControlAllowOrigin] = "*"
+        response.headers[.accessControlExposeHeaders] = Self.exposed
+        return response
+    }
+
+    private func preflight() -> Response {
+        Response(
+            status: .noContent,
+            headers: [
+                .accessControlAllowMethods: "GET, HEAD, OPTIONS", .accessControlAllowHeaders: "*",
+                .accessControlMaxAge: "86400",
+            ])
+    }
+
+    private static func problem(for error: HTTPError, _ request: Request) -> Problem {
+        switch error.status {
+        case .notFound:
+            Problem(.notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).")
+        default:
+            Problem(error.status, code: "http-\(error.status.code)", detail: error.body ?? error.status.reasonPhrase)
+        }
+    }
+}

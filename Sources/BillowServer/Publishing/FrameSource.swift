@@ -1,0 +1,97 @@
+import HTTPTypes
+public import BillowSnapshot
+public import BillowStore
+public import Turbulence
+
+/// Finds the picture of any instant: in the live snapshot, or, for one long past, from the hours that the store gives back.
+public final class FrameSource: Sendable {
+    private struct WindowKey: Hashable, Sendable {
+        var endHour: Int
+        var version: Version
+    }
+
+    struct PlaneKey: Hashable, Sendable {
+        var version: Version
+        var instant: Instant
+        var filter: Filter
+    }
+
+    private let publisher: SnapshotPublisher
+    private let store: any Store
+    private let retentionSeconds: Int
+    /// Archived hours, by rows.
+    private let windows = SharedCache<WindowKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
+    /// Planes, by bytes.
+    private let planes = SharedCache<PlaneKey, FramePlane>(capacity: 64 << 20) { $0.bytes }
+
+    public init(publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int) {
+        self.publisher = publisher
+        self.store = store
+        self.retentionSeconds = retentionSeconds
+    }
+
+    /// The current picture.
+    /// - Throws: `Problem` 503 until the store has been read for the first time.
+    public func snapshot() throws(Problem) -> Snapshot {
+        guard let snapshot = publisher.snapshot else {
+            throw Problem(
+                .serviceUnavailable, code: "starting", detail: "The stored data is being read; try again in a second.",
+                retryAfterSeconds: 1)
+        }
+        return snapshot
+    }
+
+    /// From when to when an instant may be asked for.
+    public func extent(of snapshot: Snapshot) -> ClosedRange<Instant> {
+        let retained = snapshot.publication.asOf.advanced(by: -retentionSeconds)
+        let oldest = publisher.observed.map { min($0.lowerBound, retained) } ?? retained
+        return oldest...max(oldest, snapshot.publication.asOf.advanced(by: 60))
+    }
+
+    /// The instant that a request names, checked against what there is.
+    public func instant(_ time: RequestedTime, in snapshot: Snapshot) throws(Problem) -> Instant {
+        switch time {
+        case .latest: return snapshot.publication.asOf
+        case .instant(let instant):
+            let extent = extent(of: snapshot)
+            guard extent.contains(instant) else {
+                throw Problem(
+                    .notFound, code: "time-outside-retention",
+                    detail: "There is no picture at \(instant): the log reaches from \(extent.lowerBound) to "
+                        + "\(extent.upperBound).", parameter: "time", value: instant.description,
+                    allowed: "\(extent.lowerBound)/\(extent.upperBound)")
+            }
+            return instant
+        }
+    }
+
+    /// The picture at an instant that `instant(_:in:)` gave.
+    public func frame(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> Frame {
+        if let frame = snapshot.frame(at: instant, filter: filter) { return frame }
+        // Whole hours, so that the frames of a timeline share what is loaded.
+        let endHour = instant.seconds / 3_600 + 1
+        let key = WindowKey(endHour: endHour, version: snapshot.publication.version)
+        let window = try await windows.value(for: key) { [store] in
+            let end = Instant(clamping: endHour * 3_600)
+            let rows = try await store.rows(
+                from: end.advanced(by: -(History.sixHours.seconds + 3_600 + 1_800)), to: end)
+            return Window(
+                rows: rows.rows, sources: rows.sources.map { WindowSource(number: $0.number, id: $0.id, merge: $0.merge) })
+        }
+        return Frame(window: window, at: instant, filter: filter, table: snapshot.severityTable)
+    }
+
+    /// The same picture as one byte a cell.
+    public func plane(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FramePlane {
+        let key = PlaneKey(version: snapshot.publication.version, instant: instant, filter: filter)
+        return try await planes.value(for: key) { [self] in
+            try await frame(at: instant, filter: filter, in: snapshot).plane()
+        }
+    }
+}
+
+/// The instant that a request names.
+public enum RequestedTime: Sendable, Hashable {
+    case latest
+    case instant(Instant)
+}

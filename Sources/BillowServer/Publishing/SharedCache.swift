@@ -1,0 +1,90 @@
+import Synchronization
+
+/// Values made once and kept while there is room: concurrent askers of one key share one making, and what was used longest
+/// ago goes first.
+final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Entry {
+        var value: Value
+        var cost: Int
+        var lastUsed: UInt64
+    }
+
+    private enum Found {
+        case kept(Value)
+        case inFlight(Task<Value, any Error>)
+    }
+
+    private struct State {
+        var entries: [Key: Entry] = [:]
+        var flights: [Key: Task<Value, any Error>] = [:]
+        var cost = 0
+        var clock: UInt64 = 0
+        var hits = 0
+        var misses = 0
+    }
+
+    /// How much is kept, and how often it was of use.
+    struct Statistics: Sendable {
+        var entries: Int
+        var cost: Int
+        var hits: Int
+        var misses: Int
+    }
+
+    private let capacity: Int
+    private let cost: @Sendable (Value) -> Int
+    private let state = Mutex(State())
+
+    /// `capacity` in the unit of `cost`, usually bytes.
+    init(capacity: Int, cost: @escaping @Sendable (Value) -> Int) {
+        self.capacity = capacity
+        self.cost = cost
+    }
+
+    var statistics: Statistics {
+        state.withLock { Statistics(entries: $0.entries.count, cost: $0.cost, hits: $0.hits, misses: $0.misses) }
+    }
+
+    /// The value of a key, from `make` where it isn't kept. An error is handed to all who wait, and not kept.
+    func value(for key: Key, make: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let found = state.withLock { state -> Found in
+            state.clock += 1
+            if var entry = state.entries[key] {
+                entry.lastUsed = state.clock
+                state.entries[key] = entry
+                state.hits += 1
+                return .kept(entry.value)
+            }
+            if let flight = state.flights[key] {
+                state.hits += 1
+                return .inFlight(flight)
+            }
+            state.misses += 1
+            let flight = Task { try await make() }
+            state.flights[key] = flight
+            return .inFlight(flight)
+        }
+        switch found {
+        case .kept(let value): return value
+        case .inFlight(let flight):
+            let result = await flight.result
+            state.withLock { land(key, result, in: &$0) }
+            return try result.get()
+        }
+    }
+
+    private func land(_ key: Key, _ result: Result<Value, any Error>, in state: inout State) {
+        guard state.flights.removeValue(forKey: key) != nil, case .success(let value) = result else { return }
+        let cost = cost(value)
+        guard cost <= capacity else { return }
+        state.entries[key] = Entry(value: value, cost: cost, lastUsed: state.clock)
+        state.cost += cost
+        guard state.cost > capacity else { return }
+        // Down to seven eighths at a time, so that the sorting is paid for by many insertions.
+        for (old, entry) in state.entries.sorted(by: { $0.value.lastUsed < $1.value.lastUsed }) {
+            guard state.cost > capacity / 8 * 7 else { return }
+            state.entries[old] = nil
+            state.cost -= entry.cost
+        }
+    }
+}

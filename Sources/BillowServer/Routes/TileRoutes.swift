@@ -1,0 +1,197 @@
+import BillowRaster
+import BillowSnapshot
+import BillowTiles
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Turbulence
+
+/// `/tiles/{layer}.json` and `/tiles/{layer}/{time}/{z}/{x}/{y}[@2x|@3x].png`.
+struct TileRoutes: Sendable {
+    let frames: FrameSource
+    let tiles: TileService
+    let styles: StyleLibrary
+    let ageRule: AgeRule
+    let publicURL: String?
+
+    static let layers = ["hexagons"]
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/tiles/:layers/:time/:z/:x/:y") { request, context in
+            try await tile(request, context.parameters)
+        }
+        router.get("/tiles/:document") { request, context in try tileJSON(request, context.parameters) }
+    }
+
+    // MARK: - Tiles
+
+    /// 200 image/png, 304, 400 for what can't be read, 404 outside the grid or retention, 503 when overloaded.
+    private func tile(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        _ = try layer(parameters.get("layers") ?? "")
+        let place = try TilePath(
+            z: parameters.get("z") ?? "", x: parameters.get("x") ?? "", y: parameters.get("y") ?? "")
+        let query = try QueryReader(request)
+        let filter = try query.filter()
+        let style = try styles.style(query)
+        let snapshot = try frames.snapshot()
+        let instant = try frames.instant(try QueryReader.time(parameters.get("time") ?? ""), in: snapshot)
+        let age = ageRule.age(of: snapshot, filter: filter)
+        var headers = AnswerHeaders.make(age: age, instant: instant, publication: snapshot.publication)
+        let known = EntityTags(request.headers[.ifNoneMatch])
+        let tile = try await tiles.tile(
+            TileService.Request(coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style),
+            in: snapshot
+        ) { known.match($0) }
+        headers[.eTag] = "\"\(tile.entityTag)\""
+        if known.match(tile.entityTag) { return Response(status: .notModified, headers: headers) }
+        headers[.contentType] = "image/png"
+        headers[.contentLength] = String(tile.png.count)
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: tile.png)))
+    }
+
+    private func layer(_ name: String) throws(Problem) -> String {
+        guard Self.layers.contains(name) else {
+            throw Problem(
+                .notFound, code: "unknown-layer", detail: "There is no layer '\(name.prefix(100))'.", parameter: "layers",
+                value: String(name.prefix(100)), allowed: Self.layers.joined(separator: ", "))
+        }
+        return name
+    }
+
+    // MARK: - TileJSON
+
+    /// Source: TileJSON 3.0.0, github.com/mapbox/tilejson-spec
+    private struct TileJSON: Encodable {
+        struct Time: Encodable {
+            var latest: String
+            var extent: [String]
+            var template: String
+        }
+
+        struct State: Encodable {
+            var version: Int64
+            var asOf: String
+            var dataTime: String?
+            var stale: Bool
+            var simulated: Bool
+            /// The H3 resolution drawn at each zoom.
+            var resolutions: [Int]
+        }
+
+        var tilejson = "3.0.0"
+        var name: String
+        var description: String
+        var attribution: String
+        var tiles: [String]
+        var tileSize = 256
+        var minzoom = 0
+        var maxzoom = 14
+        var bounds = [-180.0, -85.051_128_779_806_6, 180, 85.051_128_779_806_6]
+        var center = [0.0, 30, 2]
+        var scheme = "xyz"
+        var legend: String
+        var time: Time
+        var billow: State
+    }
+
+    private func tileJSON(_ request: Request, _ parameters: Parameters) throws -> Response {
+        let document = parameters.get("document") ?? ""
+        guard document.hasSuffix(".json") else {
+            throw Problem(
+                .notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).",
+                allowed: "/tiles/{layer}.json and /tiles/{layer}/{time}/{z}/{x}/{y}.png")
+        }
+        let layer = try layer(String(document.dropLast(5)))
+        let query = try QueryReader(request)
+        let filter = try query.filter()
+        _ = try styles.style(query)
+        let snapshot = try frames.snapshot()
+        let age = ageRule.age(of: snapshot, filter: filter)
+        let extent = frames.extent(of: snapshot)
+        let base = BaseURL.of(request, publicURL)
+        // The filters asked for here are those of the tiles that it names.
+        let passed = request.uri.query.map { "?\($0)" } ?? ""
+        let answer = TileJSON(
+            name: "Billow \(layer)", description: "Turbulence by H3 cell, the most severe standing record.",
+            attribution: age.isSimulated ? "SIMULATED turbulence, not for operational use" : "Turbulence: Billow",
+            tiles: ["\(base)/tiles/\(layer)/latest/{z}/{x}/{y}.png\(passed)"],
+            legend: "\(base)/legend.png?layer=\(layer)",
+            time: TileJSON.Time(
+                latest: snapshot.publication.asOf.description,
+                extent: [extent.lowerBound.description, extent.upperBound.description],
+                template: "\(base)/tiles/\(layer)/{time}/{z}/{x}/{y}.png\(passed)"),
+            billow: TileJSON.State(
+                version: snapshot.publication.version.rawValue, asOf: snapshot.publication.asOf.description,
+                dataTime: age.dataTime?.description, stale: age.isStale, simulated: age.isSimulated,
+                resolutions: (0...14).map(DrawnResolution.of)))
+        var headers = AnswerHeaders.make(age: age, instant: snapshot.publication.asOf, publication: snapshot.publication)
+        headers[.cacheControl] = "no-cache"
+        return try JSONAnswer.make(answer, headers: headers, request: request)
+    }
+}
+
+/// The z/x/y part of a tile's path: plain decimal digits, and the suffix `.png`, `@2x.png` or `@3x.png`.
+struct TilePath {
+    let coord: TileCoord
+    let scale: TileScale
+
+    init(z: String, x: String, y: String) throws(Problem) {
+        var row = y[...]
+        guard row.hasSuffix(".png") else { throw Self.unreadable("y", y, "a number followed by .png, @2x.png or @3x.png") }
+        row = row.dropLast(4)
+        if let at = row.firstIndex(of: "@") {
+            guard let scale = TileScale.allCases.first(where: { $0 != .one && row[at...] == "@\($0.rawValue)x" }) else {
+                throw Self.unreadable("y", y, "a number followed by .png, @2x.png or @3x.png")
+            }
+            self.scale = scale
+            row = row[..<at]
+        } else {
+            scale = .one
+        }
+        func number(_ name: String, _ text: some StringProtocol) throws(Problem) -> Int {
+            guard let value = Digits.integer(text) else {
+                throw Self.unreadable(name, String(text), "a whole number in plain digits")
+            }
+            return value
+        }
+        let zoom = try number("z", z)
+        let column = try number("x", x)
+        let line = try number("y", row)
+        guard zoom <= TileCoord.maximumZoom else {
+            throw Self.outside("z", zoom, "from 0 to \(TileCoord.maximumZoom)")
+        }
+        let last = (1 << zoom) - 1
+        guard column <= last else { throw Self.outside("x", column, "from 0 to \(last) at zoom \(zoom)") }
+        guard line <= last else { throw Self.outside("y", line, "from 0 to \(last) at zoom \(zoom)") }
+        guard let coord = TileCoord(z: zoom, x: column, y: line) else {
+            throw Self.outside("z", zoom, "from 0 to \(TileCoord.maximumZoom)")
+        }
+        self.coord = coord
+    }
+
+    private static func unreadable(_ name: String, _ value: String, _ expected: String) -> Problem {
+        Problem(ParameterError(parameter: name, value: value, expected: expected))
+    }
+
+    private static func outside(_ name: String, _ value: Int, _ allowed: String) -> Problem {
+        Problem(
+            ParameterError(parameter: name, value: String(value), expected: allowed), status: .notFound,
+            code: "outside-grid")
+    }
+}
+
+extension StyleLibrary {
+    /// The style and opacity that a request asks for.
+    func style(_ query: QueryReader) throws(Problem) -> Style {
+        let id = query.text("style") ?? StyleLibrary.defaultID
+        guard let style = self[id] else {
+            throw query.invalid("style", id, styles.map(\.id).joined(separator: ", "))
+        }
+        guard let text = query.text("opacity") else { return style }
+        guard let opacity = Double(text), opacity >= 0, opacity <= 1 else {
+            throw query.invalid("opacity", text, "a number from 0 to 1")
+        }
+        return style.faded(by: opacity)
+    }
+}

@@ -1,0 +1,77 @@
+import BillowRaster
+import BillowTiles
+import DequeModule
+import HTTPTypes
+
+/// Paints tiles on a few workers, off the event loops. Who comes when all are busy waits in turn; who comes when the queue
+/// is full is turned away; who no longer waits (its request was cancelled) costs nothing.
+actor PaintPool {
+    /// One worker: it owns the buffers that it paints in.
+    actor Worker {
+        private let painter = TilePainter()
+        private let encoder: IndexedPNGEncoder
+
+        init() throws(PNGError) { encoder = try IndexedPNGEncoder() }
+
+        func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, classes: HexagonClasses) throws
+            -> [UInt8]
+        {
+            let picture = painter.paint(content, at: coord, scale: scale, classes: classes)
+            return try encoder.encode(
+                indices: picture.indices, width: picture.width, height: picture.height,
+                palette: picture.palette)
+        }
+    }
+
+    private var idle: [Worker]
+    private var waiting: Deque<(id: Int, continuation: CheckedContinuation<Worker?, Never>)> = []
+    private var nextID = 0
+    private let queueLimit: Int
+
+    /// `width`: how many paint at once; `queueLimit`: how many may wait.
+    init(width: Int, queueLimit: Int) throws(PNGError) {
+        idle = []
+        for _ in 0..<width { idle.append(try Worker()) }
+        self.queueLimit = queueLimit
+    }
+
+    /// The tile's PNG.
+    /// - Throws: `Problem` 503 when the queue is full; `CancellationError`.
+    func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, classes: HexagonClasses) async throws
+        -> [UInt8]
+    {
+        let worker = try await takeWorker()
+        defer { giveBack(worker) }
+        return try await worker.paint(content, at: coord, scale: scale, classes: classes)
+    }
+
+    private func takeWorker() async throws -> Worker {
+        if let worker = idle.popLast() { return worker }
+        guard waiting.count < queueLimit else {
+            throw Problem(
+                .serviceUnavailable, code: "overloaded", detail: "More tiles are wanted than can be drawn just now.",
+                retryAfterSeconds: 1)
+        }
+        let id = nextID
+        nextID += 1
+        let worker: Worker? = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Worker?, Never>) in
+                // Cancelled before it could wait: the handler below has found nothing to remove.
+                if Task.isCancelled { continuation.resume(returning: nil) } else { waiting.append((id, continuation)) }
+            }
+        } onCancel: {
+            Task { await self.cancel(id) }
+        }
+        guard let worker else { throw CancellationError() }
+        return worker
+    }
+
+    private func cancel(_ id: Int) {
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
+        waiting.remove(at: index).continuation.resume(returning: nil)
+    }
+
+    private func giveBack(_ worker: Worker) {
+        if let next = waiting.popFirst() { next.continuation.resume(returning: worker) } else { idle.append(worker) }
+    }
+}

@@ -1,0 +1,72 @@
+public import BillowRaster
+import BillowSnapshot
+public import BillowTiles
+import HTTPTypes
+import Synchronization
+public import Turbulence
+
+/// Makes tiles: finds the picture, gathers what a tile shows of it, and paints that unless the same was painted before.
+public final class TileService: Sendable {
+    /// A tile as it is answered.
+    struct Tile: Sendable {
+        var png: [UInt8]
+        /// Names the inputs of the picture; equal inputs are equal bytes.
+        var entityTag: String
+    }
+
+    /// What a tile is asked for.
+    struct Request: Sendable {
+        var coord: TileCoord
+        var scale: TileScale
+        var instant: Instant
+        var filter: Filter
+        var style: Style
+    }
+
+    /// Changes whenever the same inputs give other bytes.
+    private static let rendererBuild: UInt64 = 1
+
+    private let frames: FrameSource
+    private let pool: PaintPool
+    private let tiles = SharedCache<Fingerprint, [UInt8]>(capacity: 128 << 20) { $0.count + 100 }
+    private let empty: [TileScale: [UInt8]]
+
+    /// - Throws: `PNGError` when libdeflate can't be set up.
+    public init(frames: FrameSource, paintersAtOnce: Int) throws(PNGError) {
+        self.frames = frames
+        pool = try PaintPool(width: paintersAtOnce, queueLimit: 1_024)
+        var empty: [TileScale: [UInt8]] = [:]
+        for scale in TileScale.allCases { empty[scale] = try PNG.emptyTile(size: scale.pixels) }
+        self.empty = empty
+    }
+
+    func tile(_ request: Request, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool) async throws -> Tile {
+        let plane = try await frames.plane(at: request.instant, filter: request.filter, in: snapshot)
+        let content = TileContent(of: plane, in: request.coord)
+        if content.isEmpty, let png = empty[request.scale] {
+            return Tile(png: png, entityTag: "empty-\(request.scale.rawValue)")
+        }
+        let classes: HexagonClasses
+        do { classes = try HexagonClasses(request.style) } catch { throw Problem(error) }
+        let fingerprint = Self.fingerprint(content, request, classes)
+        let entityTag = fingerprint.text
+        if isUnchanged(entityTag) { return Tile(png: [], entityTag: entityTag) }
+        let png = try await tiles.value(for: fingerprint) { [pool] in
+            try await pool.paint(content, at: request.coord, scale: request.scale, classes: classes)
+        }
+        return Tile(png: png, entityTag: entityTag)
+    }
+
+    var statistics: SharedCache<Fingerprint, [UInt8]>.Statistics { tiles.statistics }
+
+    private static func fingerprint(_ content: TileContent, _ request: Request, _ classes: HexagonClasses)
+        -> Fingerprint
+    {
+        var fingerprint = content.fingerprint
+        fingerprint.mix(rendererBuild)
+        fingerprint.mix(UInt64(request.coord.z) << 56 | UInt64(request.coord.x) << 28 | UInt64(request.coord.y))
+        fingerprint.mix(UInt64(request.scale.rawValue))
+        classes.mix(into: &fingerprint)
+        return fingerprint
+    }
+}
