@@ -1,0 +1,72 @@
+/// Writes a legend's layout as SVG 1.1.
+enum LegendSVG {
+    /// DejaVu Sans first, then fonts of nearly its widths, so that the layout holds.
+    private static let fonts = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, Geneva, sans-serif"
+
+    static func document(_ layout: LegendLayout, legend: Legend, scale: Int) -> String {
+        let (width, height) = (layout.width, layout.height)
+        var lines = [
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width * scale)\" height=\"\(height * scale)\" "
+                + "viewBox=\"0 0 \(width) \(height)\" role=\"img\" font-family=\"\(fonts)\">",
+            "<title>\(escape(legend.title))</title>",
+        ]
+        lines += layout.items.map { element($0, scale: scale) }
+        lines.append("</svg>\n")
+        return lines.joined(separator: "\n")
+    }
+
+    private static func element(_ item: LegendLayout.Item, scale: Int) -> String {
+        switch item {
+        case .box(let box):
+            // A stroke lies on both sides of its line: half of a hairline inwards keeps it inside.
+            let hairline = 1 / Double(scale)
+            return "<rect x=\"\(number(box.left + hairline / 2))\" y=\"\(number(box.top + hairline / 2))\" "
+                + "width=\"\(number(box.width - hairline))\" height=\"\(number(box.height - hairline))\" "
+                + "rx=\"\(number(box.radius - hairline / 2))\" fill=\"\(box.fill.hexadecimal)\" "
+                + "stroke=\"\(box.outline.hexadecimal)\" stroke-width=\"\(number(hairline))\"/>"
+        case .hexagon(let centre, let radius, let paint):
+            let outer = Hexagon.ring(centre: centre, radius: radius)
+            guard let border = paint.border else { return path([outer], paint.fill) }
+            let inner = Hexagon.ring(centre: centre, radius: Hexagon.innerRadius(radius: radius))
+            return path([inner], paint.fill) + "\n" + path([outer, inner], border)
+        case .text(let text, let start, let size, let weight, let colour):
+            return "<text x=\"\(number(start.x))\" y=\"\(number(start.y))\" font-size=\"\(number(size))\""
+                + (weight == .bold ? " font-weight=\"bold\"" : "")
+                + " fill=\"\(colour.hexadecimal)\">\(escape(text))</text>"
+        }
+    }
+
+    private static func path(_ rings: [[Point]], _ paint: Paint) -> String {
+        let data = rings.map { ring in
+            "M" + ring.map { "\(number($0.x)) \(number($0.y))" }.joined(separator: "L") + "Z"
+        }.joined()
+        return "<path d=\"\(data)\" fill=\"\(paint.colour.hexadecimal)\" fill-opacity=\"\(number(paint.opacity))\" "
+            + "fill-rule=\"evenodd\"/>"
+    }
+
+    /// At most three decimals, no trailing zeros, without a locale.
+    private static func number(_ value: Double) -> String {
+        let rounded = (value * 1000).rounded() / 1000
+        return rounded == rounded.rounded() && abs(rounded) < 1e9 ? "\(Int(rounded))" : "\(rounded)"
+    }
+
+    /// Text for XML: the five special characters as entities; characters that XML 1.0 forbids become U+FFFD.
+    ///
+    /// Source: Extensible Markup Language (XML) 1.0 (Fifth Edition), section 2.2
+    private static func escape(_ text: String) -> String {
+        var result = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            case "\t", "\n", "\r", "\u{20}"..."\u{D7FF}", "\u{E000}"..."\u{FFFD}", "\u{10000}"..."\u{10FFFF}":
+                result.unicodeScalars.append(character)
+            default: result += "\u{FFFD}"
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,128 @@
+import Testing
+
+@testable import BillowRaster
+
+@Suite("Canvas")
+struct CanvasTests {
+    static let red = StraightColour(red: 255, green: 0, blue: 0)
+
+    static func ring(_ points: [(Double, Double)]) -> [Point] { points.map { Point(x: $0.0, y: $0.1) } }
+
+    @Test("A rectangle covers whole pixels wholly and cut pixels by their share")
+    func rectangle() {
+        let mask = Mask(
+            rings: [CanvasTests.ring([(1.5, 1), (4, 1), (4, 3.25), (1.5, 3.25)])], canvasWidth: 8, canvasHeight: 8)
+        #expect(mask.left == 1 && mask.top == 1 && mask.width == 3 && mask.height == 3)
+        #expect(mask.coverage == [128, 255, 255, 128, 255, 255, 32, 64, 64])
+    }
+
+    /// The area of a convex ring inside one pixel, by cutting the ring with the pixel's four sides.
+    static func area(_ ring: [Point], pixel x: Double, _ y: Double) -> Double {
+        var ring = ring
+        for (a, b, c) in [(1.0, 0.0, -x), (-1, 0, x + 1), (0, 1, -y), (0, -1, y + 1)] {
+            var kept: [Point] = []
+            for (i, p) in ring.enumerated() {
+                let q = ring[(i + 1) % ring.count]
+                let (dp, dq) = (a * p.x + b * p.y + c, a * q.x + b * q.y + c)
+                if dp >= 0 { kept.append(p) }
+                if dp * dq < 0 {
+                    kept.append(Point(x: p.x + (q.x - p.x) * dp / (dp - dq), y: p.y + (q.y - p.y) * dp / (dp - dq)))
+                }
+            }
+            ring = kept
+        }
+        var doubled = 0.0
+        for (i, p) in ring.enumerated() {
+            let q = ring[(i + 1) % ring.count]
+            doubled += p.x * q.y - q.x * p.y
+        }
+        return abs(doubled) / 2
+    }
+
+    @Test("Coverage is the exact area, rounded to the nearest 255th: random triangles, also beyond the canvas")
+    func oracle() {
+        var random = SeededRandom(seed: 21)
+        let (width, height) = (12, 9)
+        for _ in 0..<150 {
+            let corners = (0..<3).map { _ in
+                Point(x: .random(in: -5...17, using: &random), y: .random(in: -5...14, using: &random))
+            }
+            let mask = Mask(rings: [corners], canvasWidth: width, canvasHeight: height)
+            var worst = 0.0
+            for y in 0..<height {
+                for x in 0..<width {
+                    let (column, row) = (x - mask.left, y - mask.top)
+                    let within = column >= 0 && row >= 0 && column < mask.width && row < mask.height
+                    let covered = within ? Double(mask[column, row]) : 0
+                    worst = max(worst, abs(covered - 255 * CanvasTests.area(corners, pixel: Double(x), Double(y))))
+                }
+            }
+            #expect(worst < 0.5 + 1e-6, "\(corners)")
+        }
+    }
+
+    @Test("A hole takes its area away, and both windings cover alike")
+    func hole() {
+        let outer = CanvasTests.ring([(0, 0), (4, 0), (4, 4), (0, 4)])
+        let inner = CanvasTests.ring([(1, 1), (3, 1), (3, 3), (1, 3)])
+        let mask = Mask(rings: [outer, inner.reversed()], canvasWidth: 4, canvasHeight: 4)
+        #expect(mask.coverage == [255, 255, 255, 255, 255, 0, 0, 255, 255, 0, 0, 255, 255, 255, 255, 255])
+        #expect(Mask(rings: [outer.reversed(), inner], canvasWidth: 4, canvasHeight: 4) == mask)
+    }
+
+    @Test("Nothing, a line, wild and unlimited coordinates cover nothing and trap nothing")
+    func degenerate() {
+        for ring in [
+            [], [(1, 1)], [(1, 1), (3, 3)], [(.nan, 0), (4, 0), (4, 4)], [(.infinity, 0), (4, 0), (4, 4)],
+            [(-9, -9), (-5, -9), (-5, -5)], [(1e300, 1e300), (2e300, 1e300), (1e300, 2e300)],
+        ] as [[(Double, Double)]] {
+            let mask = Mask(rings: [CanvasTests.ring(ring)], canvasWidth: 4, canvasHeight: 4)
+            #expect(mask.coverage.allSatisfy { $0 == 0 })
+        }
+        let all = Mask(
+            rings: [CanvasTests.ring([(-1e9, -1e9), (1e9, -1e9), (1e9, 1e9), (-1e9, 1e9)])], canvasWidth: 2,
+            canvasHeight: 2)
+        #expect(all.coverage == [255, 255, 255, 255])
+    }
+
+    @Test("Two shapes of one layer that share a pixel leave no gap between them")
+    func oneLayer() throws {
+        let left = CanvasTests.ring([(0, 0), (1.4, 0), (1.4, 1), (0, 1)])
+        let right = CanvasTests.ring([(1.4, 0), (3, 0), (3, 1), (1.4, 1)])
+        var canvas = try Canvas(width: 3, height: 1)
+        canvas.fill(parts: [([left], CanvasTests.red), ([right], CanvasTests.red)])
+        #expect(canvas.pixels == [PremultipliedColour](repeating: CanvasTests.red.premultiplied, count: 3))
+    }
+
+    @Test("Source-over is rounded once to the nearest, for every alpha over an opaque pixel")
+    func over() throws {
+        let pixel = [CanvasTests.ring([(0, 0), (1, 0), (1, 1), (0, 1)])]
+        for alpha in UInt8.min...UInt8.max {
+            var canvas = try Canvas(width: 1, height: 1)
+            canvas.fill(pixel, with: StraightColour(red: 10, green: 200, blue: 77))
+            canvas.fill(pixel, with: StraightColour(red: 255, green: 3, blue: 128, alpha: alpha))
+            let share = Double(alpha) / 255
+            let expected = [(255.0, 10.0), (3, 200), (128, 77)].map { ($0 * share + $1 * (1 - share)).rounded() }
+            let result = try #require(canvas[0, 0])
+            #expect([result.red, result.green, result.blue].map(Double.init) == expected && result.alpha == 255)
+        }
+    }
+
+    @Test("A translucent colour over nothing stays itself")
+    func overNothing() throws {
+        var canvas = try Canvas(width: 1, height: 1)
+        let colour = StraightColour(red: 255, green: 240, blue: 76, alpha: 204)
+        canvas.fill([CanvasTests.ring([(0, 0), (1, 0), (1, 1), (0, 1)])], with: colour)
+        #expect(canvas[0, 0] == colour.premultiplied)
+        #expect(try PNG.decode(canvas.png())[0, 0] == colour)
+    }
+
+    @Test(
+        "Sizes outside the limits are refused",
+        arguments: [(0, 1), (1, 0), (-1, 5), (16_385, 1), (16_384, 16_384), (.max, .max)])
+    func sizes(_ width: Int, _ height: Int) {
+        #expect(throws: CanvasError.sizeOutOfRange(width: width, height: height)) {
+            try Canvas(width: width, height: height)
+        }
+    }
+}
