@@ -80,7 +80,7 @@ function banners(knowledge) {
     const simulated = billow?.simulated || knowledge.server?.simulated || pictures.current?.simulated || pictures.next?.simulated;
     say("simulated", "simulated", simulated && "SIMULATED DATA — not for operational use");
     say("contact", "bad", lostContact(knowledge));
-    for (const [subject, words] of problems) say(`problem ${subject}`, "bad", `${subject}: ${words}`);
+    for (const [subject, words] of problems) say(`problem ${subject}`, subject === "This link" ? "warn" : "bad", `${subject}: ${words}`);
     say("tiles", "bad", missingTiles(pictures));
     say("stale", "warn", staleData(knowledge));
     say("sources", "warn", brokenSources(knowledge.server));
@@ -106,7 +106,7 @@ function missingTiles({ current, next }) {
     return `${tiles} could not be loaded (${failures[0][1]}). Turbulence may be missing on the map. Trying again.`;
 }
 
-function staleData({ billow, pictures, view }) {
+function staleData({ billow, pictures, server, view }) {
     if (!billow) return null;
     const shown = pictureTime(pictures);
     if (view.time === null && shown !== null && now() - shown > OLD_PICTURE_MILLISECONDS) {
@@ -114,6 +114,7 @@ function staleData({ billow, pictures, view }) {
     }
     if (billow.unknown) return "The server does not say how old its data is.";
     const received = instantOf(billow.dataTime);
+    if (received === null && server?.sources?.length === 0) return "No source is configured: the map shows stored data only, however old.";
     if (received === null) return "No data has been received from any source yet. An empty map is not a smooth one.";
     if (billow.stale) return `The data is stale: last received ${near(received, now())}, ${age(now() - received)} ago.`;
     return null;
