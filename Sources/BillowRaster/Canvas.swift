@@ -18,8 +18,11 @@ public struct Canvas: Sendable {
     /// 4096 × 4096: what one request may draw, 64 MB.
     public static let mostPixels = 4096 * 4096
 
+    /// Pixels.
     public let width: Int
+    /// Pixels.
     public let height: Int
+    /// Row-major from the top left.
     public private(set) var pixels: [PremultipliedColour]
 
     /// - Throws: `sizeOutOfRange`.

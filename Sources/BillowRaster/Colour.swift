@@ -85,6 +85,7 @@ public struct PremultipliedColour: Sendable, Hashable {
         self.alpha = alpha
     }
 
+    /// Nothing at all: all four channels 0.
     public static let clear = PremultipliedColour(uncheckedRed: 0, green: 0, blue: 0, alpha: 0)
 
     /// Each channel × 255 ÷ alpha, rounded to the nearest, halves up; `clear` where the alpha is 0. Exact for opaque

@@ -11,6 +11,7 @@ public struct Legend: Sendable, Hashable, Encodable {
     /// What a legend says where the data is invented.
     public static let simulatedNote = "Simulated data"
 
+    /// The heading.
     public let title: String
     /// The style's id.
     public let style: String

@@ -16,10 +16,11 @@ public struct Paint: Sendable, Hashable {
         self.colour = colour
     }
 
-    /// This paint at `factor` times its opacity; `factor` is brought to 0...1, and is 1 where it is not a number.
+    /// This paint at `factor` times its opacity, to four decimals; `factor` is brought to 0...1, and is 1 where it is
+    /// not a number.
     func faded(by factor: Double) -> Paint {
         let factor = factor.isNaN ? 1 : min(max(factor, 0), 1)
-        return Paint(colour, opacity: opacity * factor) ?? self
+        return factor == 1 ? self : Paint(colour, opacity: (opacity * factor * 10_000).rounded() / 10_000) ?? self
     }
 }
 
@@ -66,6 +67,7 @@ public struct Style: Sendable, Hashable {
         self.paints = paints
     }
 
+    /// How a severity is drawn.
     public subscript(severity: Severity) -> SeverityPaint { paints[Int(severity.rawValue)] }
 
     /// The same colours at `factor` times their opacity: the `opacity` parameter of pictures. Values outside 0...1 are

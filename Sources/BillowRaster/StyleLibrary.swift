@@ -26,6 +26,7 @@ public struct StyleLibrary: Sendable {
     /// The style `skypath`.
     public let `default`: Style
 
+    /// The style of that id; nil where there is none.
     public subscript(id: String) -> Style? { styles.first { $0.id == id } }
 
     /// Reads every `*.json` of a folder.

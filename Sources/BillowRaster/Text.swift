@@ -32,6 +32,7 @@ public final class TextRenderer {
     /// Pixels an em.
     public static let sizes: ClosedRange<Double> = 4...512
 
+    /// The file that the font was read from.
     public let fontPath: String
     private var font = BillowFont()
 

@@ -61,6 +61,7 @@ struct StyleTests {
         #expect(half[.light].fill.colour == StraightColour("#FFF04C66"))
         #expect(half[.smooth].border?.colour.alpha == 102)
         #expect(style.faded(by: 1) == style && style.faded(by: 7) == style && style.faded(by: .nan) == style)
+        #expect(style.faded(by: 0.7)[.light].fill.opacity == 0.56)
         #expect(style.faded(by: -1)[.moderate].fill.colour.alpha == 0)
     }
 
