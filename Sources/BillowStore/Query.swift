@@ -34,7 +34,7 @@ enum Query {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (key) DO NOTHING
         """
-    static let closeObservation = "UPDATE observation SET until = ? WHERE key = ?"
+    static let closeObservation = "UPDATE observation SET until = ? WHERE key = ? AND until IS NULL"
     static let observationByKey = "SELECT \(rowAndDetails) FROM observation WHERE key = ?"
     static let openObservationByExternalID = """
         SELECT \(rowAndDetails) FROM observation WHERE externalId = ? AND source = ? AND until IS NULL

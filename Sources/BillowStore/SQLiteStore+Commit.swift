@@ -58,6 +58,7 @@ extension SQLiteStore {
             }
         }
         unnamed.sort { $0.key < $1.key }
+        let gone = try await gone(by: batch)
         return try await writing { [unnamed, named] db in
             var writer = try BatchWriter(db, tag: tag)
             let number = try batch.source.map(writer.number)
@@ -65,11 +66,43 @@ extension SQLiteStore {
             for (id, index) in named { try writer.take(batch.observations[index], id: id) }
             for report in batch.pilotReports { try writer.take(report) }
             if let number {
-                if let retraction = batch.retraction { try writer.retract(retraction, source: number) }
+                if let retraction = batch.retraction { try writer.retract(retraction, source: number, found: gone) }
                 try writer.keepState(of: batch, source: number)
             }
             return try writer.finish()
         }
+    }
+}
+
+extension SQLiteStore {
+    /// The rows that a batch's retraction closes among those up to a version. A window of hours holds a million rows: they
+    /// are looked through before the transaction, so that no other writer waits for it; it looks only at what came since.
+    private func gone(by batch: Batch) async throws(StoreError) -> (upTo: Version, keys: [ObservationKey]) {
+        guard let retraction = batch.retraction, let source = batch.source else { return (.zero, []) }
+        return try await reading { db in
+            guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
+                throw StoreError.unknownSource(source)
+            }
+            let statement = try RawStatement(db, Query.openOfSource)
+            statement.bind(ObservationKey.first(of: retraction.from).rawValue, at: 1)
+            statement.bind(ObservationKey.first(of: retraction.to).rawValue + 1 << ObservationKey.tagBits, at: 2)
+            statement.bind(Int64(number.rawValue), at: 3)
+            var keys: [ObservationKey] = []
+            try statement.forEachRow { columns in
+                let row = try ObservationRow(columns)
+                if retraction.closes(row) { keys.append(row.key) }
+            }
+            return (try Head(db).version, keys)
+        }
+    }
+}
+
+extension Retraction {
+    /// Whether an open row of its source and window is gone.
+    fileprivate func closes(_ row: ObservationRow) -> Bool {
+        let place = Place(cell: row.cell.dense, altitude: row.altitude, category: row.category)
+        if let standing = standing[place], row.observedAt <= standing { return false }
+        return covers(row)
     }
 }
 
@@ -232,21 +265,27 @@ private struct BatchWriter {
 
     // MARK: Retraction
 
-    mutating func retract(_ retraction: Retraction, source: SourceNumber) throws {
-        let candidates = try RawStatement(db, Query.openOfSource)
-        candidates.bind(ObservationKey.first(of: retraction.from).rawValue, at: 1)
-        candidates.bind(ObservationKey.first(of: retraction.to).rawValue + 1 << ObservationKey.tagBits, at: 2)
-        candidates.bind(Int64(source.rawValue), at: 3)
+    /// Closes the rows that were found among those up to a version, and looks at the ones since then.
+    mutating func retract(
+        _ retraction: Retraction, source: SourceNumber, found: (upTo: Version, keys: [ObservationKey])
+    ) throws {
+        var gone = found.keys
+        let since = try RawStatement(db, Query.openedSince)
+        since.bind(found.upTo.rawValue, at: 1)
         // First found, then closed: no row changes under the query that finds it.
-        var gone: [ObservationKey] = []
-        try candidates.forEachRow { columns in
+        try since.forEachRow { columns in
             let row = try ObservationRow(columns)
-            let place = Retraction.Place(cell: row.cell.dense, altitude: row.altitude, category: row.category)
-            if let standing = retraction.standing[place], row.observedAt <= standing { return }
-            if retraction.covers(row) { gone.append(row.key) }
+            if row.source == source, row.observedAt >= retraction.from, row.observedAt <= retraction.to,
+                retraction.closes(row)
+            {
+                gone.append(row.key)
+            }
         }
-        for key in gone { try close(key) }
-        result.retracted += gone.count
+        for key in gone {
+            try close(key)
+            // Another process may have closed it meanwhile.
+            result.retracted += db.changesCount
+        }
     }
 
     // MARK: Pilot reports

@@ -70,14 +70,28 @@ public final class SQLiteStore: Store {
             guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == 2 else {
                 throw StoreError.unavailable(path: path, reason: "SQLite refuses synchronous = FULL")
             }
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = \(SQLiteStore.checkpointPages)")
             try db.execute(sql: "PRAGMA journal_size_limit = \(SQLiteStore.keptLogBytes)")
             try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
         }
+        try SQLiteStore.migrate(pool)
+    }
+
+    /// Brings the schema up to date. Where another process does the same at the same time, each step is done by one of
+    /// them: the other one's fails, changes nothing, and finds it done.
+    private static func migrate(_ pool: DatabasePool) throws {
         let migrator = Schema.migrator
-        guard try pool.read(migrator.hasBeenSuperseded) == false else {
-            throw StoreError.unavailable(path: path, reason: "it was written by a newer version of Billow")
+        while true {
+            guard try pool.read(migrator.hasBeenSuperseded) == false else {
+                throw StoreError.unavailable(path: pool.path, reason: "it was written by a newer version of Billow")
+            }
+            let before = try pool.read(migrator.appliedIdentifiers)
+            do {
+                return try migrator.migrate(pool)
+            } catch {
+                guard try pool.read(migrator.appliedIdentifiers) != before else { throw error }
+            }
         }
-        try migrator.migrate(pool)
     }
 
     deinit {
@@ -87,6 +101,9 @@ public final class SQLiteStore: Store {
         try? FileManager.default.removeItem(at: temporaryFolder)
     }
 
+    /// The write-ahead log is folded into the file when it has this many pages (16 MB): rarely enough that a large sync
+    /// writes most pages once, often enough that reads stay fast.
+    private static let checkpointPages = 4_000
     /// The write-ahead log shrinks back to this after a long read held it up.
     private static let keptLogBytes = 64 << 20
 

@@ -140,6 +140,34 @@ struct FileTests {
         #expect(try await SQLiteStore.open(path: folder.path("b.sqlite")).head().version == .zero)
     }
 
+    @Test func twoMayMakeTheSameFileAtOnce() async throws {
+        for round in 0..<8 {
+            let path = folder.path("a\(round).sqlite")
+            async let one = SQLiteStore.open(path: path)
+            async let two = SQLiteStore.open(path: path)
+            async let three = SQLiteStore.open(path: path)
+            for store in try await [one, two, three] { #expect(try await store.head().version == .zero) }
+        }
+    }
+
+    @Test func aFullDiskIsSaidSoAndLeavesNothing() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(observation(at: -1))
+        func limit(pages: Int) async throws {
+            try await store.pool.writeWithoutTransaction { db in
+                _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages)")
+            }
+        }
+        try await limit(pages: 30)
+        let batch = Batch(source: nil, observations: try (0..<5_000).map { try observation(at: $0) })
+        let error = await #expect(throws: StoreError.self) { try await store.commit(batch) }
+        #expect(error?.description.hasSuffix("is full") == true, "\(String(describing: error))")
+        #expect(try await store.contents().count == 1)
+        #expect(try await store.head().version.rawValue == 1)
+        try await limit(pages: 1_000_000)
+        #expect(try await store.commit(batch).version.rawValue == 2)
+    }
+
     @Test func aFileFromANewerVersionIsRefused() async throws {
         let path = folder.path("a.sqlite")
         let store = try await SQLiteStore.open(path: path)

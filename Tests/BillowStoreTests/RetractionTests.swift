@@ -69,6 +69,37 @@ struct RetractionTests {
         #expect(try await store.contents() == [new])
     }
 
+    @Test func whatComesInTheSameBatchAndDoesNotStandGoes() async throws {
+        let store = try await makeStore()
+        let result = try await store.commit(
+            Batch(
+                source: try source("skypath"), observations: [try observation(), try observation(source: "awc")],
+                retraction: .everything))
+        #expect(result == BatchResult(version: Version(rawValue: 1), accepted: 2, retracted: 1))
+        #expect(try await store.contents() == [try observation(source: "awc")])
+        let changes = try await store.changes(since: .zero)
+        #expect(changes.opened.count == 1 && changes.closed.isEmpty)
+    }
+
+    @Test func twoAtOnceCloseEachRowOnce() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+        let other = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+        let skypath = try source("skypath")
+        _ = try await store.register(skypath, merge: .replace, simulated: false)
+        for round in 1...10 {
+            _ = try await store.commit(
+                Batch(source: nil, observations: try (0..<50).map { try observation(at: 100 * round + $0) }))
+            let batch = Batch(source: skypath, retraction: .everything)
+            async let one = store.commit(batch)
+            async let two = other.commit(batch)
+            let retracted = try await [one.retracted, two.retracted].sorted()
+            #expect(retracted == [0, 50])
+            // One version for what came, one for what went.
+            #expect(try await store.head().version.rawValue == Int64(2 * round))
+        }
+    }
+
     @Test func reachesToTheEndsOfTime() async throws {
         let store = try await makeStore()
         var last = try observation()
