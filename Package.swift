@@ -45,7 +45,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "BillowStore",
-            dependencies: ["Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
         .target(
             name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationWeather"], swiftSettings: strict),
@@ -109,7 +112,9 @@ let package = Package(
             dependencies: ["BillowTiles", "BillowRaster", "BillowSnapshot", "Turbulence", "Geometry"],
             swiftSettings: strict),
         .testTarget(
-            name: "BillowStoreTests", dependencies: ["BillowStore", "Turbulence", "Geometry"], swiftSettings: strict),
+            name: "BillowStoreTests",
+            dependencies: ["BillowStore", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict),
         .testTarget(
             name: "BillowExchangeTests",
             dependencies: ["BillowExchange", "AviationWeather", "Turbulence", "Geometry"],

@@ -77,7 +77,7 @@ public struct SourceRecord: Sendable, Hashable {
     }
 }
 
-/// What one transaction writes. All observations are of sources registered before, or named in `sources`.
+/// What one transaction writes. All observations and pilot reports are of sources registered before.
 public struct Batch: Sendable {
     /// The source on whose behalf it is written; nil for an import of several.
     public var source: SourceID?

@@ -1,0 +1,41 @@
+internal import Geometry
+internal import Turbulence
+
+/// The stable hash behind an observation's key: 64-bit FNV-1a over its content, folded to the 30 bits of a tag.
+///
+/// What is hashed is part of the file's format and of every feature id that was ever given out, so it never changes: the
+/// source's name, its end (a zero byte), the H3 index (8 bytes, lowest first), the lowest and highest block, the second
+/// (8 bytes), severity + 1, EDR in ten-thousandths + 1 (2 bytes), category, each 0 where there is none; and, for an
+/// observation that came with an id of its own, 0xFF and the id.
+///
+/// Source: Fowler, Noll, Vo, Eastlake, draft-eastlake-fnv (FNV-1a, 64 bit; folding by XOR, section 3)
+struct ContentHash {
+    private var state: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    /// The 30-bit tag of an observation's content, and of its id where `id` gives one.
+    static func tag(of observation: Observation, id: String?) -> UInt32 {
+        var hash = ContentHash()
+        for byte in observation.source.name.utf8 { hash.mix(byte) }
+        hash.mix(0)
+        hash.mix(observation.cell.h3, bytes: 8)
+        hash.mix(observation.altitude.lowest.thousands)
+        hash.mix(observation.altitude.highest.thousands)
+        hash.mix(UInt64(observation.observedAt.seconds), bytes: 8)
+        hash.mix(observation.intensity.severity.map { $0.rawValue + 1 } ?? 0)
+        hash.mix(UInt64(observation.intensity.edr.map { $0.tenThousandths + 1 } ?? 0), bytes: 2)
+        hash.mix(observation.category?.number ?? 0)
+        if let id {
+            hash.mix(0xFF)
+            for byte in id.utf8 { hash.mix(byte) }
+        }
+        return hash.folded
+    }
+
+    private mutating func mix(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+
+    private mutating func mix(_ value: UInt64, bytes: Int) {
+        for index in 0..<bytes { mix(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
+    }
+
+    private var folded: UInt32 { UInt32(truncatingIfNeeded: state ^ state >> 30 ^ state >> 60) & 0x3FFF_FFFF }
+}

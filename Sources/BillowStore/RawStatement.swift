@@ -1,0 +1,105 @@
+internal import GRDB
+internal import GRDBSQLite
+
+/// A prepared statement at SQLite's own interface, for the loops over thousands of rows: binds and reads positions
+/// without an argument array or a row dictionary in between. No pointer leaves this file.
+///
+/// Prepared once per connection (GRDB's statement cache) and used on that connection's queue only.
+struct RawStatement {
+    private let statement: Statement
+    private var handle: SQLiteStatement { statement.sqliteStatement }
+
+    init(_ db: Database, _ sql: String) throws {
+        statement = try db.cachedStatement(sql: sql)
+        // Whoever used it before may have left it by an error.
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+    }
+
+    // MARK: Arguments, from position 1
+
+    func bind(_ value: Int64, at position: Int32) { check(sqlite3_bind_int64(handle, position, value)) }
+
+    func bind(_ value: Int64?, at position: Int32) {
+        if let value { bind(value, at: position) } else { check(sqlite3_bind_null(handle, position)) }
+    }
+
+    func bind(_ value: Double, at position: Int32) { check(sqlite3_bind_double(handle, position, value)) }
+
+    /// - Throws: for more text than SQLite holds (1 GB).
+    func bind(_ value: String?, at position: Int32) throws {
+        guard var value else {
+            check(sqlite3_bind_null(handle, position))
+            return
+        }
+        // By length, so that no character ends it early. An empty buffer may have no address, which would mean NULL.
+        let code = value.withUTF8 { bytes in
+            guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, position, "", 0, transient) }
+            return start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+                sqlite3_bind_text64(handle, position, $0, UInt64(bytes.count), transient, UInt8(SQLITE_UTF8))
+            }
+        }
+        if code != SQLITE_OK { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+
+    // MARK: Running
+
+    /// Runs it for its effect and makes it ready for the next arguments.
+    func run() throws {
+        defer { sqlite3_reset(handle) }
+        while try step() {}
+    }
+
+    /// Calls `body` for each row of the result.
+    func forEachRow(_ body: (Columns) throws -> Void) throws {
+        defer { sqlite3_reset(handle) }
+        while try step() { try body(Columns(handle: handle)) }
+    }
+
+    /// What `body` makes of the first row; nil where there is none.
+    func first<T>(_ body: (Columns) throws -> T) throws -> T? {
+        defer { sqlite3_reset(handle) }
+        return try step() ? try body(Columns(handle: handle)) : nil
+    }
+
+    private func step() throws -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code:
+            let connection = sqlite3_db_handle(handle)
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: connection.map { sqlite3_extended_errcode($0) } ?? code),
+                message: connection.map { String(cString: sqlite3_errmsg($0)) })
+        }
+    }
+
+    /// Binding fails only for a position that the query text doesn't have, or without memory: neither depends on data.
+    private func check(_ code: Int32) {
+        precondition(code == SQLITE_OK, "a query's arguments don't fit its text (SQLite code \(code))")
+    }
+}
+
+/// The row that a statement stands on, by position from 0. Valid until the next step.
+struct Columns {
+    fileprivate let handle: SQLiteStatement
+
+    func isNull(_ position: Int32) -> Bool { sqlite3_column_type(handle, position) == SQLITE_NULL }
+
+    /// 0 for NULL.
+    func integer(_ position: Int32) -> Int64 { sqlite3_column_int64(handle, position) }
+
+    func optionalInteger(_ position: Int32) -> Int64? { isNull(position) ? nil : integer(position) }
+
+    /// 0 for NULL.
+    func double(_ position: Int32) -> Double { sqlite3_column_double(handle, position) }
+
+    func text(_ position: Int32) -> String? {
+        guard let start = sqlite3_column_text(handle, position) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, position))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+}
+
+/// SQLITE_TRANSIENT, a C macro that Swift doesn't import: SQLite copies what is bound.
+private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

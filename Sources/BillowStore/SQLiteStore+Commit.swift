@@ -1,0 +1,376 @@
+internal import GRDB
+internal import Geometry
+public import Turbulence
+
+extension SQLiteStore {
+    /// Giving a known source another rule changes every picture of it, so that raises the version.
+    public func register(
+        _ source: SourceID, merge: MergeRule, simulated: Bool
+    ) async throws(StoreError) -> SourceRecord {
+        try await writing { db in
+            let known = try SourceRecord.all(db)
+            if var record = known.first(where: { $0.id == source }) {
+                guard record.merge != merge || record.simulated != simulated else { return record }
+                record.merge = merge
+                record.simulated = simulated
+                let statement = try RawStatement(db, Query.updateSource)
+                statement.bind(Int64(merge.rawValue), at: 1)
+                statement.bind(simulated ? 1 : 0 as Int64, at: 2)
+                statement.bind(Int64(record.number.rawValue), at: 3)
+                try statement.run()
+                _ = try Head.raise(db)
+                return record
+            }
+            // Numbers are never taken back, so they are dense.
+            guard let number = UInt8(exactly: known.count) else { throw StoreError.tooManySources(source) }
+            let statement = try RawStatement(db, Query.insertSource)
+            statement.bind(Int64(number), at: 1)
+            try statement.bind(source.name, at: 2)
+            statement.bind(Int64(merge.rawValue), at: 3)
+            statement.bind(simulated ? 1 : 0 as Int64, at: 4)
+            try statement.run()
+            return SourceRecord(
+                number: SourceNumber(rawValue: number), id: source, merge: merge, simulated: simulated, fetchedAt: nil,
+                completeSince: nil)
+        }
+    }
+
+    /// Observations without id are taken in the order of their keys, then those with one in the order given, then the
+    /// pilot reports, then the retraction. Batches that follow the time write the least.
+    /// - Throws: `unknownSource`; `failed` also for cursors, a retraction or a fetch time without the batch's source.
+    public func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
+        guard
+            batch.source != nil
+                || batch.retraction == nil && batch.cursors.isEmpty && batch.fetchedAt == nil
+                    && batch.completeSince == nil
+        else { throw .failed("a retraction, cursors or a fetch time came without the source that they are of") }
+        // Hashed and sorted before the transaction, so that no other writer waits for it. Keys that follow each other
+        // share their pages.
+        let tag = self.tag
+        var unnamed: [(key: ObservationKey, index: Int)] = []
+        var named: [(id: String, index: Int)] = []
+        for (index, observation) in batch.observations.enumerated() {
+            if let id = observation.id {
+                named.append((id, index))
+            } else {
+                let key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, nil))
+                unnamed.append((key, index))
+            }
+        }
+        unnamed.sort { $0.key < $1.key }
+        let gone = try await gone(by: batch)
+        return try await writing { [unnamed, named] db in
+            var writer = try BatchWriter(db, tag: tag)
+            let number = try batch.source.map(writer.number)
+            for (key, index) in unnamed { try writer.take(batch.observations[index], key: key) }
+            for (id, index) in named { try writer.take(batch.observations[index], id: id) }
+            for report in batch.pilotReports { try writer.take(report) }
+            if let number {
+                if let retraction = batch.retraction { try writer.retract(retraction, source: number, found: gone) }
+                try writer.keepState(of: batch, source: number)
+            }
+            return try writer.finish()
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// The rows that a batch's retraction closes among those up to a version. A window of hours holds a million rows: they
+    /// are looked through before the transaction, so that no other writer waits for it; it looks only at what came since.
+    private func gone(by batch: Batch) async throws(StoreError) -> (upTo: Version, keys: [ObservationKey]) {
+        guard let retraction = batch.retraction, let source = batch.source else { return (.zero, []) }
+        return try await reading { db in
+            guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
+                throw StoreError.unknownSource(source)
+            }
+            let statement = try RawStatement(db, Query.openOfSource)
+            statement.bind(ObservationKey.first(of: retraction.from).rawValue, at: 1)
+            statement.bind(ObservationKey.first(of: retraction.to).rawValue + 1 << ObservationKey.tagBits, at: 2)
+            statement.bind(Int64(number.rawValue), at: 3)
+            var keys: [ObservationKey] = []
+            try statement.forEachRow { columns in
+                let row = try ObservationRow(columns)
+                if retraction.closes(row) { keys.append(row.key) }
+            }
+            return (try Head(db).version, keys)
+        }
+    }
+}
+
+extension Retraction {
+    /// Whether an open row of its source and window is gone.
+    fileprivate func closes(_ row: ObservationRow) -> Bool {
+        let place = Place(cell: row.cell.dense, altitude: row.altitude, category: row.category)
+        if let standing = standing[place], row.observedAt <= standing { return false }
+        return covers(row)
+    }
+}
+
+extension Head {
+    /// The last statement of every transaction that changes rows.
+    static func raise(_ db: Database) throws -> Int64 {
+        guard let version = try RawStatement(db, Query.raiseHead).first({ $0.integer(0) }) else {
+            throw UnreadableRow(table: "head", key: 1)
+        }
+        return version
+    }
+}
+
+/// One batch on its way into the log, inside its transaction.
+private struct BatchWriter {
+    private let db: Database
+    private let tag: @Sendable (Observation, String?) -> UInt32
+    private let sources: [SourceID: SourceNumber]
+    private let before: Int64
+    /// The version that the batch's rows carry. No other writer can raise the head meanwhile: the transaction holds the
+    /// write lock from its start.
+    private let version: Int64
+    private var result: BatchResult
+
+    private let insert: RawStatement
+    private let close: RawStatement
+    private let byKey: RawStatement
+    private let byID: RawStatement
+
+    init(_ db: Database, tag: @escaping @Sendable (Observation, String?) -> UInt32) throws {
+        self.db = db
+        self.tag = tag
+        sources = Dictionary(
+            try SourceRecord.all(db).map { ($0.id, $0.number) }, uniquingKeysWith: { first, _ in first })
+        before = try Head(db).version.rawValue
+        version = before + 1
+        result = BatchResult(version: Version(rawValue: before))
+        insert = try RawStatement(db, Query.insertObservation)
+        close = try RawStatement(db, Query.closeObservation)
+        byKey = try RawStatement(db, Query.observationByKey)
+        byID = try RawStatement(db, Query.openObservationByExternalID)
+    }
+
+    func number(of source: SourceID) throws -> SourceNumber {
+        guard let number = sources[source] else { throw StoreError.unknownSource(source) }
+        return number
+    }
+
+    /// Raises the head where a row changed.
+    mutating func finish() throws -> BatchResult {
+        guard result.changed else { return result }
+        guard try Head.raise(db) == version else {
+            throw StoreError.failed("the head moved under a transaction; nothing was written")
+        }
+        result.version = Version(rawValue: version)
+        return result
+    }
+
+    // MARK: Observations
+
+    /// An observation whose content is its identity: a row that counts at one of its keys, before the first free one, is
+    /// the same observation.
+    mutating func take(_ observation: Observation, key: ObservationKey) throws {
+        let source = try number(of: observation.source)
+        var key = key
+        while try !open(observation, at: key, source: source, id: nil) {
+            if let found = try row(at: key), found.row.until == nil, found.details.id == nil,
+                found.row.isSameContent(as: observation, source: source)
+            {
+                result.duplicates += 1
+                return
+            }
+            key = key.next
+        }
+    }
+
+    /// An observation that came with an id: the row of its source that counts with this id is the same observation, and is
+    /// corrected where it says something else. An id of our own making comes from an export: then the content decides.
+    mutating func take(_ observation: Observation, id: String) throws {
+        let source = try number(of: observation.source)
+        if let found = try row(id: id, source: source) {
+            if found.isSame(as: observation, source: source) {
+                result.duplicates += 1
+                return
+            }
+            try correct(found.row.key)
+        } else if let exported = ObservationKey(id: id) {
+            let key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, nil))
+            if exported.isNear(key) { return try take(observation, key: key) }
+            if let found = try row(at: exported), found.row.until == nil, found.details.id == nil,
+                found.row.source == source
+            {
+                try correct(exported)
+            } else if try isOpen(observation, from: key, source: source) {
+                result.duplicates += 1
+                return
+            }
+        }
+        var key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, id))
+        while try !open(observation, at: key, source: source, id: id) { key = key.next }
+    }
+
+    /// Writes a row unless its key is taken.
+    private mutating func open(
+        _ observation: Observation, at key: ObservationKey, source: SourceNumber, id: String?
+    ) throws -> Bool {
+        insert.bind(key.rawValue, at: 1)
+        insert.bind(Int64(bitPattern: observation.cell.h3), at: 2)
+        insert.bind(Int64(observation.altitude.lowest.feet), at: 3)
+        insert.bind(Int64(observation.altitude.highest.feet), at: 4)
+        insert.bind(observation.intensity.severity.map { Int64($0.rawValue) }, at: 5)
+        insert.bind(observation.intensity.edr.map { Int64($0.tenThousandths) }, at: 6)
+        insert.bind(observation.category.map { Int64($0.number) }, at: 7)
+        insert.bind(Int64(source.rawValue), at: 8)
+        insert.bind(Int64(observation.kind.rawValue), at: 9)
+        insert.bind(version, at: 10)
+        try insert.bind(id, at: 11)
+        try insert.bind(observation.aircraft, at: 12)
+        try insert.run()
+        guard db.changesCount > 0 else { return false }
+        result.accepted += 1
+        return true
+    }
+
+    private mutating func correct(_ key: ObservationKey) throws {
+        try close(key)
+        result.corrected += 1
+    }
+
+    private func close(_ key: ObservationKey) throws {
+        close.bind(version, at: 1)
+        close.bind(key.rawValue, at: 2)
+        try close.run()
+    }
+
+    private func row(at key: ObservationKey) throws -> StoredObservation? {
+        byKey.bind(key.rawValue, at: 1)
+        return try byKey.first(StoredObservation.init)
+    }
+
+    private func row(id: String, source: SourceNumber) throws -> StoredObservation? {
+        try byID.bind(id, at: 1)
+        byID.bind(Int64(source.rawValue), at: 2)
+        return try byID.first(StoredObservation.init)
+    }
+
+    /// Whether an observation without id of this content counts.
+    private func isOpen(_ observation: Observation, from key: ObservationKey, source: SourceNumber) throws -> Bool {
+        var key = key
+        while let found = try row(at: key) {
+            if found.row.until == nil, found.details.id == nil,
+                found.row.isSameContent(as: observation, source: source)
+            {
+                return true
+            }
+            key = key.next
+        }
+        return false
+    }
+
+    // MARK: Retraction
+
+    /// Closes the rows that were found among those up to a version, and looks at the ones since then.
+    mutating func retract(
+        _ retraction: Retraction, source: SourceNumber, found: (upTo: Version, keys: [ObservationKey])
+    ) throws {
+        var gone = found.keys
+        let since = try RawStatement(db, Query.openedSince)
+        since.bind(found.upTo.rawValue, at: 1)
+        // First found, then closed: no row changes under the query that finds it.
+        try since.forEachRow { columns in
+            let row = try ObservationRow(columns)
+            if row.source == source, row.observedAt >= retraction.from, row.observedAt <= retraction.to,
+                retraction.closes(row)
+            {
+                gone.append(row.key)
+            }
+        }
+        for key in gone {
+            try close(key)
+            // Another process may have closed it meanwhile.
+            result.retracted += db.changesCount
+        }
+    }
+
+    // MARK: Pilot reports
+
+    mutating func take(_ report: PilotReport) throws {
+        let source = try number(of: report.source)
+        let standing = try RawStatement(db, Query.openReport)
+        try standing.bind(report.id, at: 1)
+        standing.bind(Int64(source.rawValue), at: 2)
+        if let (known, number) = try standing.first({ (try PilotReport($0), $0.integer(11)) }) {
+            if known == report { return }
+            let close = try RawStatement(db, Query.closeReport)
+            close.bind(version, at: 1)
+            close.bind(number, at: 2)
+            try close.run()
+        }
+        let insert = try RawStatement(db, Query.insertReport)
+        try insert.bind(report.id, at: 1)
+        insert.bind(Int64(source.rawValue), at: 2)
+        insert.bind(report.place.longitude, at: 3)
+        insert.bind(report.place.latitude, at: 4)
+        insert.bind(Int64(report.observedAt.seconds), at: 5)
+        try insert.bind(report.type, at: 6)
+        try insert.bind(report.aircraft, at: 7)
+        insert.bind(report.altitudeFeet.map { Int64($0) }, at: 8)
+        try insert.bind(try report.turbulenceJSON(), at: 9)
+        try insert.bind(report.text, at: 10)
+        insert.bind(version, at: 11)
+        try insert.run()
+        result.pilotReports += 1
+    }
+
+    // MARK: Where the source stands
+
+    /// Cursors and times, kept whether a row changed or not.
+    func keepState(of batch: Batch, source: SourceNumber) throws {
+        for (piece, value) in batch.cursors {
+            let statement = try RawStatement(db, value == nil ? Query.removeCursor : Query.setCursor)
+            statement.bind(Int64(source.rawValue), at: 1)
+            try statement.bind(piece, at: 2)
+            if let value { try statement.bind(value, at: 3) }
+            try statement.run()
+        }
+        try set(Query.setFetched, batch.fetchedAt, source: source)
+        try set(Query.setComplete, batch.completeSince, source: source)
+    }
+
+    private func set(_ query: String, _ instant: Instant?, source: SourceNumber) throws {
+        guard let instant else { return }
+        let statement = try RawStatement(db, query)
+        statement.bind(Int64(instant.seconds), at: 1)
+        statement.bind(Int64(source.rawValue), at: 2)
+        try statement.run()
+    }
+}
+
+/// An observation as it stands in the log.
+private struct StoredObservation {
+    var row: ObservationRow
+    var details: ObservationDetails
+
+    init(_ columns: Columns) throws {
+        row = try ObservationRow(columns)
+        details = ObservationDetails(columns)
+    }
+
+    /// Whether an observation with this row's id says the same.
+    func isSame(as observation: Observation, source: SourceNumber) -> Bool {
+        row.isSameContent(as: observation, source: source) && row.kind == observation.kind
+            && details.aircraft == observation.aircraft
+    }
+}
+
+extension ObservationKey {
+    private static let tags: Int64 = 1 << tagBits
+
+    /// The next key of the same second, round at its end.
+    fileprivate var next: ObservationKey {
+        let second = rawValue & ~(ObservationKey.tags - 1)
+        return ObservationKey(rawValue: second | (rawValue + 1) & (ObservationKey.tags - 1))
+    }
+
+    /// Whether this is `first` or one of the few keys that its content would have taken next.
+    fileprivate func isNear(_ first: ObservationKey) -> Bool {
+        let distance = (rawValue - first.rawValue) & (ObservationKey.tags - 1)
+        return rawValue >> ObservationKey.tagBits == first.rawValue >> ObservationKey.tagBits && distance < 16
+    }
+}

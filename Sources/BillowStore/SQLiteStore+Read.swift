@@ -1,0 +1,170 @@
+internal import GRDB
+public import Turbulence
+
+extension SQLiteStore {
+    public func head() async throws(StoreError) -> Head { try await reading(Head.init) }
+
+    public func sources() async throws(StoreError) -> [SourceRecord] { try await reading(SourceRecord.all) }
+
+    public func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
+        try await reading { db in
+            guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
+                throw StoreError.unknownSource(source)
+            }
+            let statement = try RawStatement(db, Query.cursors)
+            statement.bind(Int64(number.rawValue), at: 1)
+            var cursors: [String: String] = [:]
+            try statement.forEachRow { columns in
+                if let piece = columns.text(0), let value = columns.text(1) { cursors[piece] = value }
+            }
+            return cursors
+        }
+    }
+
+    /// - Complexity: by what changed, not by what is stored.
+    public func changes(since version: Version) async throws(StoreError) -> Changes {
+        try await reading { db in
+            let opened = try RawStatement(db, Query.openedSince)
+            opened.bind(version.rawValue, at: 1)
+            let closed = try RawStatement(db, Query.closedSince)
+            closed.bind(version.rawValue, at: 1)
+            closed.bind(version.rawValue, at: 2)
+            return try Changes(
+                head: Head(db), sources: SourceRecord.all(db), opened: opened.rows(), closed: closed.rows())
+        }
+    }
+
+    public func rows(from: Instant, to: Instant) async throws(StoreError) -> Rows {
+        try await reading { db in
+            let first = ObservationKey.first(of: from).rawValue
+            let end = ObservationKey.first(of: to).rawValue
+            let count = try RawStatement(db, Query.countKeys)
+            count.bind(first, at: 1)
+            count.bind(end, at: 2)
+            // Closed rows are few, and an array that grows by doubling would take more.
+            let capacity = try count.first { Int($0.integer(0)) } ?? 0
+            let statement = try RawStatement(db, Query.openRows)
+            statement.bind(first, at: 1)
+            statement.bind(end, at: 2)
+            return try Rows(head: Head(db), sources: SourceRecord.all(db), rows: statement.rows(capacity: capacity))
+        }
+    }
+
+    /// A `limit` below 1 gives an empty page.
+    public func page(
+        after: ObservationKey?, from: Instant, to: Instant, limit: Int
+    ) async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)] {
+        // A key is never the largest integer: instants end far below.
+        let first = max(ObservationKey.first(of: from).rawValue, after.map { $0.rawValue &+ 1 } ?? 0)
+        return try await reading { db in
+            let statement = try RawStatement(db, Query.openPage)
+            statement.bind(first, at: 1)
+            statement.bind(ObservationKey.first(of: to).rawValue, at: 2)
+            statement.bind(Int64(max(limit, 0)), at: 3)
+            var page: [(row: ObservationRow, details: ObservationDetails)] = []
+            try statement.forEachRow { page.append((try ObservationRow($0), ObservationDetails($0))) }
+            return page
+        }
+    }
+
+    /// Closed rows have details too.
+    public func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
+        try await reading { db in
+            let statement = try RawStatement(db, Query.observationByKey)
+            var details: [ObservationKey: ObservationDetails] = [:]
+            details.reserveCapacity(keys.count)
+            for key in keys {
+                statement.bind(key.rawValue, at: 1)
+                if let found = try statement.first(ObservationDetails.init) { details[key] = found }
+            }
+            return details
+        }
+    }
+
+    /// Where two sources gave the same id, the one of the lower number.
+    public func observation(
+        id: String
+    ) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)? {
+        try await reading { db in
+            let byID = try RawStatement(db, Query.openObservationByFeatureID)
+            try byID.bind(id, at: 1)
+            if let found = try byID.first({ (try ObservationRow($0), ObservationDetails($0)) }) { return found }
+            guard let key = ObservationKey(id: id) else { return nil }
+            let byKey = try RawStatement(db, Query.observationByKey)
+            byKey.bind(key.rawValue, at: 1)
+            guard let found = try byKey.first({ (try ObservationRow($0), ObservationDetails($0)) }),
+                found.0.until == nil, found.1.id == nil
+            else { return nil }
+            return found
+        }
+    }
+
+    /// A page may hold a few more than `limit`: one and the same report from several sources (same time, same id) is
+    /// never split between two pages, because the place where a page starts couldn't tell them apart.
+    public func pilotReports(
+        after: (Instant, String)?, from: Instant, to: Instant, limit: Int
+    ) async throws(StoreError) -> [PilotReport] {
+        guard limit > 0 else { return [] }
+        let start = max(from, after?.0 ?? from)
+        return try await reading { db in
+            let statement = try RawStatement(db, Query.openReports)
+            statement.bind(Int64(start.seconds), at: 1)
+            statement.bind(Int64(to.seconds), at: 2)
+            statement.bind(after.map { Int64($0.0.seconds) } ?? -1, at: 3)
+            try statement.bind(after?.1 ?? "", at: 4)
+            var page: [PilotReport] = []
+            do {
+                try statement.forEachRow { columns in
+                    let report = try PilotReport(columns)
+                    if page.count >= limit, let last = page.last,
+                        last.observedAt != report.observedAt || last.id != report.id
+                    {
+                        throw EndOfPage()
+                    }
+                    page.append(report)
+                }
+            } catch is EndOfPage {}
+            return page
+        }
+    }
+}
+
+/// Ends the reading of a result early.
+private struct EndOfPage: Error {}
+
+extension RawStatement {
+    /// All rows of a query on observations.
+    fileprivate func rows(capacity: Int = 0) throws -> [ObservationRow] {
+        var rows: [ObservationRow] = []
+        rows.reserveCapacity(capacity)
+        try forEachRow { rows.append(try ObservationRow($0)) }
+        return rows
+    }
+}
+
+extension Head {
+    init(_ db: Database) throws {
+        guard let version = try RawStatement(db, Query.head).first({ $0.integer(0) }) else {
+            throw UnreadableRow(table: "head", key: 1)
+        }
+        self.init(version: Version(rawValue: version))
+    }
+}
+
+extension SourceRecord {
+    static func all(_ db: Database) throws -> [SourceRecord] {
+        var sources: [SourceRecord] = []
+        try RawStatement(db, Query.sources).forEachRow { sources.append(try SourceRecord($0)) }
+        return sources
+    }
+
+    private init(_ columns: Columns) throws {
+        guard let number = UInt8(exactly: columns.integer(0)), let id = columns.text(1).flatMap({ SourceID($0) }),
+            let merge = UInt8(exactly: columns.integer(2)).flatMap(MergeRule.init(rawValue:))
+        else { throw UnreadableRow(table: "source", key: columns.integer(0)) }
+        self.init(
+            number: SourceNumber(rawValue: number), id: id, merge: merge, simulated: columns.integer(3) != 0,
+            fetchedAt: columns.optionalInteger(4).map { Instant(clamping: Int($0)) },
+            completeSince: columns.optionalInteger(5).map { Instant(clamping: Int($0)) })
+    }
+}

@@ -1,0 +1,141 @@
+internal import Dispatch
+internal import Foundation
+internal import GRDB
+internal import Turbulence
+
+/// The log in one SQLite file: WAL, `synchronous = FULL`, one writer and a few readers per process. What `commit` returned
+/// survives `kill -9` and the loss of power. Another process may write the same file; it shows at the head.
+public final class SQLiteStore: Store {
+    /// The file, as given.
+    public let path: String
+
+    let pool: DatabasePool
+    /// The tag of an observation's content, and of its id where one is given; tests force collisions with it.
+    let tag: @Sendable (Observation, String?) -> UInt32
+    /// Removed when the store goes: set for a temporary one.
+    private let temporaryFolder: URL?
+
+    /// How long a write waits for another process before it fails.
+    static let busyTimeoutSeconds = 10
+    /// Enough for a page of an export, a snapshot's delta, a status and the head at once.
+    private static let readers = 4
+
+    /// Opens the file, makes it where there is none, and brings an older one up to date.
+    /// - Throws: `unavailable` where the folder or the right to write is missing or a newer Billow wrote it, `corrupt`
+    ///   where the file is something else (it is not touched then).
+    public static func open(path: String) async throws(StoreError) -> SQLiteStore {
+        try await open(path: path, temporaryFolder: nil, tag: ContentHash.tag)
+    }
+
+    /// A store in a new folder of its own, which goes when the store does. For tests and try-outs.
+    public static func temporary() async throws(StoreError) -> SQLiteStore {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("billow-\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw .unavailable(path: folder.path, reason: "the folder can't be made")
+        }
+        let path = folder.appendingPathComponent("billow.sqlite").path
+        return try await open(path: path, temporaryFolder: folder, tag: ContentHash.tag)
+    }
+
+    /// Opening waits for files and locks, so it runs beside the threads of Swift's tasks.
+    static func open(
+        path: String, temporaryFolder: URL?, tag: @escaping @Sendable (Observation, String?) -> UInt32
+    ) async throws(StoreError) -> SQLiteStore {
+        let result: Result<SQLiteStore, StoreError> = await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .userInitiated).async {
+                do {
+                    let store = try SQLiteStore(path: path, temporaryFolder: temporaryFolder, tag: tag)
+                    continuation.resume(returning: .success(store))
+                } catch {
+                    continuation.resume(returning: .failure(StoreError(error, path: path)))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    private init(
+        path: String, temporaryFolder: URL?, tag: @escaping @Sendable (Observation, String?) -> UInt32
+    ) throws {
+        try DatabaseFile(path: path).check()
+        pool = try DatabasePool(path: path, configuration: SQLiteStore.configuration)
+        self.path = path
+        self.tag = tag
+        self.temporaryFolder = temporaryFolder
+        try pool.writeWithoutTransaction { db in
+            // The pool's own choice is NORMAL, which may lose the last commits with the power.
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == 2 else {
+                throw StoreError.unavailable(path: path, reason: "SQLite refuses synchronous = FULL")
+            }
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = \(SQLiteStore.checkpointPages)")
+            try db.execute(sql: "PRAGMA journal_size_limit = \(SQLiteStore.keptLogBytes)")
+            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+        }
+        try SQLiteStore.migrate(pool)
+    }
+
+    /// Brings the schema up to date. Where another process does the same at the same time, each step is done by one of
+    /// them: the other one's fails, changes nothing, and finds it done.
+    private static func migrate(_ pool: DatabasePool) throws {
+        let migrator = Schema.migrator
+        while true {
+            guard try pool.read(migrator.hasBeenSuperseded) == false else {
+                throw StoreError.unavailable(path: pool.path, reason: "it was written by a newer version of Billow")
+            }
+            let before = try pool.read(migrator.appliedIdentifiers)
+            do {
+                return try migrator.migrate(pool)
+            } catch {
+                guard try pool.read(migrator.appliedIdentifiers) != before else { throw error }
+            }
+        }
+    }
+
+    deinit {
+        guard let temporaryFolder else { return }
+        // Nobody is left to hear of an error, and a leftover in the temporary folder harms nothing.
+        try? pool.close()
+        try? FileManager.default.removeItem(at: temporaryFolder)
+    }
+
+    /// The write-ahead log is folded into the file when it has this many pages (16 MB): rarely enough that a large sync
+    /// writes most pages once, often enough that reads stay fast.
+    private static let checkpointPages = 4_000
+    /// The write-ahead log shrinks back to this after a long read held it up.
+    private static let keptLogBytes = 64 << 20
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "store"
+        configuration.busyMode = .timeout(TimeInterval(busyTimeoutSeconds))
+        configuration.maximumReaderCount = readers
+        configuration.foreignKeysEnabled = true
+        configuration.prepareDatabase { db in
+            // KiB. A batch of 10,000 rows stays in memory until it is committed.
+            try db.execute(sql: "PRAGMA cache_size = \(db.configuration.readonly ? -8_192 : -32_768)")
+        }
+        return configuration
+    }
+
+    /// Ends all connections, the log folded back into the file. Calls after it fail.
+    public func close() throws(StoreError) {
+        // Closes the readers. The pool itself closes its writer first, and a reader that is last can't fold the log.
+        pool.releaseMemory()
+        do { try pool.close() } catch { throw StoreError(error, path: path) }
+    }
+
+    // MARK: Transactions
+
+    /// Runs reads on one consistent picture, off the caller's thread.
+    func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+        do { return try await pool.read(body) } catch { throw StoreError(error, path: path) }
+    }
+
+    /// Runs one IMMEDIATE transaction, off the caller's thread; an error or a cancelled task leaves nothing of it.
+    func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+        do { return try await pool.write(body) } catch { throw StoreError(error, path: path) }
+    }
+}

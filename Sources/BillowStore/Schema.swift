@@ -1,0 +1,85 @@
+internal import GRDB
+
+/// What the file holds. A migration that was ever shipped never changes: strings only, new ones are added at the end.
+enum Schema {
+    /// `BILW`, in the file's header: tells our files from other programs'.
+    ///
+    /// Source: SQLite file format, section 1.3.17, sqlite.org/fileformat2.html
+    static let applicationID: Int32 = 0x4249_4C57
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 log") { try $0.execute(sql: log) }
+        return migrator
+    }
+
+    /// Times are Unix seconds, altitudes feet, cells the bit pattern of their H3 index, EDR ten-thousandths.
+    ///
+    /// `observation.key` is second << 30 | tag: clustered by time, and found by content without an index of its own. Keys
+    /// whose tags collide, and reopened content, take the next free key of the same second, so rows may only ever be
+    /// deleted by whole seconds, or a search would end at the gap.
+    private static let log = """
+        CREATE TABLE head (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            version INTEGER NOT NULL CHECK (version >= 0)
+        ) STRICT;
+        INSERT INTO head (id, version) VALUES (1, 0);
+
+        CREATE TABLE source (
+            number INTEGER PRIMARY KEY CHECK (number BETWEEN 0 AND 255),
+            name TEXT NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 64),
+            mergeRule INTEGER NOT NULL CHECK (mergeRule IN (0, 1)),
+            simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+            fetchedAt INTEGER CHECK (fetchedAt >= 0),
+            completeSince INTEGER CHECK (completeSince >= 0)
+        ) STRICT;
+
+        CREATE TABLE cursor (
+            source INTEGER NOT NULL REFERENCES source (number),
+            piece TEXT NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (source, piece)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE observation (
+            key INTEGER PRIMARY KEY CHECK (key >= 0),
+            cell INTEGER NOT NULL CHECK (cell > 0),
+            altitudeMin INTEGER NOT NULL CHECK (altitudeMin >= 0 AND altitudeMin % 1000 = 0),
+            altitudeMax INTEGER NOT NULL
+                CHECK (altitudeMax BETWEEN altitudeMin AND 60000 AND altitudeMax % 1000 = 0),
+            severity INTEGER CHECK (severity BETWEEN 0 AND 4),
+            edr INTEGER CHECK (edr BETWEEN 0 AND 10000),
+            category INTEGER CHECK (category BETWEEN 10 AND 110 AND category % 10 = 0),
+            source INTEGER NOT NULL REFERENCES source (number),
+            kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 255),
+            since INTEGER NOT NULL CHECK (since > 0),
+            until INTEGER CHECK (until >= since),
+            externalId TEXT,
+            aircraft TEXT,
+            observedAt INTEGER GENERATED ALWAYS AS (key >> 30) VIRTUAL,
+            CHECK (severity IS NOT NULL OR edr IS NOT NULL)
+        ) STRICT;
+        CREATE INDEX observationOpen ON observation (since) WHERE until IS NULL;
+        CREATE INDEX observationClosed ON observation (until) WHERE until IS NOT NULL;
+        CREATE UNIQUE INDEX observationExternalId ON observation (externalId, source)
+            WHERE externalId IS NOT NULL AND until IS NULL;
+
+        CREATE TABLE pilotReport (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL,
+            source INTEGER NOT NULL REFERENCES source (number),
+            lon REAL NOT NULL CHECK (lon BETWEEN -180 AND 180),
+            lat REAL NOT NULL CHECK (lat BETWEEN -90 AND 90),
+            observedAt INTEGER NOT NULL CHECK (observedAt >= 0),
+            type TEXT NOT NULL,
+            aircraft TEXT,
+            altitude INTEGER,
+            turbulence TEXT NOT NULL CHECK (json_valid(turbulence)),
+            text TEXT NOT NULL,
+            since INTEGER NOT NULL CHECK (since > 0),
+            until INTEGER CHECK (until >= since)
+        ) STRICT;
+        CREATE UNIQUE INDEX pilotReportId ON pilotReport (id, source) WHERE until IS NULL;
+        CREATE INDEX pilotReportTime ON pilotReport (observedAt, id, source) WHERE until IS NULL;
+        """
+}

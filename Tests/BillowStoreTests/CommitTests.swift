@@ -1,0 +1,305 @@
+import Foundation
+import GRDB
+import Geometry
+import Testing
+import Turbulence
+
+@testable import BillowStore
+
+@Suite("Committing a batch")
+struct CommitTests {
+    @Test func everyFieldComesBackAsItWent() async throws {
+        let store = try await makeStore()
+        let sent = [
+            try observation(severity: 4, edr: 4_512, at: 1, category: 60, aircraft: "B77W"),
+            try observation(id: "", severity: nil, edr: 0, at: 2, source: "awc", kind: .pilotReport, aircraft: ""),
+            try observation(id: "naïve \u{0} 'id'", altitude: 0, top: 60, severity: 0, at: 3, category: 110),
+        ]
+        let result = try await store.commit(Batch(source: nil, observations: sent))
+        #expect(result == BatchResult(version: Version(rawValue: 1), accepted: 3))
+        #expect(try await store.contents() == sent)
+        #expect(try await store.head().version == Version(rawValue: 1))
+    }
+
+    @Test func theSameContentIsOneObservation() async throws {
+        let store = try await makeStore()
+        let one = try observation()
+        #expect(try await store.commit(one, one).accepted == 1)
+        let again = try await store.commit(one)
+        #expect(again == BatchResult(version: Version(rawValue: 1), duplicates: 1))
+        // What its identity doesn't name makes no second one.
+        #expect(try await store.commit(observation(kind: .pilotReport, aircraft: "A320")).duplicates == 1)
+        #expect(try await store.contents() == [one])
+    }
+
+    @Test func whateverMakesUpTheContentTellsObservationsApart() async throws {
+        let store = try await makeStore()
+        let different = [
+            try observation(), try observation(cell: 20_001), try observation(altitude: 37),
+            try observation(altitude: 37, top: 38), try observation(severity: 3), try observation(edr: 0),
+            try observation(severity: nil, edr: 0), try observation(at: 1), try observation(source: "awc"),
+            try observation(category: 60), try observation(category: 70),
+        ]
+        #expect(try await store.commit(Batch(source: nil, observations: different)).accepted == different.count)
+        #expect(try await store.commit(Batch(source: nil, observations: different)).duplicates == different.count)
+    }
+
+    @Test func theSameIdWithOtherContentCorrects() async throws {
+        let store = try await makeStore()
+        let first = try observation(id: "a", severity: 2)
+        let second = try observation(id: "a", severity: 3, at: 60)
+        #expect(try await store.commit(first).accepted == 1)
+        #expect(try await store.commit(first).duplicates == 1)
+        let correction = try await store.commit(second)
+        #expect(correction == BatchResult(version: Version(rawValue: 2), accepted: 1, corrected: 1))
+        #expect(try await store.contents() == [second])
+        let changes = try await store.changes(since: Version(rawValue: 1))
+        #expect(changes.opened.map(\.intensity) == [second.intensity])
+        #expect(changes.closed.map(\.intensity) == [first.intensity])
+        #expect(changes.closed.map(\.until) == [Version(rawValue: 2)])
+        // And back: its first key is taken by the closed row.
+        #expect(try await store.commit(first).corrected == 1)
+        #expect(try await store.contents() == [first])
+        // The same id from another source is another observation.
+        #expect(try await store.commit(observation(id: "a", severity: 3, source: "awc")).corrected == 0)
+        #expect(try await store.contents().count == 2)
+    }
+
+    @Test func theLastOfOneIdInABatchCounts() async throws {
+        let store = try await makeStore()
+        let versions = [1, 2, 3].map { severity in try? observation(id: "a", severity: severity) }.compactMap { $0 }
+        let result = try await store.commit(Batch(source: nil, observations: versions))
+        #expect(result == BatchResult(version: Version(rawValue: 1), accepted: 3, corrected: 2))
+        #expect(try await store.contents() == [versions[2]])
+        let changes = try await store.changes(since: .zero)
+        #expect(changes.opened.count == 1)
+        #expect(changes.closed.isEmpty)
+    }
+
+    @Test func observationsOfEqualContentAndDifferentIdsStandBesideEachOther() async throws {
+        let store = try await makeStore()
+        let result = try await store.commit(observation(id: "a"), observation(id: "b"), observation())
+        #expect(result.accepted == 3)
+        #expect(try await store.commit(observation(id: "b"), observation(), observation(id: "a")).duplicates == 3)
+    }
+
+    @Test func anUnknownSourceRefusesTheWholeBatch() async throws {
+        let store = try await makeStore()
+        let batch = Batch(
+            source: try source("skypath"),
+            observations: [try observation(), try observation(source: "nobody", aircraft: "last")],
+            cursors: ["all": "1"], fetchedAt: noon)
+        let error = await #expect(throws: StoreError.self) { try await store.commit(batch) }
+        guard case .unknownSource(let name) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(name.name == "nobody")
+        #expect(try await store.contents().isEmpty)
+        #expect(try await store.head().version == .zero)
+        #expect(try await store.cursors(of: source("skypath")).isEmpty)
+        #expect(try await store.sources()[0].fetchedAt == nil)
+    }
+
+    @Test func aFailureInTheMiddleLeavesNothing() async throws {
+        let store = try await makeStore()
+        try await store.pool.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER fail AFTER INSERT ON pilotReport WHEN NEW.id = 'bad'
+                    BEGIN SELECT RAISE(ABORT, 'out of luck'); END
+                    """)
+        }
+        let batch = Batch(
+            source: try source("awc"), observations: try (0..<100).map { try observation(at: $0) },
+            pilotReports: [try pilotReport(), try pilotReport(id: "bad")], cursors: ["all": "1"])
+        let error = await #expect(throws: StoreError.self) { try await store.commit(batch) }
+        #expect(error.map(String.init(describing:))?.contains("out of luck") == true)
+        #expect(try await store.contents().isEmpty)
+        #expect(try await store.head().version == .zero)
+        // And the store goes on.
+        #expect(try await store.commit(observation()).version == Version(rawValue: 1))
+    }
+
+    @Test func aCancelledTaskCommitsWholeOrNotAtAll() async throws {
+        let store = try await makeStore()
+        var expected = 0
+        for round in 0..<10 {
+            let observations = try (0..<500).map { try observation(at: round * 1_000 + $0) }
+            let task = Task { try await store.commit(Batch(source: nil, observations: observations)) }
+            if round % 2 == 0 { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+            let count = try await store.contents().count
+            #expect(count == expected || count == expected + 500)
+            #expect(try await store.head().version.rawValue == Int64(count / 500))
+            expected = count
+        }
+    }
+
+    @Test func nothingNewRaisesNoVersionButKeepsCursorsAndTimes() async throws {
+        let store = try await makeStore()
+        let skypath = try source("skypath")
+        let later = noon.advanced(by: 60)
+        _ = try await store.commit(
+            Batch(source: skypath, observations: [try observation()], cursors: ["a": "1", "b": "1"], fetchedAt: noon))
+        let result = try await store.commit(
+            Batch(
+                source: skypath, observations: [try observation()], cursors: ["a": "2", "b": nil, "c": ""],
+                fetchedAt: later, completeSince: noon))
+        #expect(result == BatchResult(version: Version(rawValue: 1), duplicates: 1))
+        #expect(!result.changed)
+        #expect(try await store.cursors(of: skypath) == ["a": "2", "c": ""])
+        #expect(try await store.cursors(of: source("awc")).isEmpty)
+        let record = try await store.sources()[0]
+        #expect(record.fetchedAt == later)
+        #expect(record.completeSince == noon)
+        // A batch without times leaves them.
+        _ = try await store.commit(Batch(source: skypath))
+        #expect(try await store.sources()[0] == record)
+    }
+
+    @Test func stateWithoutASourceIsRefused() async throws {
+        let store = try await makeStore()
+        await #expect(throws: StoreError.self) { try await store.commit(Batch(source: nil, cursors: ["a": "1"])) }
+        await #expect(throws: StoreError.self) { try await store.commit(Batch(source: nil, fetchedAt: noon)) }
+    }
+
+    @Test func versionsAreDense() async throws {
+        let store = try await makeStore()
+        for number in 1...20 {
+            #expect(try await store.commit(observation(at: number / 2)).version.rawValue == Int64(number / 2 + 1))
+        }
+    }
+
+    @Test func twoStoresOnOneFileShareOneLineOfVersions() async throws {
+        let folder = try TemporaryFolder()
+        let server = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+        let importer = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+        _ = try await server.register(source("skypath"), merge: .replace, simulated: false)
+        let versions = try await withThrowingTaskGroup(of: Int64.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    let store = number % 2 == 0 ? server : importer
+                    return try await store.commit(observation(at: number)).version.rawValue
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(versions.sorted() == Array(1...20))
+        #expect(try await server.head() == importer.head())
+        // What one wrote is a duplicate for the other.
+        #expect(try await importer.commit(observation(at: 0), observation(at: 1)).duplicates == 2)
+        #expect(try await server.changes(since: .zero).opened.count == 20)
+    }
+
+    // MARK: Keys
+
+    @Test func collidingTagsCostNoObservation() async throws {
+        let folder = try TemporaryFolder()
+        // All of a second collide, at the last tag, so that the chain goes round.
+        let store = try await SQLiteStore.open(path: folder.path("a.sqlite"), temporaryFolder: nil) { _, _ in
+            0x3FFF_FFFE
+        }
+        _ = try await store.register(source("skypath"), merge: .replace, simulated: false)
+        let some = try (0..<20).map {
+            try observation(id: $0 % 3 == 0 ? "id\($0)" : nil, cell: 20_000 + $0, at: $0 % 2)
+        }
+        #expect(try await store.commit(Batch(source: nil, observations: some)).accepted == 20)
+        #expect(try await store.commit(Batch(source: nil, observations: some.reversed())).duplicates == 20)
+        #expect(try await Set(store.contents()) == Set(some))
+        let rows = try await store.rows(from: noon, to: noon.advanced(by: 2)).rows
+        #expect(rows.filter { $0.key.observedAt == noon }.count == 10)
+        #expect(rows.allSatisfy { $0.key.observedAt == $0.observedAt })
+        #expect(rows.contains { $0.key == ObservationKey.first(of: noon) })
+        #expect(try await store.commit(observation(id: "id3", cell: 30_000)).corrected == 1)
+        #expect(try await Set(store.contents()).count == 20)
+    }
+
+    @Test func retractedContentOpensAgain() async throws {
+        let store = try await makeStore()
+        let one = try observation()
+        for round in 1...3 {
+            #expect(try await store.commit(one).version.rawValue == Int64(2 * round - 1))
+            let gone = try await store.commit(Batch(source: one.source, retraction: .everything))
+            #expect(gone.retracted == 1)
+            #expect(gone.version.rawValue == Int64(2 * round))
+        }
+        #expect(try await store.commit(one, one).accepted == 1)
+        #expect(try await store.contents() == [one])
+        #expect(try await store.commit(one).duplicates == 1)
+    }
+
+    @Test func anExportComesBackAsTheSameObservations() async throws {
+        let store = try await makeStore()
+        // The second one stands at the third key of its content.
+        let some = [
+            try observation(), try observation(severity: 3), try observation(id: "named"), try observation(at: 9),
+        ]
+        _ = try await store.commit(some[1])
+        _ = try await store.commit(Batch(source: some[1].source, retraction: .everything))
+        _ = try await store.commit(Batch(source: nil, observations: some))
+        let exported = try await exported(store)
+        #expect(exported.compactMap(\.id).count == 4)
+        let head = try await store.head()
+        #expect(try await store.commit(Batch(source: nil, observations: exported)).duplicates == 4)
+        #expect(try await store.head() == head)
+        // Into another database, twice, in the other order.
+        let other = try await makeStore()
+        #expect(try await other.commit(Batch(source: nil, observations: exported)).accepted == 4)
+        #expect(try await other.commit(Batch(source: nil, observations: exported.reversed())).duplicates == 4)
+        #expect(try await Set(other.contents()) == Set(some))
+        // And what never left is the same there too.
+        #expect(try await other.commit(Batch(source: nil, observations: some)).duplicates == 4)
+    }
+
+    @Test func anEditedExportCorrectsWhatItWasMadeFrom() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(observation())
+        var edited = try await exported(store)[0]
+        edited.intensity = .reported(.moderateSevere, edr: nil)
+        #expect(try await store.commit(edited).corrected == 1)
+        #expect(try await store.contents() == [edited])
+        #expect(try await store.commit(edited).duplicates == 1)
+        let id = try edited.id.orMissing()
+        #expect(try await store.observation(id: id)?.row.intensity == edited.intensity)
+        // Under another source's name it's another observation, once.
+        edited.source = try source("awc")
+        #expect(try await store.commit(edited).accepted == 1)
+        #expect(try await store.commit(edited).duplicates == 1)
+        #expect(try await store.contents().count == 2)
+    }
+
+    private func exported(_ store: SQLiteStore) async throws -> [Observation] {
+        let ids = try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: .max)
+            .map { $0.details.id ?? $0.row.key.id }
+        return zip(try await store.contents(), ids).map { observation, id in
+            var observation = observation
+            observation.id = id
+            return observation
+        }
+    }
+}
+
+extension Retraction {
+    /// A fetch of the whole world that has nothing.
+    static var everything: Retraction {
+        Retraction(from: .distantPast, to: .distantFuture, covers: { _ in true }, standing: [:])
+    }
+}
+
+@Suite("Content hash")
+struct ContentHashTests {
+    /// Feature ids that were given out stand in other people's files, so these values never change. The expected ones were
+    /// computed by an independent implementation (Python) of the description.
+    @Test func tagsStayWhatTheyWere() throws {
+        let plain = try observation()
+        #expect(ContentHash.tag(of: plain, id: nil) == 0x363e_56c0)
+        #expect(ContentHash.tag(of: plain, id: "a") == 0x3e48_904e)
+        let full = try observation(
+            cell: 1_000_000, altitude: 5, top: 60, severity: 0, edr: 10_000, category: 110, source: "awc")
+        #expect(ContentHash.tag(of: full, id: nil) == 0x2c81_6c5b)
+        let measured = try observation(severity: nil, edr: 0)
+        #expect(ContentHash.tag(of: measured, id: nil) == 0x1de8_fba1)
+    }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import GRDB
+import Testing
+import Turbulence
+
+@testable import BillowStore
+
+@Suite("Opening a file")
+struct FileTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func refusal(of path: String) async -> StoreError? {
+        await #expect(throws: StoreError.self) { try await SQLiteStore.open(path: path) }
+    }
+
+    private func expectUnavailable(_ path: String, _ words: String) async {
+        guard case .unavailable(let named, let reason)? = await refusal(of: path) else {
+            Issue.record("\(path) was not refused as unavailable")
+            return
+        }
+        #expect(named == path)
+        #expect(reason.contains(words), "\(reason)")
+    }
+
+    private func expectCorrupt(_ path: String, _ words: String) async {
+        guard case .corrupt(let named, let reason)? = await refusal(of: path) else {
+            Issue.record("\(path) was not refused as corrupt")
+            return
+        }
+        #expect(named == path)
+        #expect(reason.contains(words), "\(reason)")
+    }
+
+    @Test func everyConnectionKeepsItsPromises() async throws {
+        let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
+        let (synchronous, journal, id) = try await store.pool.writeWithoutTransaction { db in
+            (
+                try Int.fetchOne(db, sql: "PRAGMA synchronous"), try String.fetchOne(db, sql: "PRAGMA journal_mode"),
+                try Int32.fetchOne(db, sql: "PRAGMA application_id")
+            )
+        }
+        #expect(synchronous == 2)
+        #expect(journal == "wal")
+        #expect(id == Schema.applicationID)
+    }
+
+    @Test func whatWasWrittenIsThereAfterReopening() async throws {
+        let path = folder.path("a.sqlite")
+        let one = try observation(aircraft: "B77W")
+        var store = try await SQLiteStore.open(path: path)
+        let record = try await store.register(source("skypath"), merge: .replace, simulated: true)
+        _ = try await store.commit(Batch(source: one.source, observations: [one], cursors: ["all": "7"]))
+        try store.close()
+        await #expect(throws: StoreError.self) { try await store.head() }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["a.sqlite"])
+
+        store = try await SQLiteStore.open(path: path)
+        #expect(try await store.head().version.rawValue == 1)
+        #expect(try await store.sources() == [record])
+        #expect(try await store.contents() == [one])
+        #expect(try await store.cursors(of: one.source) == ["all": "7"])
+        #expect(try await store.commit(one).duplicates == 1)
+    }
+
+    @Test func aTemporaryStoreLeavesNothing() async throws {
+        let path: String
+        do {
+            let store = try await SQLiteStore.temporary()
+            path = store.path
+            #expect(FileManager.default.fileExists(atPath: path))
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(!FileManager.default.fileExists(atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path))
+    }
+
+    @Test func pathsThatCantBe() async throws {
+        await expectUnavailable(folder.path("none/a.sqlite"), "does not exist")
+        await expectUnavailable(folder.url.path, "it is a folder")
+        await expectUnavailable("", "path of a file")
+        await expectUnavailable(":memory:", "path of a file")
+        try Data().write(to: URL(fileURLWithPath: folder.path("file")))
+        await expectUnavailable(folder.path("file/a.sqlite"), "does not exist")
+    }
+
+    /// The kernel's own folder, where not even root makes a file.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self")))
+    func aFolderThatTakesNoFile() async throws {
+        let error = await refusal(of: "/proc/billow.sqlite")
+        guard case .unavailable = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test(.enabled(if: getuid() != 0, "root may write anywhere"))
+    func withoutPermission() async throws {
+        let path = folder.path("a.sqlite")
+        try await SQLiteStore.open(path: path).close()
+        let files = FileManager.default
+        try files.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
+        await expectUnavailable(path, "no permission to write it")
+        try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        try files.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.url.path)
+        await expectUnavailable(path, "no permission to write into the folder")
+        await expectUnavailable(folder.path("b.sqlite"), "no permission to write into the folder")
+        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
+    }
+
+    @Test func aFileOfAnotherKindIsRefusedAndNotTouched() async throws {
+        let path = folder.path("notes.txt")
+        let text = Data(String(repeating: "not a database ", count: 20).utf8)
+        for content in [text, text.prefix(30)] {
+            try content.write(to: URL(fileURLWithPath: path))
+            await expectCorrupt(path, "not an SQLite database")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+        }
+    }
+
+    @Test(arguments: [0, 1_196_444_487]) func anotherProgramsDatabaseIsRefusedAndNotTouched(id: Int) async throws {
+        let path = folder.path("other.sqlite")
+        let other = try DatabaseQueue(path: path)
+        try await other.write { db in
+            try db.execute(sql: "PRAGMA application_id = \(id); CREATE TABLE a (b)")
+        }
+        try other.close()
+        let content = try Data(contentsOf: URL(fileURLWithPath: path))
+        await expectCorrupt(path, "another program")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["other.sqlite"])
+    }
+
+    @Test func anEmptyFileAndAnEmptyDatabaseBecomeOurs() async throws {
+        try Data().write(to: URL(fileURLWithPath: folder.path("a.sqlite")))
+        #expect(try await SQLiteStore.open(path: folder.path("a.sqlite")).head().version == .zero)
+        let other = try DatabaseQueue(path: folder.path("b.sqlite"))
+        try await other.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+        try other.close()
+        #expect(try await SQLiteStore.open(path: folder.path("b.sqlite")).head().version == .zero)
+    }
+
+    @Test func twoMayMakeTheSameFileAtOnce() async throws {
+        for round in 0..<8 {
+            let path = folder.path("a\(round).sqlite")
+            async let one = SQLiteStore.open(path: path)
+            async let two = SQLiteStore.open(path: path)
+            async let three = SQLiteStore.open(path: path)
+            for store in try await [one, two, three] { #expect(try await store.head().version == .zero) }
+        }
+    }
+
+    @Test func aFullDiskIsSaidSoAndLeavesNothing() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(observation(at: -1))
+        func limit(pages: Int) async throws {
+            try await store.pool.writeWithoutTransaction { db in
+                _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages)")
+            }
+        }
+        try await limit(pages: 30)
+        let batch = Batch(source: nil, observations: try (0..<5_000).map { try observation(at: $0) })
+        let error = await #expect(throws: StoreError.self) { try await store.commit(batch) }
+        #expect(error?.description.hasSuffix("is full") == true, "\(String(describing: error))")
+        #expect(try await store.contents().count == 1)
+        #expect(try await store.head().version.rawValue == 1)
+        try await limit(pages: 1_000_000)
+        #expect(try await store.commit(batch).version.rawValue == 2)
+    }
+
+    @Test func aFileFromANewerVersionIsRefused() async throws {
+        let path = folder.path("a.sqlite")
+        let store = try await SQLiteStore.open(path: path)
+        try await store.pool.write {
+            try $0.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('99 from the future')")
+        }
+        try store.close()
+        await expectUnavailable(path, "newer version")
+    }
+
+    @Test func aDamagedFileIsFound() async throws {
+        let path = folder.path("a.sqlite")
+        let store = try await SQLiteStore.open(path: path)
+        _ = try await store.register(source("skypath"), merge: .replace, simulated: false)
+        _ = try await store.commit(
+            Batch(source: nil, observations: try (0..<5_000).map { try observation(at: $0) }))
+        #expect(try await store.problems().isEmpty)
+        try store.close()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        for offset in stride(from: 20 * 4_096, to: bytes.count, by: 4_096) {
+            bytes.replaceSubrange(offset..<offset + 64, with: Data(repeating: 0xAB, count: 64))
+        }
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let damaged = try await SQLiteStore.open(path: path)
+        #expect(try await !damaged.problems().isEmpty)
+        let error = await #expect(throws: StoreError.self) {
+            try await damaged.rows(from: .distantPast, to: .distantFuture)
+        }
+        guard case .corrupt = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func rowsAboveTheHeadAreFound() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(observation())
+        try await store.pool.write { try $0.execute(sql: "UPDATE head SET version = 0") }
+        #expect(try await store.problems().count == 1)
+    }
+
+    @Test func aBackupIsTheLogAsItStood() async throws {
+        let store = try await makeStore()
+        let some = try (0..<100).map { try observation(at: $0) }
+        _ = try await store.commit(Batch(source: nil, observations: some))
+        try await store.backup(to: folder.path("copy.sqlite"))
+        _ = try await store.commit(observation(at: 100))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["copy.sqlite"])
+        let copy = try await SQLiteStore.open(path: folder.path("copy.sqlite"))
+        #expect(try await copy.head().version.rawValue == 1)
+        #expect(try await copy.contents().count == 100)
+        #expect(try await copy.problems().isEmpty)
+        // It never replaces a file, and says where it can't write.
+        await #expect(throws: StoreError.self) { try await store.backup(to: folder.path("copy.sqlite")) }
+        await #expect(throws: StoreError.self) { try await store.backup(to: folder.path("none/copy.sqlite")) }
+    }
+
+    @Test func aFileLockedForTooLongIsSaidSo() {
+        let error = StoreError(DatabaseError(resultCode: .SQLITE_BUSY), path: "a")
+        #expect(error.description == "the database failed: another process kept a locked for more than 10 s")
+        #expect(StoreError(DatabaseError(resultCode: .SQLITE_FULL), path: "a").description.contains("is full"))
+    }
+}

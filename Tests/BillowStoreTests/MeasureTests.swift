@@ -1,0 +1,87 @@
+import Foundation
+import Geometry
+import Testing
+import Turbulence
+
+@testable import BillowStore
+
+/// Not a test: prints how long a million observations take, in the folder that BILLOW_MEASURE names. Means something in
+/// a release build only.
+@Suite("Measuring", .enabled(if: ProcessInfo.processInfo.environment["BILLOW_MEASURE"] != nil), .serialized)
+struct MeasureTests {
+    private static let count = 1_000_000
+    private static let batchSize = 10_000
+
+    /// As they come from a source in the order of time, in any order, and with ids of their own.
+    enum Order: CaseIterable { case byTime, shuffled, byTimeWithIds }
+
+    private func measure<T>(_ what: String, _ body: () async throws -> T) async rethrows -> T {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let result = try await body()
+        print("\(what): \(start.duration(to: clock.now).formatted(.units(allowed: [.milliseconds])))")
+        return result
+    }
+
+    @Test(arguments: Order.allCases) func aMillion(order: Order) async throws {
+        let folder = try ProcessInfo.processInfo.environment["BILLOW_MEASURE"].orMissing()
+        let path = folder + "/measure-\(UUID().uuidString).sqlite"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let store = try await SQLiteStore.open(path: path)
+        let name = try source("skypath")
+        _ = try await store.register(name, merge: .replace, simulated: true)
+
+        var random = SeededGenerator(seed: 7)
+        var all: [Observation] = []
+        all.reserveCapacity(MeasureTests.count)
+        while all.count < MeasureTests.count {
+            guard let cell = Cell(dense: Int.random(in: 0..<Cell.slots, using: &random)) else { continue }
+            let block = try AltitudeBlock(thousands: Int.random(in: 20...45, using: &random)).orMissing()
+            let severity = try Severity(rawValue: UInt8.random(in: 0...4, using: &random)).orMissing()
+            all.append(
+                Observation(
+                    id: order == .byTimeWithIds ? "id-\(random.next())" : nil, cell: cell,
+                    altitude: AltitudeBand(block), intensity: .reported(severity, edr: nil),
+                    observedAt: noon.advanced(by: all.count * 21_600 / MeasureTests.count), category: .default,
+                    source: name))
+        }
+        if order == .shuffled { all.shuffle(using: &random) }
+
+        print("\(order)")
+        try await measure("commit 1,000,000 in batches of 10,000") {
+            for start in stride(from: 0, to: all.count, by: MeasureTests.batchSize) {
+                let batch = Array(all[start..<start + MeasureTests.batchSize])
+                _ = try await store.commit(Batch(source: name, observations: batch))
+            }
+        }
+        try await measure("the last 100,000 again") {
+            for start in stride(from: all.count - 100_000, to: all.count, by: MeasureTests.batchSize) {
+                let batch = Array(all[start..<start + MeasureTests.batchSize])
+                _ = try await store.commit(Batch(source: name, observations: batch))
+            }
+        }
+        let rows = try await measure("rows: 1,000,000") {
+            try await store.rows(from: .distantPast, to: .distantFuture)
+        }
+        #expect(rows.rows.count == MeasureTests.count)
+        let before = Version(rawValue: rows.head.version.rawValue - 1)
+        let changes = try await measure("changes: 10,000") { try await store.changes(since: before) }
+        #expect(changes.opened.count == MeasureTests.batchSize)
+        try await measure("pages of 10,000 over all") {
+            var last: ObservationKey?
+            while true {
+                let page = try await store.page(after: last, from: .distantPast, to: .distantFuture, limit: 10_000)
+                last = page.last?.row.key
+                if page.count < 10_000 { break }
+            }
+        }
+        try await measure("retracting all of four hours") {
+            let retraction = Retraction(
+                from: noon, to: noon.advanced(by: 14_400), covers: { $0.cell.dense % 100 == 0 }, standing: [:])
+            _ = try await store.commit(Batch(source: name, retraction: retraction))
+        }
+        let problems = try await measure("checking") { try await store.problems() }
+        #expect(problems.isEmpty)
+        try store.close()
+    }
+}

@@ -1,0 +1,113 @@
+import Geometry
+import Testing
+import Turbulence
+
+@testable import BillowStore
+
+/// The rules of the log written down as slowly and plainly as possible: every version is a full copy of what counts.
+private struct NaiveLog {
+    /// What counts after each version, by identity.
+    private(set) var states: [[String: Observation]] = [[:]]
+    var current: [String: Observation] { states[states.count - 1] }
+
+    private func identity(_ o: Observation) -> String {
+        if let id = o.id { return "id \(o.source) \(id)" }
+        let band = "\(o.altitude.lowest.thousands)-\(o.altitude.highest.thousands)"
+        return
+            "content \(o.source) \(o.cell.dense) \(band) \(o.observedAt) \(o.intensity) \(String(describing: o.category))"
+    }
+
+    mutating func commit(_ observations: [Observation], source: SourceID, retraction: Retraction?) -> Int {
+        var state = current
+        var changed = false
+        for observation in observations where state[identity(observation)] != observation {
+            state[identity(observation)] = observation
+            changed = true
+        }
+        if let retraction {
+            let before = state.count
+            state = state.filter { _, o in
+                let place = Retraction.Place(cell: o.cell.dense, altitude: o.altitude, category: o.category)
+                let isStanding = retraction.standing[place].map { o.observedAt <= $0 } ?? false
+                let isInside = o.observedAt >= retraction.from && o.observedAt <= retraction.to
+                return o.source != source || !isInside || isStanding || o.cell.dense % 2 == 1
+            }
+            if state.count != before { changed = true }
+        }
+        // What came and went within one batch makes a version too.
+        if changed { states.append(state) }
+        return states.count - 1
+    }
+}
+
+@Suite("The log against a naive one")
+struct OracleTests {
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func changesBetweenAnyTwoVersionsAreTheDifferenceOfTheirStates(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let folder = try TemporaryFolder()
+        // Few tags, so that chains are long.
+        let store = try await SQLiteStore.open(path: folder.path("a.sqlite"), temporaryFolder: nil) {
+            ContentHash.tag(of: $0, id: $1) % 4
+        }
+        let names = [try source("skypath"), try source("awc")]
+        for name in names { _ = try await store.register(name, merge: .keep, simulated: false) }
+        var naive = NaiveLog()
+
+        for _ in 0..<60 {
+            var observations: [Observation] = []
+            for _ in 0..<Int.random(in: 0...8, using: &random) {
+                observations.append(
+                    try observation(
+                        id: Int.random(in: 0...2, using: &random) == 0
+                            ? "id\(Int.random(in: 0...5, using: &random))" : nil,
+                        cell: 20_000 + Int.random(in: 0...3, using: &random),
+                        severity: Int.random(in: 0...2, using: &random), at: Int.random(in: 0...3, using: &random),
+                        source: names[Int.random(in: 0...1, using: &random)].name))
+            }
+            let source = names[Int.random(in: 0...1, using: &random)]
+            var retraction: Retraction?
+            if Int.random(in: 0...4, using: &random) == 0 {
+                let from = Int.random(in: 0...3, using: &random)
+                let standing = observations.filter { $0.source == source }.map {
+                    (Retraction.Place(cell: $0.cell.dense, altitude: $0.altitude, category: nil), $0.observedAt)
+                }
+                retraction = Retraction(
+                    from: noon.advanced(by: from), to: noon.advanced(by: from + 1),
+                    covers: { $0.cell.dense % 2 == 0 }, standing: Dictionary(standing, uniquingKeysWith: max))
+            }
+            let version = naive.commit(observations, source: source, retraction: retraction)
+            let result = try await store.commit(
+                Batch(source: source, observations: observations, retraction: retraction))
+            try #require(result.version.rawValue == Int64(version))
+        }
+
+        #expect(naive.states.count > 20)
+        #expect(try await Set(store.contents()) == Set(naive.current.values))
+        for (version, state) in naive.states.enumerated() {
+            let changes = try await store.changes(since: Version(rawValue: Int64(version)))
+            let opened = try await Set(observations(changes.opened, in: store))
+            let closed = try await Set(observations(changes.closed, in: store))
+            // Compared to one word: two whole states are no message.
+            let before = Set(state.values)
+            let now = Set(naive.current.values)
+            let areRight =
+                before.isSuperset(of: closed) && before.subtracting(closed).union(opened) == now
+                // Content that went and came back is in both.
+                && opened.subtracting(closed) == now.subtracting(before)
+            #expect(areRight, "changes since \(version): \(opened.count) opened, \(closed.count) closed")
+        }
+        #expect(try await store.problems().isEmpty)
+    }
+
+    private func observations(_ rows: [ObservationRow], in store: SQLiteStore) async throws -> [Observation] {
+        let details = try await store.details(of: rows.map(\.key))
+        let sources = try await store.sources()
+        return try rows.map { row in
+            Observation(
+                id: try details[row.key].orMissing().id, cell: row.cell, altitude: row.altitude,
+                intensity: row.intensity, observedAt: row.observedAt, category: row.category,
+                source: sources[Int(row.source.rawValue)].id, kind: row.kind)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import GRDB
+import Geometry
+import Testing
+import Turbulence
+
+@testable import BillowStore
+
+@Suite("Reading the log")
+struct ReadTests {
+    @Test func anEmptyStoreIsAtVersionZero() async throws {
+        let store = try await SQLiteStore.temporary()
+        #expect(try await store.head() == Head(version: .zero))
+        #expect(try await store.sources().isEmpty)
+        #expect(try await store.rows(from: .distantPast, to: .distantFuture).rows.isEmpty)
+        #expect(try await store.changes(since: .zero).opened.isEmpty)
+        #expect(try await store.observation(id: "x") == nil)
+        #expect(try await store.pilotReports(after: nil, from: .distantPast, to: .distantFuture, limit: 10).isEmpty)
+    }
+
+    @Test func sourcesKeepTheirNumbers() async throws {
+        let store = try await makeStore()
+        let skypath = try source("skypath")
+        let record = try await store.register(skypath, merge: .replace, simulated: false)
+        #expect(record.number.rawValue == 0)
+        #expect(try await store.head().version == .zero)
+        // Another rule changes every picture.
+        #expect(try await store.register(skypath, merge: .keep, simulated: true).merge == .keep)
+        #expect(try await store.head().version.rawValue == 1)
+        #expect(try await store.sources().map(\.merge) == [.keep, .keep])
+        #expect(try await store.sources().map(\.simulated) == [true, false])
+    }
+
+    @Test func the257thSourceIsRefused() async throws {
+        let store = try await SQLiteStore.temporary()
+        for number in 0..<256 { _ = try await store.register(source("s\(number)"), merge: .keep, simulated: false) }
+        #expect(try await store.sources().last?.number.rawValue == 255)
+        let error = await #expect(throws: StoreError.self) {
+            try await store.register(source("more"), merge: .keep, simulated: false)
+        }
+        guard case .tooManySources = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func cursorsOfAnUnknownSourceAreAnError() async throws {
+        let store = try await makeStore()
+        await #expect(throws: StoreError.self) { try await store.cursors(of: source("nobody")) }
+    }
+
+    @Test func rowsAreThoseOfTheTimeAskedInKeyOrder() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(
+            Batch(source: nil, observations: try [5, 1, 4, 0, 3, 2].map { try observation(at: $0) }))
+        let rows = try await store.rows(from: noon.advanced(by: 1), to: noon.advanced(by: 4))
+        #expect(rows.rows.map { $0.observedAt.seconds - noon.seconds } == [1, 2, 3])
+        #expect(rows.head.version.rawValue == 1)
+        #expect(rows.sources.map(\.id.name) == ["skypath", "awc"])
+        #expect(try await store.rows(from: noon.advanced(by: 4), to: noon).rows.isEmpty)
+    }
+
+    @Test(arguments: [1, 2, 7, 50, 100])
+    func pagesCoverEachRowOnce(limit: Int) async throws {
+        let store = try await makeStore()
+        let some = try (0..<50).map {
+            try observation(id: $0 % 5 == 0 ? "i\($0)" : nil, cell: 20_000 + $0, at: $0 / 10)
+        }
+        _ = try await store.commit(Batch(source: nil, observations: some))
+        var seen: [ObservationKey] = []
+        while true {
+            let page = try await store.page(
+                after: seen.last, from: noon.advanced(by: 1), to: noon.advanced(by: 4), limit: limit)
+            seen += page.map(\.row.key)
+            #expect(page.count <= limit)
+            if page.count < limit { break }
+        }
+        #expect(seen.count == 30)
+        #expect(seen == seen.sorted())
+        #expect(try await seen == store.rows(from: noon.advanced(by: 1), to: noon.advanced(by: 4)).rows.map(\.key))
+    }
+
+    @Test func aPageOfNothingIsEmpty() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(observation())
+        for limit in [0, -1, Int.min] {
+            #expect(try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: limit).isEmpty)
+        }
+    }
+
+    @Test func featureIdsFindTheirObservation() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(observation(aircraft: "B77W"), observation(id: "mine", at: 5))
+        for (row, details) in try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: 10) {
+            let id = details.id ?? row.key.id
+            let found = try #require(try await store.observation(id: id))
+            #expect(found.row == row)
+            #expect(found.details == details)
+            #expect(try await store.details(of: [row.key, ObservationKey(rawValue: 1)]) == [row.key: details])
+            // A row that came with an id has that one only.
+            if details.id != nil { #expect(try await store.observation(id: row.key.id) == nil) }
+        }
+        #expect(try await store.observation(id: "o0000000000000001") == nil)
+        #expect(try await store.observation(id: "") == nil)
+        _ = try await store.commit(Batch(source: source("skypath"), retraction: .everything))
+        #expect(try await store.observation(id: "mine") == nil)
+    }
+
+    @Test func changesAreWhatCameAndWent() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(observation(at: 0), observation(id: "a", at: 1))
+        _ = try await store.commit(observation(at: 2))
+        _ = try await store.commit(observation(id: "a", at: 3))
+        let all = try await store.changes(since: .zero)
+        #expect(all.head.version.rawValue == 3)
+        #expect(all.opened.map { $0.observedAt.seconds - noon.seconds }.sorted() == [0, 2, 3])
+        #expect(all.closed.isEmpty)
+        let last = try await store.changes(since: Version(rawValue: 2))
+        #expect(last.opened.map { $0.observedAt.seconds - noon.seconds } == [3])
+        #expect(last.closed.map { $0.observedAt.seconds - noon.seconds } == [1])
+        for version: Int64 in [3, 4, .max] {
+            let none = try await store.changes(since: Version(rawValue: version))
+            #expect(none.opened.isEmpty && none.closed.isEmpty && none.head.version.rawValue == 3)
+        }
+    }
+
+    @Test func pilotReportsComeBackAsTheyWent() async throws {
+        let store = try await makeStore()
+        let one = try pilotReport()
+        let batch = Batch(source: try source("awc"), pilotReports: [one, one])
+        #expect(try await store.commit(batch) == BatchResult(version: Version(rawValue: 1), pilotReports: 1))
+        #expect(try await store.commit(batch) == BatchResult(version: Version(rawValue: 1)))
+        #expect(try await store.pilotReports(after: nil, from: noon, to: noon.advanced(by: 1), limit: 10) == [one])
+        // A correction closes the old one.
+        let other = try pilotReport(at: 60, text: "UA corrected")
+        #expect(try await store.commit(Batch(source: nil, pilotReports: [other])).pilotReports == 1)
+        #expect(try await store.pilotReports(after: nil, from: noon, to: .distantFuture, limit: 10) == [other])
+        #expect(try await store.pilotReports(after: nil, from: noon, to: noon.advanced(by: 60), limit: 10).isEmpty)
+    }
+
+    @Test(arguments: [1, 2, 3, 5, 100])
+    func pagesOfPilotReportsCoverEachOnce(limit: Int) async throws {
+        let store = try await makeStore()
+        var reports: [PilotReport] = []
+        for second in 0..<4 {
+            for id in ["b", "a", "c"] {
+                reports.append(try pilotReport(id: id + String(second), at: second))
+                reports.append(try pilotReport(id: id + String(second), at: second, source: "skypath"))
+            }
+        }
+        _ = try await store.commit(Batch(source: nil, pilotReports: reports))
+        var seen: [PilotReport] = []
+        while true {
+            let page = try await store.pilotReports(
+                after: seen.last.map { ($0.observedAt, $0.id) }, from: noon.advanced(by: 1), to: noon.advanced(by: 3),
+                limit: limit)
+            seen += page
+            if page.count < limit { break }
+        }
+        #expect(seen.count == 12)
+        #expect(Set(seen) == Set(reports.filter { (1...2).contains($0.observedAt.seconds - noon.seconds) }))
+        let order = seen.map { "\($0.observedAt.seconds) \($0.id)" }
+        #expect(order == order.sorted())
+    }
+
+    @Test func aRowThatMakesNoSenseIsNamed() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(observation())
+        try await store.pool.write { try $0.execute(sql: "UPDATE observation SET cell = 5") }
+        let error = await #expect(throws: StoreError.self) {
+            try await store.rows(from: .distantPast, to: .distantFuture)
+        }
+        guard case .corrupt(_, let reason) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("table observation"))
+    }
+
+    @Test(arguments: Query.all)
+    func everyQuerySearchesAnIndex(query: String) async throws {
+        let store = try await makeStore()
+        let plan = try await store.pool.read { db in
+            try Row.fetchAll(
+                db, sql: "EXPLAIN QUERY PLAN " + query,
+                arguments: StatementArguments([Int](repeating: 1, count: query.count { $0 == "?" }))
+            ).map { $0["detail"] as String }
+        }
+        #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") }, "\(query): \(plan)")
+    }
+}

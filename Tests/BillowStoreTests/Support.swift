@@ -1,0 +1,105 @@
+import Foundation
+import Geometry
+import Turbulence
+
+@testable import BillowStore
+
+/// SplitMix64: the same numbers from the same seed, everywhere.
+///
+/// Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
+        return z ^ z >> 31
+    }
+}
+
+/// A folder that goes with the value's last owner.
+final class TemporaryFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("billow-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+}
+
+struct Missing: Error {}
+
+extension Optional {
+    /// The value, or a test failure instead of a trap.
+    func orMissing() throws -> Wrapped {
+        guard let self else { throw Missing() }
+        return self
+    }
+}
+
+let noon = Instant(clamping: 1_795_262_400)
+
+func source(_ name: String) throws -> SourceID { try SourceID(name).orMissing() }
+
+func observation(
+    id: String? = nil, cell: Int = 20_000, altitude: Int = 38, top: Int? = nil, severity: Int? = 2, edr: Int? = nil,
+    at seconds: Int = 0, category: Int? = nil, source name: String = "skypath", kind: ObservationKind = .inSitu,
+    aircraft: String? = nil
+) throws -> Observation {
+    let lowest = try AltitudeBlock(thousands: altitude).orMissing()
+    let highest = try AltitudeBlock(thousands: top ?? altitude).orMissing()
+    let intensity = Intensity(
+        severity: severity.flatMap { Severity(rawValue: UInt8($0)) }, edr: edr.flatMap { EDR(tenThousandths: $0) })
+    return Observation(
+        id: id, cell: try Cell(dense: cell).orMissing(),
+        altitude: try AltitudeBand(lowest: lowest, highest: highest).orMissing(), intensity: try intensity.orMissing(),
+        observedAt: noon.advanced(by: seconds), category: category.flatMap { AircraftCategory(number: $0) },
+        source: try source(name), kind: kind, aircraft: aircraft)
+}
+
+func pilotReport(
+    id: String = "r1", at seconds: Int = 0, source name: String = "awc", text: String = "UA /OV MIA /TM 1200 /FL350"
+) throws -> PilotReport {
+    PilotReport(
+        id: id, place: try LonLat(longitude: -80.290001, latitude: 25.79325).orMissing(),
+        observedAt: noon.advanced(by: seconds), type: "PIREP", aircraft: "B738", altitudeFeet: 35_000,
+        turbulence: [
+            TurbulenceGroup(
+                severity: .moderate, intensity: "MOD", baseFeet: 33_000, topFeet: nil, type: "CAT", frequency: nil),
+            TurbulenceGroup(
+                severity: nil, intensity: nil, baseFeet: nil, topFeet: nil, type: nil, frequency: "ISOL \"/é"),
+        ], text: text, source: try source(name))
+}
+
+extension SQLiteStore {
+    /// Everything that counts, with its details, without keys and versions.
+    func contents() async throws -> [Observation] {
+        let sources = Dictionary(uniqueKeysWithValues: try await sources().map { ($0.number, $0.id) })
+        return try await page(after: nil, from: .distantPast, to: .distantFuture, limit: .max).map { row, details in
+            Observation(
+                id: details.id, cell: row.cell, altitude: row.altitude, intensity: row.intensity,
+                observedAt: row.observedAt, category: row.category, source: try sources[row.source].orMissing(),
+                kind: row.kind, aircraft: details.aircraft)
+        }
+    }
+
+    func commit(_ observations: Observation...) async throws -> BatchResult {
+        try await commit(Batch(source: nil, observations: observations))
+    }
+}
+
+/// A store with the sources `skypath` (replace) and `awc` (keep).
+func makeStore() async throws -> SQLiteStore {
+    let store = try await SQLiteStore.temporary()
+    _ = try await store.register(try source("skypath"), merge: .replace, simulated: false)
+    _ = try await store.register(try source("awc"), merge: .keep, simulated: false)
+    return store
+}
