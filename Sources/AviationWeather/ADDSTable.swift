@@ -110,7 +110,9 @@ extension PilotReportDecoder {
                 do throws(ReportError) { outcome.add(.success(try table.report(row: row))) } catch {
                     outcome.add(.failure(error))
                 }
-            } else { table = ADDSTable(header: row) }
+            } else {
+                table = ADDSTable(header: row)
+            }
         }
         guard table != nil else { throw .unknownForm }
     }

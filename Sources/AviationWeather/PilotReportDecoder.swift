@@ -69,7 +69,9 @@ private struct LenientRecord: Decodable {
     let result: Result<AircraftReport, ReportError>
 
     init(from decoder: any Decoder) {
-        do throws(ReportError) { result = .success(try LenientRecord.report(decoder)) } catch { result = .failure(error) }
+        do throws(ReportError) { result = .success(try LenientRecord.report(decoder)) } catch {
+            result = .failure(error)
+        }
     }
 
     private static func report(_ decoder: any Decoder) throws(ReportError) -> AircraftReport {

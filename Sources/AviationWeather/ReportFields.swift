@@ -50,7 +50,8 @@ struct ReportFields {
         let feet = value * unit
         guard feet >= Double(heights.lowerBound), feet <= Double(heights.upperBound) else {
             throw .invalid(
-                field, "\(value)", "\(Int(Double(heights.lowerBound) / unit)) to \(Int(Double(heights.upperBound) / unit))")
+                field, "\(value)",
+                "\(Int(Double(heights.lowerBound) / unit)) to \(Int(Double(heights.upperBound) / unit))")
         }
         return Int(feet.rounded())
     }
