@@ -1,0 +1,48 @@
+/// Why one report can't be read. Its neighbours are none the worse.
+public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Not an object, or a feature without properties.
+    case notAReport
+    /// Without this there is no saying where or when.
+    case missing(field: String)
+    /// A value that can't be meant: which, what was given, and what would do.
+    case invalid(field: String, value: String, expected: String)
+
+    /// A short word to count by.
+    public var code: String {
+        switch self {
+        case .notAReport: "not a report"
+        case .missing(let field): "missing \(field)"
+        case .invalid(let field, _, _): "invalid \(field)"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .notAReport: "not an aircraft report"
+        case .missing(let field): "\(field) is missing"
+        case .invalid(let field, let value, let expected): "\(field) is '\(value)'; it must be \(expected)"
+        }
+    }
+
+    static func invalid(_ field: String, _ value: String, _ expected: String) -> ReportError {
+        .invalid(field: field, value: value.count > 100 ? String(value.prefix(100)) + "…" : value, expected: expected)
+    }
+}
+
+/// Why a whole answer can't be read.
+public enum DocumentError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Neither of the three forms.
+    case unknownForm
+    /// JSON that doesn't parse: cut off or damaged, with the parser's words.
+    case malformed(String)
+    /// The service's own error body.
+    case service(String)
+
+    public var description: String {
+        switch self {
+        case .unknownForm: "neither a JSON array, a GeoJSON FeatureCollection nor an ADDS CSV of aircraft reports"
+        case .malformed(let reason): "malformed JSON: \(reason)"
+        case .service(let reason): "the service answered with an error: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,109 @@
+/// A CSV of observations (or of pilot reports as Billow exports them): its header, and how to read its rows.
+///
+/// Source: RFC 4180; beside commas, semicolons and tabs are taken where the header has no comma
+struct CSVTable {
+    private let separator: UInt8
+    /// What each column means; nil for a column that means nothing here.
+    private let columns: [FieldName?]
+    /// Whether the rows are pilot reports.
+    let holdsPilotReports: Bool
+
+    /// Reads the header row.
+    ///
+    /// - Throws: what makes the whole file unusable.
+    init(header: ArraySlice<UInt8>) throws(RefusalReason) {
+        separator = CSVTable.separator(of: header)
+        let names = try CSVTable.cells(of: header, separator: separator)
+        columns = names.map { FieldName($0) }
+        let known = Set(columns.compactMap { $0 })
+        guard !known.isEmpty else {
+            throw .unknownFormat("it begins with '\(names.joined(separator: ",").prefix(40))'")
+        }
+        for name in known where columns.count(where: { $0 == name }) > 1 { throw .duplicateColumn(name.name) }
+        guard !known.contains(.reports) else { throw .aggregated }
+        func need(_ alternatives: [[FieldName]], _ message: String) throws(RefusalReason) {
+            guard alternatives.contains(where: known.isSuperset) else { throw .missing("the column \(message)") }
+        }
+        holdsPilotReports = known.contains(.turbulence)
+        try need([[.observedAt]], "observedAt")
+        if holdsPilotReports {
+            try need([[.longitude, .latitude]], "longitude or latitude")
+            try need([[.text]], "text")
+        } else {
+            try need([[.h3], [.longitude, .latitude]], "h3 (or longitude and latitude)")
+            try need([[.altitude], [.altitudeMin], [.altitudeMax]], "altitude")
+            try need([[.severity], [.severityName], [.edr]], "severity (or edr)")
+        }
+    }
+
+    /// Whether a row could be the header of such a table.
+    static func isHeader(_ row: ArraySlice<UInt8>) -> Bool {
+        // What can't be cut into cells is no header; why doesn't matter here.
+        guard let names = try? cells(of: row, separator: separator(of: row)) else { return false }
+        return names.contains { FieldName($0) != nil }
+    }
+
+    /// Reads a row into `fields`; false where it is blank.
+    func read(_ row: ArraySlice<UInt8>, into fields: inout RecordFields) throws(RefusalReason) -> Bool {
+        fields.removeAll()
+        var cells = try CSVTable.cells(of: row, separator: separator)
+        while cells.count > columns.count, cells.last?.isEmpty == true { cells.removeLast() }
+        if cells.allSatisfy(\.isEmpty) { return false }
+        guard cells.count == columns.count else {
+            throw .syntax("\(cells.count) cells under \(columns.count) columns")
+        }
+        for (name, cell) in zip(columns, cells) {
+            if let name { try fields.set(name, .text(cell)) }
+        }
+        return true
+    }
+
+    private static func separator(of header: ArraySlice<UInt8>) -> UInt8 {
+        [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].first(where: header.contains) ?? UInt8(ascii: ",")
+    }
+
+    /// Cuts a row into its cells; blanks around a cell without quotes are left out.
+    private static func cells(of row: ArraySlice<UInt8>, separator: UInt8) throws(RefusalReason) -> [String] {
+        var cells: [String] = []
+        var at = row.startIndex
+        while true {
+            let start = at
+            var blank = at
+            while blank < row.endIndex, row[blank] == 0x20 { blank += 1 }
+            if blank < row.endIndex, row[blank] == UInt8(ascii: "\"") {
+                at = blank + 1
+                cells.append(try quoted(row, &at))
+                while at < row.endIndex, row[at] == 0x20 { at += 1 }
+                guard at == row.endIndex || row[at] == separator else { throw .syntax("text behind a closing quote") }
+            } else {
+                while at < row.endIndex, row[at] != separator { at += 1 }
+                var cell = row[start..<at]
+                while let first = cell.first, first == 0x20 || first == 0x09 { cell.removeFirst() }
+                while let last = cell.last, last == 0x20 || last == 0x09 || last == 0x0D { cell.removeLast() }
+                cells.append(try text(cell))
+            }
+            guard at < row.endIndex else { return cells }
+            at += 1
+        }
+    }
+
+    /// The text up to the closing quote, doubled quotes undone; `at` is left behind it.
+    private static func quoted(_ row: ArraySlice<UInt8>, _ at: inout Int) throws(RefusalReason) -> String {
+        var bytes: [UInt8] = []
+        while at < row.endIndex {
+            let byte = row[at]
+            at += 1
+            if byte == UInt8(ascii: "\"") {
+                guard at < row.endIndex, row[at] == UInt8(ascii: "\"") else { return try text(bytes) }
+                at += 1
+            }
+            bytes.append(byte)
+        }
+        throw .syntax("a quote that isn't closed")
+    }
+
+    private static func text(_ bytes: some Sequence<UInt8>) throws(RefusalReason) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+        return text
+    }
+}

@@ -1,0 +1,78 @@
+public import Geometry
+public import Turbulence
+
+/// The text forms that features are written in.
+public enum ExportFormat: String, Sendable, Hashable, CaseIterable {
+    /// One FeatureCollection (RFC 7946), one feature a line.
+    case geojson
+    /// One feature a line and nothing else.
+    case geojsonl
+    /// A JSON text sequence (RFC 8142): a record separator before and a newline behind each feature.
+    case geojsons
+    /// RFC 4180, with a header.
+    case csv
+
+    /// Source: RFC 7946 section 12; RFC 8142 section 4; RFC 7111 section 5
+    public var mediaType: String {
+        switch self {
+        case .geojson: "application/geo+json"
+        case .geojsonl: "application/x-ndjson"
+        case .geojsons: "application/geo+json-seq"
+        case .csv: "text/csv; charset=utf-8; header=present"
+        }
+    }
+}
+
+/// What sort of features a writer writes: it settles the columns of a CSV.
+public enum ExportCollection: String, Sendable, Hashable, CaseIterable {
+    case observations, hexagons, pireps
+}
+
+/// The shape of a feature. Rings are closed, the exterior one first and counter-clockwise (RFC 7946 section 3.1.6).
+public enum FeatureGeometry: Sendable, Hashable {
+    case point(LonLat)
+    case polygon([[LonLat]])
+    /// What the antimeridian cuts in two.
+    case multiPolygon([[[LonLat]]])
+}
+
+/// Where a feature's severity is from.
+public enum SeverityBasis: String, Sendable, Hashable {
+    /// Made from the EDR by the category's table.
+    case edr
+    /// Given by the source.
+    case reported
+}
+
+/// How a hexagon's severity changed against 30 minutes before.
+public enum Trend: String, Sendable, Hashable {
+    case worse, better
+}
+
+/// What a FeatureCollection says of itself beside its features. Members that are not known are null.
+public struct CollectionMembers: Sendable, Hashable {
+    public var version: Version
+    /// The instant of the picture.
+    public var time: Instant
+    /// Written as hours.
+    public var history: History?
+    /// The last successful fetch of the quietest source.
+    public var dataTime: Instant?
+    public var stale: Bool
+    public var simulated: Bool
+    /// From when on the log covers the asked history.
+    public var completeSince: Instant?
+
+    public init(
+        version: Version, time: Instant, history: History?, dataTime: Instant?, stale: Bool, simulated: Bool,
+        completeSince: Instant?
+    ) {
+        self.version = version
+        self.time = time
+        self.history = history
+        self.dataTime = dataTime
+        self.stale = stale
+        self.simulated = simulated
+        self.completeSince = completeSince
+    }
+}

@@ -1,0 +1,386 @@
+import Geometry
+public import Turbulence
+
+/// Writes features one by one into a buffer that the caller empties now and then, so that an export of any size takes the
+/// memory of a few features. The names are those that an import reads.
+///
+///     var writer = FeatureWriter(.observations, as: .geojson, members: members)
+///     writer.begin()
+///     for … { writer.write(observation, …); if writer.count > 64 << 10 { try await out.write(writer.drain()) } }
+///     writer.end()
+///     try await out.write(writer.drain())
+public struct FeatureWriter: Sendable {
+    public let collection: ExportCollection
+    public let format: ExportFormat
+    private let members: CollectionMembers?
+    private var json = JSONWriter()
+    /// Features written so far.
+    public private(set) var features = 0
+
+    /// Longitudes and latitudes are written to 7 decimals, about a centimetre.
+    public static let coordinateDecimals = 7
+
+    /// - Parameter members: of a FeatureCollection; the other formats have no place for them.
+    public init(_ collection: ExportCollection, as format: ExportFormat, members: CollectionMembers? = nil) {
+        self.collection = collection
+        self.format = format
+        self.members = members
+    }
+
+    // MARK: Bytes
+
+    /// Bytes waiting to be drained.
+    public var count: Int { json.bytes.count }
+
+    /// The bytes waiting to be drained.
+    public var bytes: [UInt8] { json.bytes }
+
+    /// Empties the buffer but keeps its room, for a caller that has copied `bytes` out.
+    public mutating func removeAll() { json.bytes.removeAll(keepingCapacity: true) }
+
+    /// Takes the bytes out.
+    public mutating func drain() -> [UInt8] {
+        let bytes = json.bytes
+        json.bytes = []
+        return bytes
+    }
+
+    // MARK: Begin and end
+
+    /// Writes what comes before the first feature.
+    ///
+    /// - Parameter more: writes further members of the FeatureCollection, in front of `features`.
+    public mutating func begin(_ more: (inout JSONWriter) -> Void = { _ in }) {
+        switch format {
+        case .geojsonl, .geojsons: break
+        case .csv: header()
+        case .geojson:
+            json.openObject()
+            member("type", "FeatureCollection")
+            if let members { write(members) }
+            more(&json)
+            json.name("features")
+            json.openArray()
+        }
+    }
+
+    /// Writes what comes behind the last feature.
+    ///
+    /// - Parameter more: writes further members of the FeatureCollection, behind `features`.
+    public mutating func end(_ more: (inout JSONWriter) -> Void = { _ in }) {
+        guard format == .geojson else { return }
+        json.append("\n")
+        json.closeArray()
+        more(&json)
+        json.closeObject()
+        json.append("\n")
+    }
+
+    private mutating func write(_ members: CollectionMembers) {
+        json.name("version")
+        json.value(members.version.rawValue)
+        member("time", members.time)
+        json.name("history")
+        if let history = members.history { json.value(history.hours, decimals: 1) } else { json.null() }
+        json.name("dataTime")
+        if let time = members.dataTime { json.value(time.description) } else { json.null() }
+        json.name("stale")
+        json.value(members.stale)
+        json.name("simulated")
+        json.value(members.simulated)
+        json.name("completeSince")
+        if let time = members.completeSince { json.value(time.description) } else { json.null() }
+    }
+
+    // MARK: Features
+
+    /// Writes an observation.
+    ///
+    /// - Parameters:
+    ///   - id: of the feature: the one it came with, or the one its place in the log gives it.
+    ///   - severity: in force, by `basis`.
+    public mutating func write(
+        _ observation: Observation, id: String, severity: Severity, basis: SeverityBasis, geometry: FeatureGeometry
+    ) {
+        write(observation, id: id, severity: severity, basis: basis, geometry: geometry, reports: nil, trend: nil)
+    }
+
+    /// Writes a hexagon; its id is its cell.
+    ///
+    /// - Parameters:
+    ///   - observation: the record that decides it.
+    ///   - reports: the standing records it stands for, 1 or more.
+    public mutating func write(
+        hexagon observation: Observation, severity: Severity, basis: SeverityBasis, reports: Int, trend: Trend?,
+        geometry: FeatureGeometry
+    ) {
+        write(
+            observation, id: observation.cell.h3String, severity: severity, basis: basis, geometry: geometry,
+            reports: reports, trend: trend)
+    }
+
+    private mutating func write(
+        _ observation: Observation, id: String, severity: Severity, basis: SeverityBasis, geometry: FeatureGeometry,
+        reports: Int?, trend: Trend?
+    ) {
+        if format == .csv {
+            row(
+                observation, id: id, severity: severity, basis: basis, geometry: geometry, reports: reports,
+                trend: trend)
+            return
+        }
+        openFeature(id: id, geometry: geometry)
+        member("h3", observation.cell.h3String)
+        member("altitude", observation.altitude.lowest.feet)
+        member("altitudeMin", observation.altitude.lowest.feet)
+        member("altitudeMax", observation.altitude.highest.feet)
+        member("severity", Int(severity.rawValue))
+        member("severityName", severity.name)
+        member("severityBasis", basis.rawValue)
+        if let edr = observation.intensity.edr {
+            json.name("edr")
+            json.value(edr.value, decimals: 4)
+        }
+        member("observedAt", observation.observedAt)
+        member("source", observation.source.name)
+        member("kind", observation.kind.name)
+        if let category = observation.category { member("category", category.name) }
+        if let aircraft = observation.aircraft { member("aircraft", aircraft) }
+        if let reports { member("reports", reports) }
+        if let trend { member("trend", trend.rawValue) }
+        closeFeature()
+    }
+
+    /// Writes a pilot report. Its turbulence groups are an array, empty where it says nothing about turbulence.
+    public mutating func write(_ report: PilotReport) {
+        if format == .csv { return row(report) }
+        openFeature(id: report.id, geometry: .point(report.place))
+        member("type", report.type)
+        if let aircraft = report.aircraft { member("aircraft", aircraft) }
+        if let altitude = report.altitudeFeet { member("altitude", altitude) }
+        if let severity = report.severity {
+            member("severity", Int(severity.rawValue))
+            member("severityName", severity.name)
+        }
+        member("observedAt", report.observedAt)
+        json.name("turbulence")
+        FeatureWriter.write(report.turbulence, to: &json)
+        member("text", report.text)
+        member("source", report.source.name)
+        member("kind", ObservationKind.pilotReport.name)
+        closeFeature()
+    }
+
+    private static func write(_ groups: [TurbulenceGroup], to json: inout JSONWriter) {
+        json.openArray()
+        for group in groups {
+            json.openObject()
+            if let intensity = group.intensity {
+                json.name("intensity")
+                json.value(intensity)
+            }
+            if let base = group.baseFeet {
+                json.name("base")
+                json.value(base)
+            }
+            if let top = group.topFeet {
+                json.name("top")
+                json.value(top)
+            }
+            if let type = group.type {
+                json.name("type")
+                json.value(type)
+            }
+            if let frequency = group.frequency {
+                json.name("frequency")
+                json.value(frequency)
+            }
+            json.closeObject()
+        }
+        json.closeArray()
+    }
+
+    // MARK: JSON
+
+    private mutating func openFeature(id: String, geometry: FeatureGeometry) {
+        switch format {
+        case .geojson:
+            if features > 0 { json.append(",") }
+            json.append("\n")
+        case .geojsons: json.append("\u{1E}")
+        case .geojsonl, .csv: break
+        }
+        json.restart()
+        features += 1
+        json.openObject()
+        member("type", "Feature")
+        member("id", id)
+        json.name("geometry")
+        write(geometry)
+        json.name("properties")
+        json.openObject()
+    }
+
+    private mutating func closeFeature() {
+        json.closeObject()
+        json.closeObject()
+        if format != .geojson { json.append("\n") }
+    }
+
+    private mutating func write(_ geometry: FeatureGeometry) {
+        json.openObject()
+        switch geometry {
+        case .point(let place):
+            member("type", "Point")
+            json.name("coordinates")
+            write(place)
+        case .polygon(let rings):
+            member("type", "Polygon")
+            json.name("coordinates")
+            write(rings)
+        case .multiPolygon(let polygons):
+            member("type", "MultiPolygon")
+            json.name("coordinates")
+            json.openArray()
+            for rings in polygons { write(rings) }
+            json.closeArray()
+        }
+        json.closeObject()
+    }
+
+    private mutating func write(_ rings: [[LonLat]]) {
+        json.openArray()
+        for ring in rings {
+            json.openArray()
+            for place in ring { write(place) }
+            json.closeArray()
+        }
+        json.closeArray()
+    }
+
+    private mutating func write(_ place: LonLat) {
+        json.openArray()
+        json.value(place.longitude, decimals: FeatureWriter.coordinateDecimals)
+        json.value(place.latitude, decimals: FeatureWriter.coordinateDecimals)
+        json.closeArray()
+    }
+
+    private mutating func member(_ name: StaticString, _ text: String) {
+        json.name(name)
+        json.value(text)
+    }
+
+    private mutating func member(_ name: StaticString, _ value: Int) {
+        json.name(name)
+        json.value(value)
+    }
+
+    private mutating func member(_ name: StaticString, _ instant: Instant) {
+        json.name(name)
+        json.value(instant.description)
+    }
+
+    // MARK: CSV
+
+    private static let observationColumns: StaticString =
+        "id,h3,altitude,altitudeMin,altitudeMax,severity,severityName,severityBasis,edr,observedAt,source,kind,category,aircraft"
+
+    private mutating func header() {
+        switch collection {
+        case .observations:
+            json.append(FeatureWriter.observationColumns)
+            json.append(",longitude,latitude\r\n")
+        case .hexagons:
+            json.append(FeatureWriter.observationColumns)
+            json.append(",reports,trend,longitude,latitude\r\n")
+        case .pireps:
+            json.append(
+                "id,type,aircraft,altitude,severity,severityName,observedAt,turbulence,text,source,kind,longitude,latitude\r\n"
+            )
+        }
+    }
+
+    /// A feature as a row. Its place is its point, or else the centre of its cell.
+    private mutating func row(
+        _ observation: Observation, id: String, severity: Severity, basis: SeverityBasis, geometry: FeatureGeometry,
+        reports: Int?, trend: Trend?
+    ) {
+        features += 1
+        cell(id, first: true)
+        cell(observation.cell.h3String)
+        cell(observation.altitude.lowest.feet)
+        cell(observation.altitude.lowest.feet)
+        cell(observation.altitude.highest.feet)
+        cell(Int(severity.rawValue))
+        cell(severity.name)
+        cell(basis.rawValue)
+        json.append(",")
+        if let edr = observation.intensity.edr { _ = json.bytes.appendDecimal(edr.value, decimals: 4) }
+        cell(observation.observedAt.description)
+        cell(observation.source.name)
+        cell(observation.kind.name)
+        cell(observation.category?.name ?? "")
+        cell(observation.aircraft ?? "")
+        if collection == .hexagons {
+            cell(reports ?? 1)
+            cell(trend?.rawValue ?? "")
+        }
+        if case .point(let place) = geometry { cells(place) } else { cells(H3.center(of: observation.cell)) }
+        json.append("\r\n")
+    }
+
+    private mutating func row(_ report: PilotReport) {
+        features += 1
+        cell(report.id, first: true)
+        cell(report.type)
+        cell(report.aircraft ?? "")
+        if let altitude = report.altitudeFeet { cell(altitude) } else { cell("") }
+        if let severity = report.severity {
+            cell(Int(severity.rawValue))
+            cell(severity.name)
+        } else {
+            cell("")
+            cell("")
+        }
+        cell(report.observedAt.description)
+        var groups = JSONWriter()
+        FeatureWriter.write(report.turbulence, to: &groups)
+        cell(String(decoding: groups.bytes, as: UTF8.self))
+        cell(report.text)
+        cell(report.source.name)
+        cell(ObservationKind.pilotReport.name)
+        cells(report.place)
+        json.append("\r\n")
+    }
+
+    private mutating func cells(_ place: LonLat) {
+        json.append(",")
+        _ = json.bytes.appendDecimal(place.longitude, decimals: FeatureWriter.coordinateDecimals)
+        json.append(",")
+        _ = json.bytes.appendDecimal(place.latitude, decimals: FeatureWriter.coordinateDecimals)
+    }
+
+    private mutating func cell(_ value: Int) {
+        json.append(",")
+        json.bytes.appendDecimal(Int64(value))
+    }
+
+    /// A cell, quoted where it must be (RFC 4180 section 2) and where blanks at its ends would be lost.
+    private mutating func cell(_ text: String, first: Bool = false) {
+        if !first { json.append(",") }
+        func needsQuotes(_ byte: UInt8) -> Bool {
+            byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == 0x0A || byte == 0x0D
+        }
+        func isBlank(_ byte: UInt8?) -> Bool { byte == 0x20 || byte == 0x09 }
+        guard text.utf8.contains(where: needsQuotes) || isBlank(text.utf8.first) || isBlank(text.utf8.last) else {
+            json.bytes.append(contentsOf: text.utf8)
+            return
+        }
+        json.append("\"")
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "\"") { json.bytes.append(byte) }
+            json.bytes.append(byte)
+        }
+        json.append("\"")
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// A file that is read piece by piece; `-` is standard input.
+public struct ImportFile: ~Copyable {
+    /// How far the reading has come.
+    public struct Progress: Sendable, Hashable {
+        public var bytesRead: Int
+        /// nil for what has no known end, such as a pipe.
+        public var totalBytes: Int?
+
+        /// 0…1; nil where the end isn't known.
+        public var fraction: Double? {
+            totalBytes.map { $0 > 0 ? min(Double(bytesRead) / Double($0), 1) : 1 }
+        }
+    }
+
+    public let path: String
+    public private(set) var progress: Progress
+    private let handle: FileHandle
+
+    /// The size of a piece, in bytes: a few hundred records, a few dozen times a second.
+    public static let pieceBytes = 256 << 10
+
+    /// - Throws: where the file can't be opened, with the path and the reason.
+    public init(path: String) throws(ImportFileError) {
+        self.path = path
+        if path == "-" {
+            handle = .standardInput
+            progress = Progress(bytesRead: 0, totalBytes: nil)
+            return
+        }
+        do {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            guard attributes[.type] as? FileAttributeType != .typeDirectory else {
+                throw ImportFileError(path: path, reason: "it is a folder")
+            }
+            let isRegular = attributes[.type] as? FileAttributeType == .typeRegular
+            handle = try FileHandle(forReadingFrom: URL(filePath: path))
+            progress = Progress(bytesRead: 0, totalBytes: isRegular ? (attributes[.size] as? Int) : nil)
+        } catch let error as ImportFileError { throw error } catch {
+            throw ImportFileError(path: path, reason: ImportFileError.reason(error))
+        }
+    }
+
+    /// The next piece; nil at the end.
+    public mutating func next() throws(ImportFileError) -> [UInt8]? {
+        let data: Data?
+        do { data = try handle.read(upToCount: ImportFile.pieceBytes) } catch {
+            throw ImportFileError(path: path, reason: ImportFileError.reason(error))
+        }
+        guard let data, !data.isEmpty else { return nil }
+        progress.bytesRead += data.count
+        return [UInt8](data)
+    }
+
+    deinit {
+        // Nothing was written, so a failure to close loses nothing.
+        if path != "-" { try? handle.close() }
+    }
+}
+
+/// A file that can't be read.
+public struct ImportFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    public let path: String
+    /// The system's words.
+    public let reason: String
+
+    public init(path: String, reason: String) {
+        self.path = path
+        self.reason = reason
+    }
+
+    public var description: String { "\(path) can't be read: \(reason)" }
+
+    fileprivate static func reason(_ error: any Error) -> String {
+        let error = error as NSError
+        if let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSPOSIXErrorDomain {
+            return String(cString: strerror(Int32(truncatingIfNeeded: cause.code)))
+        }
+        switch CocoaError.Code(rawValue: error.code) {
+        case .fileNoSuchFile, .fileReadNoSuchFile: return "no such file"
+        case .fileReadNoPermission: return "no permission"
+        default: return error.localizedDescription
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import AviationWeather
+import Foundation
+public import Turbulence
+
+/// What an import finds, in the order of the file.
+public enum ImportItem: Sendable, Hashable {
+    case observation(Observation)
+    /// A pilot report, and the observations that its turbulence groups put on the map.
+    case pilotReport(PilotReport, observations: [Observation])
+    case refused(Refusal)
+}
+
+/// Reads files of observations and pilot reports, fed in pieces of any size: a file of any length takes the memory of its
+/// longest record. The form is told by the content. Whatever the bytes, it never fails: what can't be used is an item too.
+///
+///     var reader = ImportReader(now: now)
+///     while let piece = try file.next() { use(reader.read(piece)) }
+///     use(reader.finish())
+public struct ImportReader: Sendable {
+    private enum Mode {
+        case detecting
+        case json(JSONSplitter)
+        case jsonLines(LineSplitter)
+        case csv(CSVSplitter, CSVTable?)
+        case adds(LineSplitter, ADDSTable?)
+        case unusable
+    }
+
+    /// What has been read, taken and refused so far.
+    public private(set) var summary = ImportSummary()
+    /// Bytes consumed so far, for a progress bar.
+    public private(set) var bytesRead = 0
+    /// The form of the file, once told.
+    public private(set) var format: ImportFormat?
+
+    private let decoder: ObservationDecoder
+    private let awc: SourceID
+    private var mode = Mode.detecting
+    private var buffer: [UInt8] = []
+    private var items: [ImportItem] = []
+    private var record = 0
+    private var jsonRecord = JSONRecordReader()
+    private var csvFields = RecordFields()
+
+    /// - Parameters:
+    ///   - now: the clock; an observation more than 5 minutes ahead of it is refused, any past is taken.
+    ///   - source: of observations that name none; `import` by default.
+    ///   - aviationWeatherSource: of pilot reports as the Aviation Weather Center sends them; `awc` by default.
+    public init(now: Instant, source: SourceID? = nil, aviationWeatherSource: SourceID? = nil) {
+        decoder = ObservationDecoder(now: now, source: source ?? .import)
+        awc = aviationWeatherSource ?? .aviationWeather
+    }
+
+    /// Whether the file as a whole can't be used, so that reading on is of no use.
+    public var isUnusable: Bool { if case .unusable = mode { true } else { false } }
+
+    /// Takes the next piece of the file and gives what became whole with it.
+    public mutating func read(_ piece: some Collection<UInt8>) -> [ImportItem] {
+        bytesRead += piece.count
+        guard !isUnusable else { return [] }
+        buffer.append(contentsOf: piece)
+        return advance(atEnd: false)
+    }
+
+    /// Says that the file ends here, and gives the last items.
+    public mutating func finish() -> [ImportItem] { advance(atEnd: true) }
+
+    // MARK: Cutting
+
+    private mutating func advance(atEnd: Bool) -> [ImportItem] {
+        if case .detecting = mode { detect(atEnd: atEnd) }
+        switch mode {
+        case .detecting, .unusable: break
+        case .json(var splitter):
+            drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
+                try reader.takeJSON(range, line: line)
+            }
+            if !isUnusable { mode = .json(splitter) }
+        case .jsonLines(var splitter):
+            drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
+                try reader.takeJSON(range, line: line)
+            }
+            mode = .jsonLines(splitter)
+        case .csv(var splitter, var table):
+            drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
+                if reader.isUnusable { return }
+                if let table { return try reader.takeCSV(range, line: line, table) }
+                reader.record -= 1
+                do throws(RefusalReason) { table = try CSVTable(header: reader.buffer[range]) } catch {
+                    reader.giveUp(line: line, error)
+                }
+            }
+            if !isUnusable { mode = .csv(splitter, table) }
+        case .adds(var splitter, var table):
+            drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
+                let row = String(decoding: reader.buffer[range], as: UTF8.self)
+                if let table { return try reader.takeADDS(row, line: line, table) }
+                reader.record -= 1
+                table = ADDSTable(header: row)
+            }
+            mode = .adds(splitter, table)
+        }
+        let found = items
+        items = []
+        return found
+    }
+
+    private mutating func detect(atEnd: Bool) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        if buffer.starts(with: mark) { buffer.removeFirst(mark.count) }
+        if !atEnd, mark.starts(with: buffer) { return }
+        do throws(RefusalReason) {
+            guard let format = try ImportFormat.detect(buffer, atEnd: atEnd) else { return }
+            self.format = format
+            switch format {
+            case .json: mode = .json(JSONSplitter())
+            case .jsonLines: mode = .jsonLines(LineSplitter())
+            case .csv: mode = .csv(CSVSplitter(), nil)
+            case .adds: mode = .adds(LineSplitter(), nil)
+            }
+        } catch { giveUp(line: 1, error) }
+    }
+
+    /// Refuses the file as a whole.
+    private mutating func giveUp(line: Int, _ reason: RefusalReason) {
+        mode = .unusable
+        buffer = []
+        refuse(line: line, record: 0, reason)
+    }
+
+    private mutating func drain(
+        _ splitter: inout some RecordSplitter, atEnd: Bool,
+        take: (inout ImportReader, Range<Int>, Int) throws(RefusalReason) -> Void
+    ) {
+        while let split = splitter.next(in: buffer, atEnd: atEnd) {
+            record += 1
+            switch split {
+            case .record(let range, let line):
+                do throws(RefusalReason) { try take(&self, range, line) } catch {
+                    summary.read += 1
+                    refuse(line: line, record: record, error)
+                }
+                if isUnusable { return }
+            case .broken(let line, let reason):
+                summary.read += 1
+                refuse(line: line, record: record, reason)
+            }
+        }
+        let used = splitter.kept
+        if used > 0 {
+            buffer.removeFirst(used)
+            splitter.dropped(used)
+        }
+    }
+
+    // MARK: Taking
+
+    private mutating func refuse(line: Int, record: Int, _ reason: RefusalReason) {
+        let refusal = Refusal(line: line, record: record, reason: reason)
+        summary.refuse(refusal)
+        items.append(.refused(refusal))
+    }
+
+    private mutating func takeJSON(_ range: Range<Int>, line: Int) throws(RefusalReason) {
+        switch try jsonRecord.read(buffer, in: range) {
+        case .observation:
+            take(try decoder.observation(jsonRecord.fields, featureID: jsonRecord.featureID))
+        case .exportedPilotReport:
+            take(
+                try ExportedPilotReportDecoder(values: decoder).report(
+                    jsonRecord.fields, featureID: jsonRecord.featureID, bytes: buffer))
+        case .aviationWeather:
+            do throws(ReportError) { try take(PilotReportDecoder.report(json: Data(buffer[range]))) } catch {
+                throw RefusalReason(error)
+            }
+        }
+    }
+
+    private mutating func takeCSV(_ range: Range<Int>, line: Int, _ table: CSVTable) throws(RefusalReason) {
+        guard try table.read(buffer[range], into: &csvFields) else {
+            record -= 1
+            return
+        }
+        if table.holdsPilotReports {
+            take(try ExportedPilotReportDecoder(values: decoder).report(csvFields, featureID: .null, bytes: []))
+        } else {
+            take(try decoder.observation(csvFields, featureID: .null))
+        }
+    }
+
+    private mutating func takeADDS(_ row: String, line: Int, _ table: ADDSTable) throws(RefusalReason) {
+        do throws(ReportError) { try take(table.report(row: row)) } catch { throw RefusalReason(error) }
+    }
+
+    private mutating func take(_ decoded: ObservationDecoder.Decoded) {
+        summary.read += 1
+        if decoded.finerCell { summary.finerCells += 1 }
+        if decoded.clampedSeverity { summary.clampedSeverities += 1 }
+        count(decoded.observation)
+        items.append(.observation(decoded.observation))
+    }
+
+    private mutating func take(_ report: AircraftReport) throws(ReportError) {
+        guard let pilotReport = PilotReport(report, source: awc) else { throw .missing(field: "geometry") }
+        do throws(RefusalReason) { try decoder.refuseFuture(pilotReport.observedAt) } catch {
+            throw .invalid(
+                field: "obsTime", value: pilotReport.observedAt.description, expected: "at most 5 minutes ahead of now")
+        }
+        for word in report.unknownWords { summary.unknownWords[word, default: 0] += 1 }
+        take(pilotReport)
+    }
+
+    private mutating func take(_ report: PilotReport) {
+        summary.read += 1
+        if let severity = report.severity {
+            summary.pilotReports[severity, default: 0] += 1
+        } else {
+            summary.silentPilotReports += 1
+        }
+        let placement = report.placement()
+        summary.groupsWithoutLevel += placement.withoutLevel
+        summary.groupsWithUnusableLevel += placement.unusableLevel
+        for observation in placement.observations { count(observation) }
+        items.append(.pilotReport(report, observations: placement.observations))
+    }
+
+    private mutating func count(_ observation: Observation) {
+        let severity =
+            observation.intensity.severity
+            ?? observation.intensity.edr.map { SeverityThresholds.medium.severity(of: $0) }
+        if let severity { summary.observations[severity, default: 0] += 1 }
+    }
+}
+
+extension RefusalReason {
+    init(_ error: ReportError) {
+        self =
+            switch error {
+            case .notAReport: .notAFeature
+            case .missing(let field): .missing(field)
+            case .invalid(let field, let value, let expected):
+                .invalid(field: field, value: value, expected: expected)
+            }
+    }
+}
+
+extension SourceID {
+    /// The source of imported observations that name none.
+    public static let `import` = SourceID(fixed: "import")
+    /// The source of imported reports of the Aviation Weather Center.
+    public static let aviationWeather = SourceID(fixed: "awc")
+
+    private init(fixed name: String) {
+        guard let source = SourceID(name) else { preconditionFailure("'\(name)' is no source id") }
+        self = source
+    }
+}

@@ -1,0 +1,72 @@
+public import Turbulence
+
+/// What an import read, took and refused: all that its last lines say.
+public struct ImportSummary: Sendable, Hashable {
+    /// Why records were refused, and where the first of them stand.
+    public struct RefusalCount: Sendable, Hashable {
+        public internal(set) var count = 0
+        /// The first few, with line and values.
+        public internal(set) var examples: [Refusal] = []
+    }
+
+    /// How many examples of each reason are kept.
+    public static let examplesPerReason = 5
+
+    /// Records read, refused ones included.
+    public internal(set) var read = 0
+    /// Observations taken, pilot reports' ones included, by severity (where only an EDR is known, by the table).
+    public internal(set) var observations: [Severity: Int] = [:]
+    /// Pilot reports taken, by their worst severity.
+    public internal(set) var pilotReports: [Severity: Int] = [:]
+    /// Pilot reports taken that say nothing usable about turbulence. They are not smooth air.
+    public internal(set) var silentPilotReports = 0
+    /// Turbulence groups that stand in `pireps` only, as no level is known.
+    public internal(set) var groupsWithoutLevel = 0
+    /// Turbulence groups that stand in `pireps` only, as their levels can't be meant.
+    public internal(set) var groupsWithUnusableLevel = 0
+    /// Cells finer than resolution 5, brought to their parent.
+    public internal(set) var finerCells = 0
+    /// Severities of 5, read as 4.
+    public internal(set) var clampedSeverities = 0
+    /// Words of pilot reports outside the documented lists, as `field: word`.
+    public internal(set) var unknownWords: [String: Int] = [:]
+    /// By `RefusalReason.code`.
+    public internal(set) var refusals: [String: RefusalCount] = [:]
+    /// Records that were there already; for the caller, who alone knows, to fill in.
+    public var duplicates = 0
+
+    public var observationCount: Int { observations.values.reduce(0, +) }
+    public var pilotReportCount: Int { pilotReports.values.reduce(silentPilotReports, +) }
+    public var refusedCount: Int { refusals.values.reduce(0) { $0 + $1.count } }
+
+    public init() {}
+
+    /// Adds another file's summary.
+    public mutating func add(_ other: ImportSummary) {
+        read += other.read
+        observations.merge(other.observations, uniquingKeysWith: +)
+        pilotReports.merge(other.pilotReports, uniquingKeysWith: +)
+        silentPilotReports += other.silentPilotReports
+        groupsWithoutLevel += other.groupsWithoutLevel
+        groupsWithUnusableLevel += other.groupsWithUnusableLevel
+        finerCells += other.finerCells
+        clampedSeverities += other.clampedSeverities
+        unknownWords.merge(other.unknownWords, uniquingKeysWith: +)
+        duplicates += other.duplicates
+        for (code, refusal) in other.refusals {
+            refusals[code, default: RefusalCount()].count += refusal.count
+            for example in refusal.examples { keep(example, of: code) }
+        }
+    }
+
+    mutating func refuse(_ refusal: Refusal) {
+        let code = refusal.reason.code
+        refusals[code, default: RefusalCount()].count += 1
+        keep(refusal, of: code)
+    }
+
+    private mutating func keep(_ refusal: Refusal, of code: String) {
+        guard refusals[code, default: RefusalCount()].examples.count < ImportSummary.examplesPerReason else { return }
+        refusals[code, default: RefusalCount()].examples.append(refusal)
+    }
+}

@@ -1,0 +1,90 @@
+/// Reads one JSON record (a Feature, or an object with the same names in it) as far as its names mean something.
+struct JSONRecordReader {
+    /// The values under `properties`, or those of the object itself where it has none.
+    private(set) var fields = RecordFields()
+    private var outer = RecordFields()
+    private(set) var featureID = RecordFields.Value.null
+
+    /// What sort of record it is, told by its names.
+    enum Kind {
+        case observation
+        case exportedPilotReport
+        case aviationWeather
+    }
+
+    mutating func read(_ bytes: [UInt8], in range: Range<Int>) throws(RefusalReason) -> Kind {
+        fields.removeAll()
+        outer.removeAll()
+        featureID = .null
+        var hasProperties = false
+        var type: String?
+        var cursor = JSONCursor(bytes, in: range)
+        guard cursor.peek() == UInt8(ascii: "{") else {
+            try cursor.skip()
+            try cursor.expectEnd()
+            throw .notAFeature
+        }
+        try cursor.openObject()
+        var first = true
+        while let key = try cursor.nextKey(&first) {
+            switch key {
+            case "properties" where cursor.peek() == UInt8(ascii: "{"):
+                hasProperties = true
+                try readProperties(&cursor)
+            case "geometry" where cursor.peek() == UInt8(ascii: "{"): try readGeometry(&cursor, bytes)
+            case "id": featureID = try cursor.value()
+            case "type":
+                let value = try cursor.value()
+                if case .text(let text) = value { type = text }
+                try outer.set(.type, value)
+            default:
+                let value = try cursor.value()
+                if let name = FieldName(key) { try? outer.set(name, value) }
+            }
+        }
+        try cursor.expectEnd()
+        if !hasProperties {
+            if type == "Feature" || type == "FeatureCollection" { throw .notAFeature }
+            outer.point = fields.point
+            fields = outer
+        }
+        if fields[.rawOb] != .null || fields[.obsTime] != .null { return .aviationWeather }
+        return fields[.turbulence] != .null ? .exportedPilotReport : .observation
+    }
+
+    private mutating func readProperties(_ cursor: inout JSONCursor) throws(RefusalReason) {
+        try cursor.openObject()
+        var first = true
+        while let key = try cursor.nextKey(&first) {
+            if let name = FieldName(key) { try fields.set(name, try cursor.value()) } else { try cursor.skip() }
+        }
+    }
+
+    /// Only a Point says where an observation is; other shapes are passed over, as `h3` does.
+    private mutating func readGeometry(_ cursor: inout JSONCursor, _ bytes: [UInt8]) throws(RefusalReason) {
+        var isPoint = false
+        var coordinates: Range<Int>?
+        var first = true
+        try cursor.openObject()
+        while let key = try cursor.nextKey(&first) {
+            switch (key, try cursor.value()) {
+            case ("type", .text(let type)): isPoint = type == "Point"
+            case ("coordinates", .structure(let range)): coordinates = range
+            default: break
+            }
+        }
+        guard isPoint, let coordinates else { return }
+        var inner = JSONCursor(bytes, in: coordinates)
+        var numbers: [Double] = []
+        first = true
+        try inner.openArray()
+        while try inner.nextElement(&first) {
+            guard case .number(let text) = try inner.value(), let number = Double(text) else {
+                throw .invalid("coordinates", "another type", "longitude and latitude")
+            }
+            numbers.append(number)
+        }
+        guard numbers.count >= 2 else { throw .missing("coordinates") }
+        fields.point = (longitude: numbers[0], latitude: numbers[1])
+    }
+}

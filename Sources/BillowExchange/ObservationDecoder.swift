@@ -1,0 +1,234 @@
+import Geometry
+import Turbulence
+
+/// Gives the bare values of a record their meaning.
+struct ObservationDecoder {
+    /// The import's clock.
+    let now: Instant
+    /// The source of records that name none.
+    let source: SourceID
+
+    /// How far ahead of the clock an observation may be, for clocks that disagree.
+    static let aheadSeconds = 300
+    /// The longest id, aircraft or report type, in bytes.
+    static let longestText = 256
+
+    /// An observation, and what had to be done to its values.
+    struct Decoded {
+        var observation: Observation
+        var finerCell = false
+        var clampedSeverity = false
+    }
+
+    func observation(_ fields: RecordFields, featureID: RecordFields.Value) throws(RefusalReason) -> Decoded {
+        guard fields[.reports] == .null else { throw .aggregated }
+        let (cell, finer) = try place(fields)
+        let altitude = try altitude(fields)
+        let (intensity, clamped) = try intensity(fields)
+        let observedAt = try observedAt(fields)
+        let observation = Observation(
+            id: try id(fields, featureID: featureID, observedAt: observedAt), cell: cell, altitude: altitude,
+            intensity: intensity, observedAt: observedAt, category: try category(fields), source: try source(fields),
+            kind: try kind(fields), aircraft: try shortText(fields, .aircraft))
+        return Decoded(observation: observation, finerCell: finer, clampedSeverity: clamped)
+    }
+
+    // MARK: Where
+
+    private func place(_ fields: RecordFields) throws(RefusalReason) -> (cell: Cell, finer: Bool) {
+        if let (index, text) = try h3(fields) {
+            switch H3Index.classify(index) {
+            case .cell(let cell): return (cell, false)
+            case .finer(_, let parent): return (parent, true)
+            case .coarser(let resolution): throw .coarserCell(h3: text, resolution: resolution)
+            case .invalid: throw .invalid("h3", text, "the index of an H3 cell")
+            }
+        }
+        guard let place = try point(fields) else { throw .missing("h3") }
+        return (H3.cell(at: place), false)
+    }
+
+    /// Hexadecimal as a text; a JSON number is the 64-bit index itself.
+    private func h3(_ fields: RecordFields) throws(RefusalReason) -> (index: UInt64, text: String)? {
+        switch fields[.h3] {
+        case .null: return nil
+        case .text(let text):
+            guard let index = H3Index.parse(text) else { throw .invalid("h3", text, "15 hexadecimal digits") }
+            return (index, text)
+        case .number(let text):
+            guard let index = UInt64(text) else { throw .invalid("h3", text, "an H3 index") }
+            return (index, text)
+        case .bool, .structure: throw .invalid("h3", "another type", "15 hexadecimal digits")
+        }
+    }
+
+    /// The Point, or else the columns of longitude and latitude; nil where there is neither.
+    func point(_ fields: RecordFields) throws(RefusalReason) -> LonLat? {
+        let longitude: Double
+        let latitude: Double
+        if let point = fields.point {
+            (longitude, latitude) = point
+        } else {
+            let given = (
+                try fields.number(.longitude, "degrees, -180 to 180"),
+                try fields.number(.latitude, "degrees, -90 to 90")
+            )
+            switch given {
+            case (nil, nil): return nil
+            case (nil, _): throw .missing("longitude")
+            case (_, nil): throw .missing("latitude")
+            case (let given?, let other?): (longitude, latitude) = (given, other)
+            }
+        }
+        guard abs(latitude) <= 90 else { throw .invalid("latitude", "\(latitude)", "degrees, -90 to 90") }
+        guard let place = LonLat(longitude: longitude, latitude: latitude) else {
+            throw .invalid("longitude", "\(longitude)", "degrees, -180 to 180")
+        }
+        return place
+    }
+
+    // MARK: How high
+
+    private func altitude(_ fields: RecordFields) throws(RefusalReason) -> AltitudeBand {
+        let single = try block(fields, .altitude)
+        let lowest = try block(fields, .altitudeMin)
+        let highest = try block(fields, .altitudeMax)
+        guard let from = lowest ?? single ?? highest, let to = highest ?? single ?? lowest else {
+            throw .missing("altitude")
+        }
+        guard let band = AltitudeBand(lowest: from, highest: to) else {
+            throw .contradiction("altitudeMin \(from.feet) is above altitudeMax \(to.feet)")
+        }
+        if let single, single < from || single > to {
+            throw .contradiction("altitude \(single.feet) is not within altitudeMin and altitudeMax")
+        }
+        return band
+    }
+
+    private func block(_ fields: RecordFields, _ name: FieldName) throws(RefusalReason) -> AltitudeBlock? {
+        let expected = "feet from 0 to 60999"
+        guard let feet = try fields.number(name, expected) else { return nil }
+        guard let block = AltitudeBlock(feet: feet) else {
+            throw .invalid(name.name, try fields.text(name) ?? "", expected)
+        }
+        return block
+    }
+
+    // MARK: How rough
+
+    private func intensity(_ fields: RecordFields) throws(RefusalReason) -> (Intensity, clamped: Bool) {
+        let (severity, clamped) = try severity(fields)
+        let edr = try edr(fields)
+        // A severity that was made from the EDR is made anew, by the table of the day.
+        if let edr, try fields.text(.severityBasis) == "edr" { return (.measured(edr), clamped) }
+        guard let intensity = Intensity(severity: severity, edr: edr) else { throw .missing("severity") }
+        return (intensity, clamped)
+    }
+
+    private func severity(_ fields: RecordFields) throws(RefusalReason) -> (Severity?, clamped: Bool) {
+        let expected = "0 to 5 or one of " + Severity.allCases.map(\.name).joined(separator: ", ")
+        let named = try fields.text(.severityName).flatMap { Severity($0.lowercased()) }
+        guard let text = try fields.text(.severity) else {
+            if named == nil, let word = try fields.text(.severityName) {
+                throw .invalid("severityName", word, expected)
+            }
+            return (named, false)
+        }
+        var severity = Severity(text.lowercased())
+        var clamped = false
+        if severity == nil, RecordFields.looksLikeANumber(text), let number = Double(text) {
+            clamped = number == 5
+            severity = UInt8(exactly: number).flatMap { Severity(rawValue: min($0, $0 == 5 ? 4 : $0)) }
+        }
+        guard let severity else { throw .invalid("severity", text, expected) }
+        if let named, named != severity {
+            throw .contradiction("severity \(severity.rawValue) is not severityName \(named.name)")
+        }
+        return (severity, clamped)
+    }
+
+    private func edr(_ fields: RecordFields) throws(RefusalReason) -> EDR? {
+        let expected = "m^(2/3)/s from 0 to 1"
+        guard let value = try fields.number(.edr, expected) else { return nil }
+        guard let edr = EDR(value) else { throw .invalid("edr", "\(value)", expected) }
+        return edr
+    }
+
+    // MARK: When
+
+    /// ISO 8601 with a zone, or Unix seconds as a number or as digits; not ahead of the clock.
+    func observedAt(_ fields: RecordFields) throws(RefusalReason) -> Instant {
+        let expected = "ISO 8601 with a zone (2026-11-21T02:30:00Z), or Unix seconds"
+        guard let text = try fields.text(.observedAt) else { throw .missing("observedAt") }
+        // Eight digits are a date without a time or zone before they are a second of 1970.
+        let isDate = text.utf8.count == 8 && (text.hasPrefix("19") || text.hasPrefix("20"))
+        var instant = Instant(text, fraction: true)
+        if instant == nil, !isDate, RecordFields.looksLikeANumber(text), let seconds = Double(text), seconds >= 0,
+            seconds <= Double(Instant.range.upperBound)
+        {
+            instant = Instant(seconds: Int(seconds))
+        }
+        guard let instant else { throw .invalid("observedAt", text, expected) }
+        try refuseFuture(instant)
+        return instant
+    }
+
+    func refuseFuture(_ instant: Instant) throws(RefusalReason) {
+        guard instant <= now.advanced(by: ObservationDecoder.aheadSeconds) else {
+            throw .future(observedAt: instant.description)
+        }
+    }
+
+    // MARK: By whom
+
+    /// The id of the record, or else of the feature. An id that Billow made of the content is not one: the content is.
+    private func id(_ fields: RecordFields, featureID: RecordFields.Value, observedAt: Instant) throws(RefusalReason)
+        -> String?
+    {
+        var given = try shortText(fields, .id)
+        if given == nil {
+            switch featureID {
+            case .text(let text), .number(let text): given = text.isEmpty ? nil : try short(text, "id")
+            case .null: break
+            case .bool, .structure: throw .invalid("id", "another type", "a text or a number")
+            }
+        }
+        if let id = given, let key = ObservationKey(id: id), key.observedAt == observedAt { return nil }
+        return given
+    }
+
+    private func category(_ fields: RecordFields) throws(RefusalReason) -> AircraftCategory? {
+        guard let text = try fields.text(.category) else { return nil }
+        guard let category = AircraftCategory(text.uppercased()) ?? Int(text).flatMap({ AircraftCategory(number: $0) })
+        else { throw .invalid("category", text, "C10, C20 … C110") }
+        return category
+    }
+
+    func source(_ fields: RecordFields) throws(RefusalReason) -> SourceID {
+        guard let text = try fields.text(.source) else { return source }
+        guard let named = SourceID(text) else {
+            throw .invalid("source", text, "1 to 64 letters, digits, '-', '_' and '.'")
+        }
+        return named
+    }
+
+    private func kind(_ fields: RecordFields) throws(RefusalReason) -> ObservationKind {
+        guard let text = try fields.text(.kind) else { return .inSitu }
+        guard let kind = ObservationKind(name: text.lowercased()) else {
+            throw .invalid("kind", text, ObservationKind.allCases.map(\.name).joined(separator: " or "))
+        }
+        return kind
+    }
+
+    func shortText(_ fields: RecordFields, _ name: FieldName) throws(RefusalReason) -> String? {
+        guard let text = try fields.text(name) else { return nil }
+        return try short(text, name.name)
+    }
+
+    private func short(_ text: String, _ name: String) throws(RefusalReason) -> String {
+        guard text.utf8.count <= ObservationDecoder.longestText else {
+            throw .invalid(name, text, "at most \(ObservationDecoder.longestText) bytes long")
+        }
+        return text
+    }
+}

@@ -1,0 +1,56 @@
+public import AviationWeather
+import Geometry
+public import Turbulence
+
+extension PilotReport {
+    /// What a pilot report's turbulence groups put on the map, and what they don't.
+    public struct Placement: Sendable, Hashable {
+        /// One for each group that says how rough and has a level: ids `{report id}-1`, `-2`.
+        public var observations: [Observation] = []
+        /// Groups that say how rough, but not at which level: they stand in `pireps` only.
+        public var withoutLevel = 0
+        /// Groups whose base is above their top, or whose level lies above 60,999 ft: likewise.
+        public var unusableLevel = 0
+    }
+
+    /// Places each group in the hexagon of the report: in the blocks from base to top; with one bound, in the block of that;
+    /// with none, at the flight level; with no level at all, nowhere. A group without a usable intensity is no observation.
+    public func placement() -> Placement {
+        var placement = Placement()
+        let cell = H3.cell(at: place)
+        for (index, group) in turbulence.enumerated() {
+            guard let severity = group.severity else { continue }
+            guard let lowest = group.baseFeet ?? group.topFeet ?? altitudeFeet,
+                let highest = group.topFeet ?? group.baseFeet ?? altitudeFeet
+            else {
+                placement.withoutLevel += 1
+                continue
+            }
+            guard let from = AltitudeBlock(feet: Double(lowest)), let to = AltitudeBlock(feet: Double(highest)),
+                let band = AltitudeBand(lowest: from, highest: to), lowest <= highest
+            else {
+                placement.unusableLevel += 1
+                continue
+            }
+            placement.observations.append(
+                Observation(
+                    id: "\(id)-\(index + 1)", cell: cell, altitude: band, intensity: .reported(severity, edr: nil),
+                    observedAt: observedAt, source: source, kind: .pilotReport, aircraft: aircraft))
+        }
+        return placement
+    }
+
+    /// A report of the Aviation Weather Center in Billow's words; nil where the place is none on Earth.
+    public init?(_ report: AircraftReport, source: SourceID) {
+        guard let place = LonLat(longitude: report.longitude, latitude: report.latitude) else { return nil }
+        self.init(
+            id: report.id, place: place, observedAt: Instant(report.observedAt), type: report.kind.rawValue,
+            aircraft: report.aircraft, altitudeFeet: report.altitudeFeet,
+            turbulence: report.turbulence.map { layer in
+                TurbulenceGroup(
+                    severity: layer.intensity?.step.flatMap { Severity(rawValue: UInt8(clamping: $0)) },
+                    intensity: layer.intensity?.rawValue, baseFeet: layer.baseFeet, topFeet: layer.topFeet,
+                    type: layer.type?.rawValue, frequency: layer.frequency?.rawValue)
+            }, text: report.text, source: source)
+    }
+}

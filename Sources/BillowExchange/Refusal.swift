@@ -1,0 +1,93 @@
+/// A record, or a whole file, that an import didn't take.
+public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The line that it begins on, from 1.
+    public var line: Int
+    /// Its place among the file's records, from 1; 0 where the file as a whole is meant.
+    public var record: Int
+    public var reason: RefusalReason
+
+    public init(line: Int, record: Int, reason: RefusalReason) {
+        self.line = line
+        self.record = record
+        self.reason = reason
+    }
+
+    public var description: String {
+        record == 0 ? "line \(line): \(reason)" : "line \(line), record \(record): \(reason)"
+    }
+}
+
+/// Why.
+public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Neither GeoJSON nor CSV nor a form of pilot reports, with what was found instead.
+    case unknownFormat(String)
+    /// Not grammatical JSON or CSV.
+    case syntax(String)
+    /// The file ends within a record.
+    case truncated
+    /// Nested deeper than 64 levels.
+    case tooDeep
+    /// Longer than a record can be, in bytes.
+    case tooLong(limit: Int)
+    case notUTF8
+    /// JSON, but not a Feature nor a pilot report.
+    case notAFeature
+    /// A hexagon of the aggregated picture: what it stands for can't be told from it.
+    case aggregated
+    /// What an observation can't do without, by the name it should have.
+    case missing(String)
+    /// A value that can't be used.
+    case invalid(field: String, value: String, expected: String)
+    /// Two values that exclude each other.
+    case contradiction(String)
+    /// A cell larger than resolution 5.
+    case coarserCell(h3: String, resolution: Int)
+    /// Observed later than the clock allows.
+    case future(observedAt: String)
+    /// CSV columns that name the same thing.
+    case duplicateColumn(String)
+
+    /// A short word to count by; the values are left out.
+    public var code: String {
+        switch self {
+        case .unknownFormat: "unknown format"
+        case .syntax: "syntax error"
+        case .truncated: "cut off"
+        case .tooDeep: "nested too deeply"
+        case .tooLong: "too long"
+        case .notUTF8: "not UTF-8"
+        case .notAFeature: "not an observation"
+        case .aggregated: "aggregated hexagon"
+        case .missing(let field): "missing \(field)"
+        case .invalid(let field, _, _): "invalid \(field)"
+        case .contradiction: "contradiction"
+        case .coarserCell: "coarser cell"
+        case .future: "in the future"
+        case .duplicateColumn: "duplicate column"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .unknownFormat(let found): "neither GeoJSON, CSV of observations nor pilot reports: \(found)"
+        case .syntax(let what): "can't be read: \(what)"
+        case .truncated: "the file ends in the middle of it"
+        case .tooDeep: "nested deeper than \(JSONCursor.maximumDepth) levels"
+        case .tooLong(let limit): "longer than \(limit) bytes"
+        case .notUTF8: "not UTF-8"
+        case .notAFeature: "neither a GeoJSON Feature nor a pilot report"
+        case .aggregated: "an aggregated hexagon (it has 'reports'), not an observation"
+        case .missing(let field): "\(field) is missing"
+        case .invalid(let field, let value, let expected): "\(field) is '\(value)'; it must be \(expected)"
+        case .contradiction(let what): what
+        case .coarserCell(let h3, let resolution):
+            "h3 '\(h3)' is a cell of resolution \(resolution); it must be 5 or finer"
+        case .future(let observedAt): "observedAt \(observedAt) is more than 5 minutes ahead"
+        case .duplicateColumn(let name): "more than one column for \(name)"
+        }
+    }
+
+    static func invalid(_ field: String, _ value: String, _ expected: String) -> RefusalReason {
+        .invalid(field: field, value: value.count > 100 ? String(value.prefix(100)) + "…" : value, expected: expected)
+    }
+}

@@ -1,0 +1,185 @@
+import BillowExchange
+import Foundation
+import Geometry
+import Testing
+import Turbulence
+
+private let good =
+    #"{"type":"Feature","properties":{"h3":"85283473fffffff","altitude":38000,"severity":3,"observedAt":1700000000}}"#
+
+private func collection(_ features: [String], separator: String = ",\n") -> String {
+    #"{"type":"FeatureCollection","name":"x","features":[\#(features.joined(separator: separator))],"crs":{"a":[1]}}"#
+}
+
+@Suite struct `Streaming an import` {
+    /// Documents, the number of observations in them, and the lines and codes of what is refused.
+    static let documents: [(String, Int, [String])] = [
+        (good, 1, []),
+        (good + "\n", 1, []),
+        ("\(good)\n\(good)\r\n\n\(good)", 3, []),
+        ("\u{1E}\(good)\n\u{1E}\(good)\n", 2, []),
+        ("\u{1E}\(good)\n\u{1E}{\"type\":\n\u{1E}\(good)\n", 2, ["2 cut off"]),
+        ("[\(good),\(good)]", 2, []),
+        (collection([good, good]), 2, []),
+        (collection([good, good], separator: ","), 2, []),
+        (collection([]), 0, []),
+        (collection(["\n\(good)\n"]), 1, []),
+        (collection(["\n\(good)", "\(good)\n"]), 2, []),
+        (#"{"features":[\#(good)],"type":"FeatureCollection"}"#, 1, []),
+        (#"{"type":"FeatureCollection","x":{"features":[\#(good)]},"features":[\#(good)]}"#, 1, []),
+        (good.replacing(",", with: ",\n").replacing("{", with: "{\n  "), 1, []),
+        (collection([good]) + "\n" + collection([good]), 2, []),
+        // Damage.
+        ("\(good)\ngarbage\n\(good)", 2, ["2 syntax error"]),
+        ("garbage\n\(good)\n\(good)", 2, ["1 syntax error"]),
+        ("\(good.dropLast(8))\n\(good)\n\(good)", 2, ["1 syntax error"]),
+        ("\(good)\n\(good.dropLast(1))\n\(good)\n\(good.dropLast(30))", 2, ["2 syntax error", "4 syntax error"]),
+        (
+            "\(good)\n[1,2]\n\"x\"\nnull\n\(good)", 2,
+            ["2 not an observation", "3 not an observation", "4 not an observation"]
+        ),
+        (String(collection([good, good]).dropLast(40)), 1, ["2 cut off"]),
+        (String(collection([good, good]).prefix(200)), 1, ["2 cut off"]),
+        (collection([good, "{\"type\":oops}", good]), 2, ["2 syntax error"]),
+        (collection([good, "17,\"x\"", good]), 2, ["2 syntax error", "2 syntax error"]),
+        (collection([good, String(good.dropLast(2)), good]), 2, ["2 syntax error"]),
+        (collection([good, "{]", good, good]), 3, ["2 syntax error"]),
+        (collection([good, "{\"a\":\"cut", good]), 2, ["2 syntax error"]),
+        (
+            collection([good, "{\"a\":NaN}", "{\"a\":1,}", "{\"a\":01}", good]), 2,
+            ["2 syntax error", "3 syntax error", "4 syntax error"]
+        ),
+        (
+            collection([good, "{}", "{\"type\":\"Feature\"}", "{\"properties\":null}", good]), 2,
+            ["2 missing h3", "3 not an observation", "4 missing h3"]
+        ),
+        ("{", 0, ["1 cut off"]),
+        ("[", 0, ["1 cut off"]),
+        ("{\"type\":\"FeatureCollection\",\"features\":", 0, ["1 cut off"]),
+        ("", 0, ["1 unknown format"]),
+        (" \n\t ", 0, ["1 unknown format"]),
+        ("{\"status\":\"error\",\"error\":\"area required\"}", 0, ["1 missing h3"]),
+    ]
+
+    @Test(arguments: documents.indices) func `a document gives its observations and names what it can't read`(
+        index: Int
+    ) {
+        let (text, count, refusals) = Self.documents[index]
+        let items = importing(text).items
+        #expect(items.observations.count == count, "\(text)")
+        #expect(items.refusals.map { "\($0.line) \($0.reason.code)" } == refusals, "\(text)")
+    }
+
+    @Test(arguments: documents.indices, [1, 2, 7, 64]) func `pieces of any size give the same as the whole`(
+        index: Int, pieces: Int
+    ) {
+        let text = Self.documents[index].0
+        let whole = importing(text)
+        let pieced = importing(text, pieces: pieces)
+        #expect(whole.items == pieced.items, "\(text)")
+        #expect(whole.summary == pieced.summary)
+    }
+
+    @Test(arguments: Fixture.allCases, [1, 100]) func `real files give the same in pieces`(
+        fixture: Fixture, pieces: Int
+    ) throws {
+        let data = try fixture.data()
+        #expect(importing(data).items == importing(data, pieces: pieces).items)
+    }
+
+    @Test func `every cut of a file gives a prefix of its observations, and never fails`() {
+        let text = collection([good, good.replacing("38000", with: "39000"), good])
+        let all = importing(text).items.observations
+        for length in 0..<text.utf8.count {
+            let cut = importing(text.utf8.prefix(length))
+            #expect(cut.items.observations == Array(all.prefix(cut.items.observations.count)))
+            #expect(!cut.items.refusals.isEmpty)
+        }
+    }
+
+    @Test func `any byte in any place may be wrong`() {
+        let csv = "h3,altitude,severity,observedAt,aircraft\n85283473fffffff,38000,3,1700000000,\"a\"\n"
+        for text in [good + "\n" + good + "\n", collection([good, good]), csv] {
+            let bytes = Array(text.utf8)
+            for place in bytes.indices {
+                for wrong in [0x00, 0x0A, 0x1E, 0x22, 0x2C, 0x30, 0x5B, 0x5D, 0x7B, 0x7D, 0xFF] as [UInt8] {
+                    var bytes = bytes
+                    bytes[place] = wrong
+                    let (items, summary) = importing(bytes)
+                    #expect(items.observations.count == summary.observationCount)
+                    #expect(items.refusals.count == summary.refusedCount)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["[", "{\"a\":", "[[{\"a\":"]) func `nesting of any depth is refused without exhausting the stack`(
+        opening: String
+    ) {
+        let deep = String(repeating: opening, count: 100_000)
+        #expect(importing(deep).items.observations.isEmpty)
+        #expect(importing(good + "\n" + deep + "\n" + good).items.observations.count == 2)
+        let closed = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+        let inside = importing(collection([good, "{\"type\":\"Feature\",\"x\":\(closed)}", good]))
+        #expect(inside.items.observations.count == 2)
+        #expect(inside.items.refusals.map(\.reason) == [.tooDeep])
+    }
+
+    @Test func `what is compressed or UTF-16 is named as that`() {
+        #expect(importing([0x1F, 0x8B, 8, 0]).items.refusals.first?.reason.description.contains("gzip") == true)
+        #expect(importing([0xFF, 0xFE, 0x7B, 0]).items.refusals.first?.reason.description.contains("UTF-16") == true)
+    }
+
+    @Test func `invalid UTF-8 refuses its record`() {
+        let bytes = Array(good.utf8)
+        let bad = Array(good.replacing("\"type\":\"Feature\"", with: "\"id\":\"?\"").utf8).map {
+            $0 == 0x3F ? 0xFF : $0
+        }
+        let items = importing(bytes + [0x0A] + bad + [0x0A] + bytes).items
+        #expect(items.observations.count == 2)
+        #expect(items.refusals.map(\.reason) == [.notUTF8])
+    }
+
+    @Test func `memory stays that of a record, and progress counts every byte`() {
+        var reader = ImportReader(now: testNow)
+        var taken = reader.read(Array(#"{"type":"FeatureCollection","features":["#.utf8)).count
+        let piece = Array(String(repeating: good + ",", count: 100).utf8)
+        for _ in 0..<50 { taken += reader.read(piece).count }
+        taken += reader.read(Array("]}".utf8)).count
+        taken += reader.finish().count
+        #expect(taken == 5_000)
+        #expect(reader.bytesRead == 42 + 50 * piece.count)
+        #expect(reader.format == .json)
+    }
+
+    @Test func `refusals are counted by reason with the first few lines`() {
+        let lines = [good] + Array(repeating: good.replacing("38000", with: "-1"), count: 20) + ["x"]
+        let summary = importing(lines.joined(separator: "\n")).summary
+        #expect(summary.refusedCount == 21)
+        #expect(summary.refusals["invalid altitude"]?.count == 20)
+        #expect(summary.refusals["invalid altitude"]?.examples.map(\.line) == [2, 3, 4, 5, 6])
+        #expect(
+            summary.refusals["invalid altitude"]?.examples.first?.description
+                == "line 2, record 2: altitude is '-1'; it must be feet from 0 to 60999")
+        var twice = summary
+        twice.add(summary)
+        #expect(twice.refusals["invalid altitude"]?.count == 40)
+        #expect(twice.refusals["invalid altitude"]?.examples.count == 5)
+        #expect(twice.read == 44)
+    }
+
+    @Test func `a file is read in pieces, and one that can't be read is named`() throws {
+        let path = Bundle.module.bundleURL.appending(path: "Fixtures/\(Fixture.florida.rawValue)").path
+        var file = try ImportFile(path: path)
+        var reader = ImportReader(now: testNow)
+        while let piece = try file.next() { _ = reader.read(piece) }
+        _ = reader.finish()
+        #expect(reader.summary.pilotReportCount == 57)
+        #expect(file.progress.fraction == 1)
+        #expect(file.progress.bytesRead == reader.bytesRead)
+        #expect(throws: ImportFileError(path: "/nowhere/at/all", reason: "no such file")) {
+            _ = try ImportFile(path: "/nowhere/at/all")
+        }
+        #expect(throws: ImportFileError(path: "/", reason: "it is a folder")) { _ = try ImportFile(path: "/") }
+    }
+}
