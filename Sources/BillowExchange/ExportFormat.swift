@@ -36,14 +36,6 @@ public enum FeatureGeometry: Sendable, Hashable {
     case multiPolygon([[[LonLat]]])
 }
 
-/// Where a feature's severity is from.
-public enum SeverityBasis: String, Sendable, Hashable {
-    /// Made from the EDR by the category's table.
-    case edr
-    /// Given by the source.
-    case reported
-}
-
 /// How a hexagon's severity changed against 30 minutes before.
 public enum Trend: String, Sendable, Hashable {
     case worse, better

@@ -126,14 +126,6 @@ public struct StandingRecord: Sendable, Hashable {
     public var basis: SeverityBasis
 }
 
-/// Where a severity comes from.
-public enum SeverityBasis: String, Sendable, Hashable {
-    /// Classed from EDR by the category's table.
-    case edr
-    /// As the source gave it.
-    case reported
-}
-
 /// One cell of the aggregated picture.
 public struct Hexagon: Sendable, Hashable {
     /// The record that decides it.

@@ -29,8 +29,13 @@ extension ObservationRow {
 
     /// Whether an observation without id would be this row: everything that makes up its content is the same.
     func isSameContent(as observation: Observation, source: SourceNumber) -> Bool {
-        cell == observation.cell && altitude == observation.altitude && intensity == observation.intensity
-            && observedAt == observation.observedAt && category == observation.category && self.source == source
+        intensity == observation.intensity && isSamePlace(as: observation, source: source)
+    }
+
+    /// Whether an observation is about the same place, second and category, by the same source.
+    func isSamePlace(as observation: Observation, source: SourceNumber) -> Bool {
+        cell == observation.cell && altitude == observation.altitude && observedAt == observation.observedAt
+            && category == observation.category && self.source == source
     }
 }
 

@@ -46,6 +46,8 @@ enum Query {
         SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND source = ? AND until IS NULL
         """
     static let countKeys = "SELECT count(*) FROM observation WHERE key >= ? AND key < ?"
+    static let oldestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key LIMIT 1"
+    static let newestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key DESC LIMIT 1"
     static let openRows = "SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key"
     static let openPage = """
         SELECT \(rowAndDetails) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key LIMIT ?
@@ -78,7 +80,7 @@ enum Query {
     static let all = [
         head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
         insertObservation, closeObservation, observationByKey, openObservationByExternalID, openObservationByFeatureID,
-        openOfSource, countKeys, openRows, openPage, openedSince, closedSince, insertReport, closeReport, openReport,
+        openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport, closeReport, openReport,
         openReports,
     ]
 }

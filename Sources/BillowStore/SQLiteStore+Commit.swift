@@ -120,7 +120,7 @@ extension Head {
 private struct BatchWriter {
     private let db: Database
     private let tag: @Sendable (Observation, String?) -> UInt32
-    private let sources: [SourceID: SourceNumber]
+    private let sources: [SourceID: SourceRecord]
     private let before: Int64
     /// The version that the batch's rows carry. No other writer can raise the head meanwhile: the transaction holds the
     /// write lock from its start.
@@ -136,7 +136,7 @@ private struct BatchWriter {
         self.db = db
         self.tag = tag
         sources = Dictionary(
-            try SourceRecord.all(db).map { ($0.id, $0.number) }, uniquingKeysWith: { first, _ in first })
+            try SourceRecord.all(db).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         before = try Head(db).version.rawValue
         version = before + 1
         result = BatchResult(version: Version(rawValue: before))
@@ -147,8 +147,8 @@ private struct BatchWriter {
     }
 
     func number(of source: SourceID) throws -> SourceNumber {
-        guard let number = sources[source] else { throw StoreError.unknownSource(source) }
-        return number
+        guard let record = sources[source] else { throw StoreError.unknownSource(source) }
+        return record.number
     }
 
     /// Raises the head where a row changed.
@@ -164,16 +164,20 @@ private struct BatchWriter {
     // MARK: Observations
 
     /// An observation whose content is its identity: a row that counts at one of its keys, before the first free one, is
-    /// the same observation.
+    /// the same observation. A source of computed values has one value for a place and second: another is a correction.
     mutating func take(_ observation: Observation, key: ObservationKey) throws {
         let source = try number(of: observation.source)
+        let isComputed = sources[observation.source]?.merge == .replace
         var key = key
         while try !open(observation, at: key, source: source, id: nil) {
             if let found = try row(at: key), found.row.until == nil, found.details.id == nil,
-                found.row.isSameContent(as: observation, source: source)
+                found.row.isSamePlace(as: observation, source: source)
             {
-                result.duplicates += 1
-                return
+                if found.row.intensity == observation.intensity {
+                    result.duplicates += 1
+                    return
+                }
+                if isComputed { try correct(key) }
             }
             key = key.next
         }
@@ -191,14 +195,16 @@ private struct BatchWriter {
             try correct(found.row.key)
         } else if let exported = ObservationKey(id: id) {
             let key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, nil))
-            if exported.isNear(key) { return try take(observation, key: key) }
+            if try isOpen(observation, from: key, source: source) {
+                result.duplicates += 1
+                return
+            }
             if let found = try row(at: exported), found.row.until == nil, found.details.id == nil,
                 found.row.source == source
             {
                 try correct(exported)
-            } else if try isOpen(observation, from: key, source: source) {
-                result.duplicates += 1
-                return
+            } else if exported.isNear(key) {
+                return try take(observation, key: key)
             }
         }
         var key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, id))

@@ -50,6 +50,16 @@ extension SQLiteStore {
         }
     }
 
+    public func extent() async throws(StoreError) -> ClosedRange<Instant>? {
+        try await reading { db in
+            func instant(_ query: String) throws -> Instant? {
+                try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
+            }
+            guard let oldest = try instant(Query.oldestKey), let newest = try instant(Query.newestKey) else { return nil }
+            return oldest...max(oldest, newest)
+        }
+    }
+
     /// A `limit` below 1 gives an empty page.
     public func page(
         after: ObservationKey?, from: Instant, to: Instant, limit: Int

@@ -151,3 +151,11 @@ public struct AircraftCategory: Sendable, Hashable, Comparable {
     public var name: String { "C\(number)" }
     public static func < (a: AircraftCategory, b: AircraftCategory) -> Bool { a.number < b.number }
 }
+
+/// Where the severity comes from that an observation stands for.
+public enum SeverityBasis: String, Sendable, Hashable {
+    /// Classed from EDR by the category's table.
+    case edr
+    /// As the source gave it.
+    case reported
+}
