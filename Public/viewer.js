@@ -31,7 +31,10 @@ function start() {
 
     const legend = new Legend(document.getElementById("legend"));
     const status = new StatusBar(() => change({ time: null }));
-    const draw = () => status.show(knowledge);
+    const draw = () => {
+        status.show(knowledge);
+        map.getContainer().setAttribute("aria-busy", !pictures.current || pictures.next !== null || !map.areTilesLoaded());
+    };
     const pictures = new Pictures(map, maplibregl, () => requestDraw());
     knowledge.pictures = pictures;
     const controls = new Controls(view, change);
@@ -143,7 +146,9 @@ function start() {
     addEventListener("online", poll);
     setInterval(draw, TICK_MILLISECONDS);
     draw();
-    map.once("load", () => {
+    map.on("idle", draw);
+    // Not `load`, which waits for the base map: the turbulence is what matters.
+    map.once("style.load", () => {
         // On a phone the sources of the maps are behind their button from the start.
         map.getContainer().querySelector(".maplibregl-compact-show")?.classList.remove("maplibregl-compact-show");
         applyView();
