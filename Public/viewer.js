@@ -148,10 +148,12 @@ function start() {
     draw();
     map.on("idle", draw);
     // Not `load`, which waits for the base map: the turbulence is what matters.
-    map.once("style.load", () => {
-        // On a phone the sources of the maps are behind their button from the start.
-        map.getContainer().querySelector(".maplibregl-compact-show")?.classList.remove("maplibregl-compact-show");
-        applyView();
+    map.once("style.load", applyView);
+    map.once("idle", () => {
+        // On a phone the attribution opens by itself and hides the map; it stays behind its button.
+        const attribution = map.getContainer().querySelector(".maplibregl-compact-show");
+        attribution?.classList.remove("maplibregl-compact-show");
+        attribution?.removeAttribute("open");
     });
 }
 
