@@ -172,7 +172,9 @@ function makeMap(view) {
         drawNames(map);
         return map;
     } catch (error) {
-        return fatal(`The map can't be drawn here: ${error.message}`);
+        // MapLibre's message is a JSON text where WebGL is what is missing.
+        const reason = /webgl/i.test(error.message) ? "this browser or device gives no WebGL" : error.message;
+        return fatal(`The map can't be drawn here: ${reason}.`);
     }
 }
 
