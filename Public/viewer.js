@@ -31,7 +31,10 @@ function start() {
 
     const legend = new Legend(document.getElementById("legend"));
     const status = new StatusBar(() => change({ time: null }));
-    const draw = () => status.show(knowledge);
+    const draw = () => {
+        status.show(knowledge);
+        map.getContainer().setAttribute("aria-busy", !pictures.current || pictures.next !== null || !map.areTilesLoaded());
+    };
     const pictures = new Pictures(map, maplibregl, () => requestDraw());
     knowledge.pictures = pictures;
     const controls = new Controls(view, change);
@@ -143,10 +146,14 @@ function start() {
     addEventListener("online", poll);
     setInterval(draw, TICK_MILLISECONDS);
     draw();
-    map.once("load", () => {
-        // On a phone the sources of the maps are behind their button from the start.
-        map.getContainer().querySelector(".maplibregl-compact-show")?.classList.remove("maplibregl-compact-show");
-        applyView();
+    map.on("idle", draw);
+    // Not `load`, which waits for the base map: the turbulence is what matters.
+    map.once("style.load", applyView);
+    map.once("idle", () => {
+        // On a phone the attribution opens by itself and hides the map; it stays behind its button.
+        const attribution = map.getContainer().querySelector(".maplibregl-compact-show");
+        attribution?.classList.remove("maplibregl-compact-show");
+        attribution?.removeAttribute("open");
     });
 }
 
@@ -165,7 +172,9 @@ function makeMap(view) {
         drawNames(map);
         return map;
     } catch (error) {
-        return fatal(`The map can't be drawn here: ${error.message}`);
+        // MapLibre's message is a JSON text where WebGL is what is missing.
+        const reason = /webgl/i.test(error.message) ? "this browser or device gives no WebGL" : error.message;
+        return fatal(`The map can't be drawn here: ${reason}.`);
     }
 }
 

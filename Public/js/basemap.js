@@ -43,7 +43,7 @@ export function style() {
         sources: {
             [SOURCE]: {
                 type: "geojson", data: new URL("vendor/basemap/basemap.geojson", document.baseURI).href,
-                attribution: "Base map: Natural Earth", maxzoom: 8, tolerance: 0.3,
+                attribution: "Base map: Natural Earth, GSHHG", maxzoom: 8, tolerance: 0.3,
             },
             graticule: { type: "geojson", data: graticule(), tolerance: 0 },
         },
@@ -54,6 +54,10 @@ export function style() {
                 id: "land", type: "fill", source: SOURCE, filter: ["==", ["get", "kind"], "land"],
                 // Countries share their borders' vertices; antialiased, each border would show as a seam.
                 paint: { "fill-color": colour.land, "fill-antialias": false },
+            },
+            {
+                id: "lake", type: "fill", source: SOURCE, filter: ["==", ["get", "kind"], "lake"],
+                paint: { "fill-color": colour.ocean, "fill-antialias": false },
             },
             line("state", colour.state, 0.8, 2.5),
             line("border", colour.border, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.4]),
@@ -79,6 +83,7 @@ export function drawNames(map) {
         const colour = colours();
         map.setPaintProperty("ocean", "background-color", colour.ocean);
         map.setPaintProperty("land", "fill-color", colour.land);
+        map.setPaintProperty("lake", "fill-color", colour.ocean);
         for (const layer of ["graticule", "state", "border", "coast"]) map.setPaintProperty(layer, "line-color", colour[layer]);
         for (const id of drawn) map.updateImage(id, nameImage(id));
     });

@@ -15,7 +15,9 @@ export class Inspector {
     #map;
     #view;
     #legend;
-    #popup;
+    #marker;
+    #root = document.getElementById("details");
+    #body = document.getElementById("details-body");
     #place = null;
     #abort = null;
 
@@ -24,24 +26,31 @@ export class Inspector {
         this.#map = map;
         this.#view = view;
         this.#legend = legend;
-        this.#popup = new maplibregl.Popup({ maxWidth: "320px", closeOnClick: false, focusAfterOpen: false });
-        this.#popup.on("close", () => {
-            this.#abort?.abort();
-            this.#place = null;
-        });
+        this.#marker = new maplibregl.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
+        document.getElementById("details-close").addEventListener("click", () => this.close());
         map.on("click", (event) => this.open(event.lngLat));
-        map.getCanvas().addEventListener("keydown", (event) => {
-            if (event.key === "Enter") this.open(map.getCenter());
-            if (event.key === "Escape") this.#popup.remove();
-        });
+        map.getCanvas().addEventListener("keydown", (event) => event.key === "Enter" && this.open(map.getCenter()));
+        addEventListener("keydown", (event) => event.key === "Escape" && this.close());
     }
 
     /** Shows what is at a place. */
     open(lngLat) {
-        this.#popup.setLngLat(lngLat).setDOMContent(element("p", {}, "Looking…"));
-        if (!this.#popup.isOpen()) this.#popup.addTo(this.#map);
         this.#place = lngLat;
+        this.#marker.setLngLat(lngLat).addTo(this.#map);
+        this.#body.replaceChildren(element("p", {}, "Looking…"));
+        this.#root.hidden = false;
+        document.body.classList.add("details-open");
         this.refresh();
+    }
+
+    close() {
+        if (!this.#place) return;
+        this.#abort?.abort();
+        this.#place = null;
+        this.#marker.remove();
+        this.#root.hidden = true;
+        document.body.classList.remove("details-open");
+        this.#map.getCanvas().focus();
     }
 
     /** Asks again for the open place, when the picture has changed. */
@@ -56,7 +65,7 @@ export class Inspector {
             content = element("p", { className: "problem" }, `What is here can't be told: ${error.message}`);
         }
         // Another place was asked for meanwhile, or none.
-        if (!abort.signal.aborted && this.#place) this.#popup.setDOMContent(element("div", { role: "status" }, content));
+        if (!abort.signal.aborted) this.#body.replaceChildren(content);
     }
 
     async #content(lngLat, signal) {
@@ -119,7 +128,7 @@ export class Inspector {
             ["Since 30 min", { worse: "worse", better: "better" }[record.trend]],
             ["Reports", record.reports],
         ].filter(([, value]) => value !== undefined && value !== null && value !== "");
-        return element("div", { className: "hexagon" },
+        return element("div", {},
             element("h3", {}, entry ? swatch(entry) : null, entry?.label ?? SEVERITIES[record.severity] ?? `Severity ${record.severity}`),
             count > 1 ? element("p", { className: "note" }, `The worst of ${count} cells near here; zoom in for each.`) : null,
             element("dl", {}, ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))])),
