@@ -74,6 +74,7 @@ let package = Package(
                 "Geometry", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
         .target(
             name: "BillowServer",
@@ -121,8 +122,12 @@ let package = Package(
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SkyPathTests",
-            dependencies: ["SkyPath", "UpstreamSimulator", "Geometry",
-                .product(name: "AsyncHTTPClient", package: "async-http-client")], swiftSettings: strict),
+            dependencies: [
+                "SkyPath", "UpstreamSimulator", "Geometry",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ], swiftSettings: strict),
         .testTarget(
             name: "BillowSyncTests",
             dependencies: [
