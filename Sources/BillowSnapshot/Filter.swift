@@ -2,7 +2,8 @@ public import Turbulence
 
 /// What a picture is asked for, besides where and when: the one filter grammar of every route.
 public struct Filter: Sendable, Hashable {
-    public var history: History
+    /// How far the picture looks back, in seconds: one of the histories, or 1…21,600 of an interval's own.
+    public var lookBackSeconds: Int
     public var severities: SeveritySet
     public var altitudes: AltitudeRange
     /// nil for every source.
@@ -15,7 +16,7 @@ public struct Filter: Sendable, Hashable {
         history: History = .default, severities: SeveritySet = .all, altitudes: AltitudeRange = .all,
         sources: Set<SourceID>? = nil, kinds: Set<ObservationKind>? = nil, category: AircraftCategory = .default
     ) {
-        self.history = history
+        lookBackSeconds = history.seconds
         self.severities = severities
         self.altitudes = altitudes
         self.sources = sources
@@ -37,7 +38,7 @@ struct RowTest: Sendable {
     private let thresholds: SeverityThresholds
 
     init(filter: Filter, at instant: Instant, sources: [SourceNumber: SourceID], table: SeverityTable) {
-        after = UInt32(instant.advanced(by: -filter.history.seconds).seconds)
+        after = UInt32(instant.advanced(by: -filter.lookBackSeconds).seconds)
         upTo = UInt32(instant.seconds)
         minimum = UInt8(filter.altitudes.minimum)
         maximum = UInt8(filter.altitudes.maximum)

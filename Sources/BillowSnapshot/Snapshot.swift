@@ -24,7 +24,7 @@ public struct Snapshot: Sendable {
 
     /// The picture at an instant, or nil where it needs rows from before `liveFrom`.
     public func frame(at instant: Instant, filter: Filter) -> Frame? {
-        guard instant.advanced(by: 1 - filter.history.seconds) >= liveFrom else { return nil }
+        guard instant.advanced(by: 1 - filter.lookBackSeconds) >= liveFrom else { return nil }
         return Frame(window: window, at: instant, filter: filter, table: severityTable)
     }
 }

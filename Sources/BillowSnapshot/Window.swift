@@ -110,7 +110,7 @@ public struct Window: Sendable {
     /// The segments that a picture at an instant looks at, newest hour first.
     func segments(for filter: Filter, at instant: Instant) -> [Segment] {
         let last = instant.seconds / Segment.seconds
-        let first = max(instant.seconds - filter.history.seconds + 1, 0) / Segment.seconds
+        let first = max(instant.seconds - filter.lookBackSeconds + 1, 0) / Segment.seconds
         return stride(from: last, through: first, by: -1).compactMap { segments[$0] }
     }
 }

@@ -1,4 +1,4 @@
-import BillowStore
+public import BillowStore
 import Foundation
 public import Geometry
 public import SkyPath

@@ -1,0 +1,99 @@
+public import BillowExchange
+public import BillowSnapshot
+public import Geometry
+import HTTPTypes
+import Hummingbird
+public import Turbulence
+
+/// What features are asked for: the same for a page of items, for an export and for the command line.
+public struct FeatureQuery: Sendable {
+    public var collection: ExportCollection
+    /// The instant of the picture, for hexagons.
+    public var instant: Instant
+    public var filter: Filter
+    /// Whether records given for another category than the filter's are left out of observations.
+    public var categoryIsAsked: Bool
+    /// Observed at `from` ≤ t < `to`, for observations and pilot reports.
+    public var from: Instant
+    public var to: Instant
+    public var box: BoundingBox?
+    /// Whether hexagons are aggregated; false gives every standing record.
+    public var aggregate: Bool
+
+    static let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "f"])
+
+    init(_ reader: QueryReader, collection: ExportCollection, frames: FrameSource, snapshot: Snapshot) throws(Problem) {
+        self.collection = collection
+        filter = try reader.filter()
+        categoryIsAsked = reader.has("category")
+        box = try reader.bbox()
+        aggregate = try reader.boolean("aggregate") ?? true
+        let time = try reader.time()
+        let datetime = try reader.datetime()
+        instant = snapshot.publication.asOf
+        from = .distantPast
+        to = .distantFuture
+        if collection == .hexagons {
+            try setPicture(time, datetime, reader, frames, snapshot)
+        } else {
+            try setRange(time, datetime, reader, snapshot)
+        }
+    }
+
+    /// On hexagons an instant is the picture at it, an interval a/b the picture at b over (a, b], at most 6 h.
+    private mutating func setPicture(
+        _ time: RequestedTime, _ datetime: DatetimeParameter?, _ reader: QueryReader, _ frames: FrameSource,
+        _ snapshot: Snapshot
+    ) throws(Problem) {
+        switch datetime {
+        case nil: instant = try frames.instant(time, in: snapshot)
+        case .instant(let wanted): instant = try frames.instant(.instant(wanted), in: snapshot)
+        case .interval(let start, let end):
+            instant = try frames.instant(end.map { .instant($0) } ?? .latest, in: snapshot)
+            guard let start else { return }
+            let seconds = instant.seconds - start.seconds
+            guard (1...History.sixHours.seconds).contains(seconds) else {
+                throw reader.invalid(
+                    "datetime", reader.text("datetime") ?? "", "an interval of more than 0 s and at most 6 h")
+            }
+            filter.lookBackSeconds = seconds
+        }
+    }
+
+    /// On observations and pilot reports it filters the time of observation, ends included; without it and without hours
+    /// all that is stored is meant.
+    private mutating func setRange(
+        _ time: RequestedTime, _ datetime: DatetimeParameter?, _ reader: QueryReader, _ snapshot: Snapshot
+    ) throws(Problem) {
+        switch datetime {
+        case .instant(let instant):
+            from = instant
+            to = instant.advanced(by: 1)
+        case .interval(let start, let end):
+            from = start ?? .distantPast
+            to = end?.advanced(by: 1) ?? .distantFuture
+        case nil:
+            let end: Instant? = if case .instant(let instant) = time { instant } else { nil }
+            guard reader.has("hours") || end != nil else { return }
+            to = (end ?? snapshot.publication.asOf).advanced(by: 1)
+            from = to.advanced(by: -filter.lookBackSeconds)
+        }
+    }
+
+    /// What a record stands for, where the query wants it.
+    func severity(of observation: Observation, table: SeverityTable) -> (severity: Severity, basis: SeverityBasis)? {
+        guard filter.altitudes.overlaps(observation.altitude), filter.sources?.contains(observation.source) ?? true,
+            filter.kinds?.contains(observation.kind) ?? true
+        else { return nil }
+        let isForCategory = observation.category == nil || observation.category == filter.category || !categoryIsAsked
+        let found: (Severity, SeverityBasis)
+        if let given = observation.intensity.severity, isForCategory {
+            found = (given, .reported)
+        } else if let edr = observation.intensity.edr {
+            found = (table.thresholds(for: filter.category).severity(of: edr), .edr)
+        } else {
+            return nil
+        }
+        return filter.severities.contains(found.0) ? found : nil
+    }
+}

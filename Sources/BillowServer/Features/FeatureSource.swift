@@ -1,0 +1,189 @@
+public import BillowExchange
+public import BillowSnapshot
+public import BillowStore
+import Geometry
+public import Turbulence
+
+/// Writes features page by page, in a fixed order, from the picture or from the log: so an answer of any size takes the
+/// memory of a page, and no read of the store outlives one.
+public struct FeatureSource: Sendable {
+    private let frames: FrameSource
+    private let store: any Store
+
+    public init(frames: FrameSource, store: any Store) {
+        self.frames = frames
+        self.store = store
+    }
+
+    /// Where a page ends and the next begins: the text of the last feature's place in the order.
+    public struct Cursor: Sendable, Hashable {
+        public var text: String
+    }
+
+    /// Rows of the store looked through for one page; a sparse answer goes on in the next.
+    private static let scanLimit = 100_000
+    private static let storePage = 5_000
+
+    /// Writes up to `limit` features that come after a cursor.
+    /// - Returns: the cursor of the next page; nil at the end.
+    /// - Throws: `Problem` for a cursor that can't be read; `StoreError`.
+    public func write(
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        switch query.collection {
+        case .hexagons:
+            let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
+            return query.aggregate
+                ? try await hexagons(frame, query, after: cursor, limit: limit, to: &writer)
+                : try await standingRecords(frame, query, after: cursor, limit: limit, to: &writer)
+        case .observations:
+            return try await observations(query, snapshot.severityTable, after: cursor, limit: limit, to: &writer)
+        case .pireps: return try await pilotReports(query, after: cursor, limit: limit, to: &writer)
+        }
+    }
+
+    // MARK: - From the picture
+
+    private func hexagons(
+        _ frame: Frame, _ query: FeatureQuery, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        let start = try cursor.map { try Self.cell($0.text) }
+        let page = frame.hexagons(after: start, limit: limit, area: Self.area(query))
+        let details = try await store.details(of: page.map(\.record.row.key))
+        for hexagon in page {
+            let record = hexagon.record
+            writer.write(
+                hexagon: Self.observation(record.row, record.source, details[record.row.key]),
+                severity: record.severity, basis: record.basis, reports: hexagon.reports, trend: nil,
+                geometry: Self.geometry(of: record.row.cell))
+        }
+        guard page.count == limit, let last = page.last else { return nil }
+        return Cursor(text: last.record.row.cell.h3String)
+    }
+
+    private func standingRecords(
+        _ frame: Frame, _ query: FeatureQuery, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        var start: (Cell, ObservationKey)?
+        if let cursor {
+            let parts = cursor.text.split(separator: "-")
+            guard parts.count == 2, let key = ObservationKey(id: parts[1]) else { throw Self.badCursor(cursor) }
+            start = (try Self.cell(parts[0]), key)
+        }
+        let page = frame.standingRecords(after: start, limit: limit, area: Self.area(query))
+        let details = try await store.details(of: page.map(\.row.key))
+        for record in page {
+            writer.write(
+                Self.observation(record.row, record.source, details[record.row.key]),
+                id: details[record.row.key]?.id ?? record.row.key.id, severity: record.severity, basis: record.basis,
+                geometry: Self.geometry(of: record.row.cell))
+        }
+        guard page.count == limit, let last = page.last else { return nil }
+        return Cursor(text: "\(last.row.cell.h3String)-\(last.row.key.id)")
+    }
+
+    // MARK: - From the log
+
+    private func observations(
+        _ query: FeatureQuery, _ table: SeverityTable, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        var after: ObservationKey?
+        if let cursor {
+            guard let key = ObservationKey(id: cursor.text) else { throw Self.badCursor(cursor) }
+            after = key
+        }
+        let sources = Dictionary(try await store.sources().map { ($0.number, $0.id) }) { first, _ in first }
+        let area = Self.area(query)
+        var written = 0
+        var scanned = 0
+        while written < limit, scanned < Self.scanLimit {
+            let asked = min(Self.storePage, max(limit - written, 100))
+            let page = try await store.page(after: after, from: query.from, to: query.to, limit: asked)
+            for (row, details) in page {
+                after = row.key
+                guard let source = sources[row.source], area.contains(row.cell) else { continue }
+                let observation = Self.observation(row, source, details)
+                guard let (severity, basis) = query.severity(of: observation, table: table) else { continue }
+                writer.write(
+                    observation, id: details.id ?? row.key.id, severity: severity, basis: basis,
+                    geometry: Self.geometry(of: row.cell))
+                written += 1
+                if written == limit { break }
+            }
+            scanned += page.count
+            if page.count < asked, written < limit || after == page.last?.row.key { return nil }
+        }
+        return after.map { Cursor(text: $0.id) }
+    }
+
+    private func pilotReports(
+        _ query: FeatureQuery, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        var after: (Instant, String)?
+        if let cursor {
+            guard let dash = cursor.text.firstIndex(of: "-"), let seconds = Digits.integer(cursor.text[..<dash]),
+                let instant = Instant(seconds: seconds)
+            else { throw Self.badCursor(cursor) }
+            after = (instant, String(cursor.text[cursor.text.index(after: dash)...]))
+        }
+        var written = 0
+        var scanned = 0
+        while written < limit, scanned < Self.scanLimit {
+            let page = try await store.pilotReports(
+                after: after, from: query.from, to: query.to, limit: min(Self.storePage, limit - written))
+            guard let last = page.last else { return nil }
+            after = (last.observedAt, last.id)
+            for report in page where Self.takes(report, query) {
+                writer.write(report)
+                written += 1
+            }
+            scanned += page.count
+        }
+        return after.map { Cursor(text: "\($0.0.seconds)-\($0.1)") }
+    }
+
+    /// A report without severity is shown unless severities are asked for; one without level unless altitudes are.
+    private static func takes(_ report: PilotReport, _ query: FeatureQuery) -> Bool {
+        let filter = query.filter
+        if let box = query.box, !box.contains(report.place) { return false }
+        if let sources = filter.sources, !sources.contains(report.source) { return false }
+        if let kinds = filter.kinds, !kinds.contains(.pilotReport) { return false }
+        if filter.severities != .all {
+            guard let severity = report.severity, filter.severities.contains(severity) else { return false }
+        }
+        if filter.altitudes != .all {
+            guard let block = report.altitudeFeet.flatMap({ AltitudeBlock(feet: Double($0)) }),
+                filter.altitudes.overlaps(AltitudeBand(block))
+            else { return false }
+        }
+        return true
+    }
+
+    // MARK: - Parts
+
+    private static func area(_ query: FeatureQuery) -> CellArea { query.box.map { CellArea($0) } ?? .everywhere }
+
+    private static func observation(_ row: ObservationRow, _ source: SourceID, _ details: ObservationDetails?)
+        -> Observation
+    {
+        Observation(
+            id: details?.id, cell: row.cell, altitude: row.altitude, intensity: row.intensity,
+            observedAt: row.observedAt, category: row.category, source: source, kind: row.kind,
+            aircraft: details?.aircraft)
+    }
+
+    private static func geometry(of cell: Cell) -> FeatureGeometry {
+        let rings = CellPolygon.rings(of: cell)
+        return rings.count == 1 ? .polygon(rings) : .multiPolygon(rings.map { [$0] })
+    }
+
+    private static func cell(_ text: some StringProtocol) throws(Problem) -> Cell {
+        guard let cell = Cell(h3String: text) else { throw badCursor(Cursor(text: String(text))) }
+        return cell
+    }
+
+    private static func badCursor(_ cursor: Cursor) -> Problem {
+        Problem(
+            ParameterError(parameter: "after", value: cursor.text, expected: "what a 'next' link of ours says"))
+    }
+}
