@@ -29,10 +29,11 @@ public struct SkyPathClient: Sendable {
     /// Unix seconds of this machine.
     public static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
 
-    /// No redirects, ten seconds to connect.
+    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until then.
     public static var recommendedHTTPConfiguration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(10)
+        configuration.connectionPool.retryConnectionEstablishment = false
         return configuration
     }
 
