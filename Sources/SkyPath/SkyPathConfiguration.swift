@@ -2,189 +2,189 @@
 ///
 /// Source: facts/skypath.md section 2.
 public enum SkyPathEnvironment: Sendable, Hashable {
-  case development
-  case staging
-  case production
-  /// A proxy or a simulator: `https://host[:port][/path]`, without query.
-  case custom(String)
+    case development
+    case staging
+    case production
+    /// A proxy or a simulator: `https://host[:port][/path]`, without query.
+    case custom(String)
 
-  /// Without a slash at the end.
-  public var baseURL: String {
-    switch self {
-    case .development: "https://dev-api.skypath.io"
-    case .staging: "https://staging-api.skypath.io"
-    case .production: "https://api.skypath.io"
-    case .custom(let url):
-      String(url.reversed().drop { $0 == "/" }.reversed())
+    /// Without a slash at the end.
+    public var baseURL: String {
+        switch self {
+        case .development: "https://dev-api.skypath.io"
+        case .staging: "https://staging-api.skypath.io"
+        case .production: "https://api.skypath.io"
+        case .custom(let url):
+            String(url.reversed().drop { $0 == "/" }.reversed())
+        }
     }
-  }
 
-  /// `development`, `staging`, `production`, or a URL; nil for anything else.
-  public init?(_ text: String) {
-    switch text {
-    case "development": self = .development
-    case "staging": self = .staging
-    case "production": self = .production
-    case _ where text.hasPrefix("http://") || text.hasPrefix("https://"): self = .custom(text)
-    default: return nil
+    /// `development`, `staging`, `production`, or a URL; nil for anything else.
+    public init?(_ text: String) {
+        switch text {
+        case "development": self = .development
+        case "staging": self = .staging
+        case "production": self = .production
+        case _ where text.hasPrefix("http://") || text.hasPrefix("https://"): self = .custom(text)
+        default: return nil
+        }
     }
-  }
 }
 
 /// All that a client needs to know. `problems` says what is wrong with it.
 public struct SkyPathConfiguration: Sendable {
-  public var environment: SkyPathEnvironment
-  public var apiKey: SkyPathSecret
-  /// A session's token, sent beside the key where there is one.
-  public var accessToken: SkyPathSecret?
-  /// For a whole exchange, from connecting to the last byte.
-  public var timeout: Duration
-  /// A longer body is refused, not read. Bytes, decompressed where the HTTP client decompresses.
-  public var maximumBodyBytes: Int
-  /// Whether the key may go over plain HTTP to another machine. To this machine it always may.
-  public var allowsPlainHTTP: Bool
-  /// Names and paths on the wire.
-  public var wire: SkyPathWire
-  /// Limits of the upstream, checked before it is asked.
-  public var limits: SkyPathLimits
+    public var environment: SkyPathEnvironment
+    public var apiKey: SkyPathSecret
+    /// A session's token, sent beside the key where there is one.
+    public var accessToken: SkyPathSecret?
+    /// For a whole exchange, from connecting to the last byte.
+    public var timeout: Duration
+    /// A longer body is refused, not read. Bytes, decompressed where the HTTP client decompresses.
+    public var maximumBodyBytes: Int
+    /// Whether the key may go over plain HTTP to another machine. To this machine it always may.
+    public var allowsPlainHTTP: Bool
+    /// Names and paths on the wire.
+    public var wire: SkyPathWire
+    /// Limits of the upstream, checked before it is asked.
+    public var limits: SkyPathLimits
 
-  public init(
-    environment: SkyPathEnvironment, apiKey: SkyPathSecret, accessToken: SkyPathSecret? = nil,
-    timeout: Duration = .seconds(60), maximumBodyBytes: Int = 512 * 1_024 * 1_024,
-    allowsPlainHTTP: Bool = false,
-    wire: SkyPathWire = SkyPathWire(), limits: SkyPathLimits = SkyPathLimits()
-  ) {
-    self.environment = environment
-    self.apiKey = apiKey
-    self.accessToken = accessToken
-    self.timeout = timeout
-    self.maximumBodyBytes = maximumBodyBytes
-    self.allowsPlainHTTP = allowsPlainHTTP
-    self.wire = wire
-    self.limits = limits
-  }
+    public init(
+        environment: SkyPathEnvironment, apiKey: SkyPathSecret, accessToken: SkyPathSecret? = nil,
+        timeout: Duration = .seconds(60), maximumBodyBytes: Int = 512 * 1_024 * 1_024,
+        allowsPlainHTTP: Bool = false,
+        wire: SkyPathWire = SkyPathWire(), limits: SkyPathLimits = SkyPathLimits()
+    ) {
+        self.environment = environment
+        self.apiKey = apiKey
+        self.accessToken = accessToken
+        self.timeout = timeout
+        self.maximumBodyBytes = maximumBodyBytes
+        self.allowsPlainHTTP = allowsPlainHTTP
+        self.wire = wire
+        self.limits = limits
+    }
 
-  /// Everything that is wrong, a sentence each; empty where it can be used.
-  public var problems: [String] {
-    var problems: [String] = []
-    let url = environment.baseURL
-    let isPlain = url.hasPrefix("http://")
-    let rest = url.drop { $0 != "/" }.dropFirst(2)
-    let authority = rest.prefix { $0 != "/" }
-    if !isPlain, !url.hasPrefix("https://") {
-      problems.append("the base URL must begin with https://: \(url)")
+    /// Everything that is wrong, a sentence each; empty where it can be used.
+    public var problems: [String] {
+        var problems: [String] = []
+        let url = environment.baseURL
+        let isPlain = url.hasPrefix("http://")
+        let rest = url.drop { $0 != "/" }.dropFirst(2)
+        let authority = rest.prefix { $0 != "/" }
+        if !isPlain, !url.hasPrefix("https://") {
+            problems.append("the base URL must begin with https://: \(url)")
+        }
+        if authority.isEmpty || authority.contains("@") || url.contains("?") || url.contains("#")
+            || !url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        {
+            problems.append(
+                "the base URL must be https://host[:port][/path], without user, query or fragment")
+        } else if isPlain, !allowsPlainHTTP, !SkyPathConfiguration.isThisMachine(authority) {
+            problems.append(
+                "the key would go over plain HTTP to \(authority): use https, or set allowsPlainHTTP")
+        }
+        if timeout <= .zero { problems.append("the timeout must be above 0: \(timeout)") }
+        if maximumBodyBytes < 1 {
+            problems.append("the maximum body must be at least 1 byte: \(maximumBodyBytes)")
+        }
+        if limits.cursorOverlapSeconds < 0 || limits.tickOverlap < 0 {
+            problems.append("the overlap of deltas must be at least 0")
+        }
+        return problems
     }
-    if authority.isEmpty || authority.contains("@") || url.contains("?") || url.contains("#")
-      || !url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    {
-      problems.append(
-        "the base URL must be https://host[:port][/path], without user, query or fragment")
-    } else if isPlain, !allowsPlainHTTP, !SkyPathConfiguration.isThisMachine(authority) {
-      problems.append(
-        "the key would go over plain HTTP to \(authority): use https, or set allowsPlainHTTP")
-    }
-    if timeout <= .zero { problems.append("the timeout must be above 0: \(timeout)") }
-    if maximumBodyBytes < 1 {
-      problems.append("the maximum body must be at least 1 byte: \(maximumBodyBytes)")
-    }
-    if limits.cursorOverlapSeconds < 0 || limits.tickOverlap < 0 {
-      problems.append("the overlap of deltas must be at least 0")
-    }
-    return problems
-  }
 
-  private static func isThisMachine(_ authority: Substring) -> Bool {
-    if authority.hasPrefix("[::1]") { return true }
-    let host = authority.prefix { $0 != ":" }
-    return host == "localhost" || host.hasPrefix("127.")
-  }
+    private static func isThisMachine(_ authority: Substring) -> Bool {
+        if authority.hasPrefix("[::1]") { return true }
+        let host = authority.prefix { $0 != ":" }
+        return host == "localhost" || host.hasPrefix("127.")
+    }
 }
 
 /// What the upstream takes. Defaults: documented values where there are any, else facts/skypath.md section 14.
 public struct SkyPathLimits: Sendable, Hashable {
-  /// The largest corridor in km²; nil where there is no limit.
-  public var corridorAreaKm2: Double? = 7_500
-  /// Positions of a closed ring, the repeated one included.
-  public var corridorVertices: ClosedRange<Int> = 4...250
-  /// Thousands of feet that can be asked for.
-  public var altitudesThousands: ClosedRange<Int> = 5...52
-  /// Thousands of feet that are believed in a record.
-  public var recordAltitudesThousands: ClosedRange<Int> = 0...60
-  /// Hours of history that each call takes.
-  public var corridorHours: [Double] = [0.5, 1, 2, 4]
-  public var hexagonsHours: [Double] = [0.5, 1, 2, 3, 4]
-  public var mapHours: [Double] = [0.5, 1, 2, 4, 6]
-  /// Resolutions of the bulk call's parent cells.
-  public var parentResolutions: ClosedRange<Int> = 0...1
-  /// Unix seconds that are believed in a record: the years 2000 to 2100. Milliseconds fall outside.
-  public var observedAt: ClosedRange<Int> = 946_684_800...4_102_444_800
-  /// Deltas are asked from this long before the cursor, so that nothing is lost where the boundary were not inclusive
-  /// or a record late. Duplicates are harmless.
-  public var cursorOverlapSeconds = 60
-  /// The same for ticks (about a minute each).
-  public var tickOverlap = 1
+    /// The largest corridor in km²; nil where there is no limit.
+    public var corridorAreaKm2: Double? = 7_500
+    /// Positions of a closed ring, the repeated one included.
+    public var corridorVertices: ClosedRange<Int> = 4...250
+    /// Thousands of feet that can be asked for.
+    public var altitudesThousands: ClosedRange<Int> = 5...52
+    /// Thousands of feet that are believed in a record.
+    public var recordAltitudesThousands: ClosedRange<Int> = 0...60
+    /// Hours of history that each call takes.
+    public var corridorHours: [Double] = [0.5, 1, 2, 4]
+    public var hexagonsHours: [Double] = [0.5, 1, 2, 3, 4]
+    public var mapHours: [Double] = [0.5, 1, 2, 4, 6]
+    /// Resolutions of the bulk call's parent cells.
+    public var parentResolutions: ClosedRange<Int> = 0...1
+    /// Unix seconds that are believed in a record: the years 2000 to 2100. Milliseconds fall outside.
+    public var observedAt: ClosedRange<Int> = 946_684_800...4_102_444_800
+    /// Deltas are asked from this long before the cursor, so that nothing is lost where the boundary were not inclusive
+    /// or a record late. Duplicates are harmless.
+    public var cursorOverlapSeconds = 60
+    /// The same for ticks (about a minute each).
+    public var tickOverlap = 1
 
-  public init() {}
+    public init() {}
 }
 
 /// Names and paths on the wire. Documented where facts/skypath.md says so, else its gap-filling profile (section 14).
 public struct SkyPathWire: Sendable, Hashable {
-  public var corridorPath = "/observations/v5/corridor"
-  /// The parent's id follows.
-  public var hexagonsPath = "/adsb/v5/hexagons/"
-  public var mapPath = "/v4/map"
-  public var apiKeyHeader = "x-api-key"
-  public var accessTokenHeader = "x-access-token"
+    public var corridorPath = "/observations/v5/corridor"
+    /// The parent's id follows.
+    public var hexagonsPath = "/adsb/v5/hexagons/"
+    public var mapPath = "/v4/map"
+    public var apiKeyHeader = "x-api-key"
+    public var accessTokenHeader = "x-access-token"
 
-  /// Members of the corridor request.
-  public var corridor = "corridor"
-  public var updatedSince = "updatedSince"
-  public var hoursAgo = "hoursAgo"
-  public var aircraftCategory = "aircraftCategory"
-  public var minAltitude = "minAlt"
-  public var maxAltitude = "maxAlt"
+    /// Members of the corridor request.
+    public var corridor = "corridor"
+    public var updatedSince = "updatedSince"
+    public var hoursAgo = "hoursAgo"
+    public var aircraftCategory = "aircraftCategory"
+    public var minAltitude = "minAlt"
+    public var maxAltitude = "maxAlt"
 
-  /// A query parameter of the bulk call, beside `hoursAgo`, `minAltitude` and `maxAltitude`.
-  public var minSeverity = "minSev"
+    /// A query parameter of the bulk call, beside `hoursAgo`, `minAltitude` and `maxAltitude`.
+    public var minSeverity = "minSev"
 
-  /// Members of the map request, and `tick` and `turbulence` of its reply.
-  public var mapHours = "hours"
-  public var tick = "skypath_tick"
-  public var fields = "fields"
-  public var turbulence = "turbulence"
-  public var geofence = "geofence"
-  public var severities = "severities"
+    /// Members of the map request, and `tick` and `turbulence` of its reply.
+    public var mapHours = "hours"
+    public var tick = "skypath_tick"
+    public var fields = "fields"
+    public var turbulence = "turbulence"
+    public var geofence = "geofence"
+    public var severities = "severities"
 
-  /// Members of a corridor's reply, all inside `data`.
-  public var lastUpdatedAt = "lastUpdatedAt"
-  public var hexagons = "hexagons"
-  public var corridorRecord = SkyPathRecordNames(
-    id: "id", altitude: "alt", severity: "sev", edr: "edr", observedAt: "observedAt")
-  public var mapRecord = SkyPathRecordNames(
-    id: "hex_id", altitude: "skypath_alt", severity: "sev", edr: "edr", observedAt: "ts")
-  /// Arrays of the bulk reply, inside `data`. It has no EDR; one would be read where it came.
-  public var hexagonsArrays = SkyPathRecordNames(
-    id: "hexId", altitude: "alt", severity: "sev", edr: "edr", observedAt: "observationTime")
+    /// Members of a corridor's reply, all inside `data`.
+    public var lastUpdatedAt = "lastUpdatedAt"
+    public var hexagons = "hexagons"
+    public var corridorRecord = SkyPathRecordNames(
+        id: "id", altitude: "alt", severity: "sev", edr: "edr", observedAt: "observedAt")
+    public var mapRecord = SkyPathRecordNames(
+        id: "hex_id", altitude: "skypath_alt", severity: "sev", edr: "edr", observedAt: "ts")
+    /// Arrays of the bulk reply, inside `data`. It has no EDR; one would be read where it came.
+    public var hexagonsArrays = SkyPathRecordNames(
+        id: "hexId", altitude: "alt", severity: "sev", edr: "edr", observedAt: "observationTime")
 
-  /// How a ring over the antimeridian is sent: longitudes that run on past ±180 (as SkyPath's SDK does), or wrapped.
-  public var unrollsAntimeridian = true
+    /// How a ring over the antimeridian is sent: longitudes that run on past ±180 (as SkyPath's SDK does), or wrapped.
+    public var unrollsAntimeridian = true
 
-  public init() {}
+    public init() {}
 }
 
 /// The member names of a record.
 public struct SkyPathRecordNames: Sendable, Hashable {
-  public var id: String
-  public var altitude: String
-  public var severity: String
-  public var edr: String
-  public var observedAt: String
+    public var id: String
+    public var altitude: String
+    public var severity: String
+    public var edr: String
+    public var observedAt: String
 
-  public init(id: String, altitude: String, severity: String, edr: String, observedAt: String) {
-    self.id = id
-    self.altitude = altitude
-    self.severity = severity
-    self.edr = edr
-    self.observedAt = observedAt
-  }
+    public init(id: String, altitude: String, severity: String, edr: String, observedAt: String) {
+        self.id = id
+        self.altitude = altitude
+        self.severity = severity
+        self.edr = edr
+        self.observedAt = observedAt
+    }
 }

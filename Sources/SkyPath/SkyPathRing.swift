@@ -3,37 +3,37 @@ public import Geometry
 
 /// Rings as SkyPath takes them.
 public enum SkyPathRing {
-  /// The ring with its first position repeated at the end, if it wasn't.
-  public static func closed(_ ring: [LonLat]) -> [LonLat] {
-    guard let first = ring.first, ring.count > 1, first != ring.last else { return ring }
-    return ring + [first]
-  }
-
-  /// The area enclosed by a ring in km², on the sphere of mean radius; either winding. A corridor that exceeds the
-  /// upstream's limit must be cut into pieces first.
-  ///
-  /// Source: Chamberlain & Duquette 2007, "Some algorithms for polygons on a sphere", JPL 07-03, section 3
-  public static func areaKm2(_ ring: [LonLat]) -> Double {
-    let ring = closed(ring)
-    var sum = 0.0
-    for (a, b) in zip(ring, ring.dropFirst()) {
-      sum +=
-        LonLat.wrap(b.longitude - a.longitude) * .pi / 180
-        * (2 + sin(a.latitude * .pi / 180) + sin(b.latitude * .pi / 180))
+    /// The ring with its first position repeated at the end, if it wasn't.
+    public static func closed(_ ring: [LonLat]) -> [LonLat] {
+        guard let first = ring.first, ring.count > 1, first != ring.last else { return ring }
+        return ring + [first]
     }
-    return abs(sum) * earthRadiusKm * earthRadiusKm / 2
-  }
 
-  private static let earthRadiusKm = 6_371.008_8
-
-  /// Longitudes that run on past ±180 so that no edge jumps; the whole within −360…360.
-  static func unrolled(_ ring: [LonLat]) -> [(longitude: Double, latitude: Double)] {
-    var longitude = ring.first?.longitude ?? 0
-    var result: [(longitude: Double, latitude: Double)] = []
-    for place in ring {
-      longitude += LonLat.wrap(place.longitude - longitude)
-      result.append((longitude, place.latitude))
+    /// The area enclosed by a ring in km², on the sphere of mean radius; either winding. A corridor that exceeds the
+    /// upstream's limit must be cut into pieces first.
+    ///
+    /// Source: Chamberlain & Duquette 2007, "Some algorithms for polygons on a sphere", JPL 07-03, section 3
+    public static func areaKm2(_ ring: [LonLat]) -> Double {
+        let ring = closed(ring)
+        var sum = 0.0
+        for (a, b) in zip(ring, ring.dropFirst()) {
+            sum +=
+                LonLat.wrap(b.longitude - a.longitude) * .pi / 180
+                * (2 + sin(a.latitude * .pi / 180) + sin(b.latitude * .pi / 180))
+        }
+        return abs(sum) * earthRadiusKm * earthRadiusKm / 2
     }
-    return result
-  }
+
+    private static let earthRadiusKm = 6_371.008_8
+
+    /// Longitudes that run on past ±180 so that no edge jumps; the whole within −360…360.
+    static func unrolled(_ ring: [LonLat]) -> [(longitude: Double, latitude: Double)] {
+        var longitude = ring.first?.longitude ?? 0
+        var result: [(longitude: Double, latitude: Double)] = []
+        for place in ring {
+            longitude += LonLat.wrap(place.longitude - longitude)
+            result.append((longitude, place.latitude))
+        }
+        return result
+    }
 }

@@ -3,110 +3,110 @@ import Synchronization
 
 /// All that changes while the simulator runs, behind one lock.
 final class SimulatorState: Sendable {
-  private struct Inner {
-    var picture: Picture?
-    var fault: Fault?
-    /// How many more calls the fault touches; nil: all.
-    var remaining: Int?
-    /// Calls answered under the present fault.
-    var underFault = 0
-    var calls = 0
-    var injections = 0
-    /// Unix seconds of the recent identical calls.
-    var recent: [CallKey: [Int]] = [:]
-  }
-
-  struct CallKey: Hashable, Sendable {
-    let path: String
-    let body: [UInt8]
-  }
-
-  private let world: World
-  private let clock: @Sendable () -> Int
-  private let inner: Mutex<Inner>
-
-  init(_ configuration: UpstreamSimulator.Configuration) {
-    world = World(seed: configuration.seed, flights: configuration.flights)
-    clock = configuration.clock
-    inner = Mutex(Inner(fault: configuration.fault))
-  }
-
-  /// The clock, held between 1970 and 2100 so that arithmetic with it is safe.
-  private var now: Int {
-    min(max(clock(), Picture.keptSeconds + Flight.longestDuration), 4_102_444_800)
-  }
-
-  /// Builds the past, which takes a while.
-  func warmUp() { withPicture { _ in } }
-
-  /// The picture of this instant, to read or to change.
-  func withPicture<Result: Sendable>(_ body: (inout Picture) -> Result) -> Result {
-    let now = now
-    return inner.withLock { inner in
-      var picture = inner.picture ?? Picture(world: world, now: now)
-      inner.picture = nil
-      picture.advance(to: now)
-      let result = body(&picture)
-      inner.picture = picture
-      return result
+    private struct Inner {
+        var picture: Picture?
+        var fault: Fault?
+        /// How many more calls the fault touches; nil: all.
+        var remaining: Int?
+        /// Calls answered under the present fault.
+        var underFault = 0
+        var calls = 0
+        var injections = 0
+        /// Unix seconds of the recent identical calls.
+        var recent: [CallKey: [Int]] = [:]
     }
-  }
 
-  func inject(cell: Cell, level: Int, edr: Double, observedAt: Int?) {
-    let count = inner.withLock { inner in
-      inner.injections += 1
-      return inner.injections
+    struct CallKey: Hashable, Sendable {
+        let path: String
+        let body: [UInt8]
     }
-    let tenThousandths = edr.isFinite ? UInt16(min(1, max(0, edr)) * 10_000) : 0
-    let level = min(max(level, Report.levels.lowerBound), Report.levels.upperBound)
-    withPicture { picture in
-      picture.inject(
-        Report(
-          key: Report.key(cell: cell, level: level), observedAt: observedAt ?? picture.now,
-          changedAt: picture.now, edr: tenThousandths, flight: 1 << 60 | count))
-    }
-  }
 
-  var calls: Int { inner.withLock { $0.calls } }
-  var currentFault: Fault? { inner.withLock { $0.fault } }
+    private let world: World
+    private let clock: @Sendable () -> Int
+    private let inner: Mutex<Inner>
 
-  func setFault(_ fault: Fault?, count: Int?) {
-    inner.withLock { inner in
-      inner.fault = count.map { $0 < 1 } == true ? nil : fault
-      inner.remaining = count
-      inner.underFault = 0
+    init(_ configuration: UpstreamSimulator.Configuration) {
+        world = World(seed: configuration.seed, flights: configuration.flights)
+        clock = configuration.clock
+        inner = Mutex(Inner(fault: configuration.fault))
     }
-  }
 
-  /// The fault that touches this data call, which is counted.
-  func faultOfCall() -> Fault? {
-    inner.withLock { inner in
-      inner.calls += 1
-      guard let fault = inner.fault else { return nil }
-      inner.underFault += 1
-      if fault == .sessionRevoked, inner.underFault == 1 { return nil }
-      if let remaining = inner.remaining {
-        inner.remaining = remaining - 1
-        if remaining <= 1 { inner.fault = nil }
-      }
-      return fault
+    /// The clock, held between 1970 and 2100 so that arithmetic with it is safe.
+    private var now: Int {
+        min(max(clock(), Picture.keptSeconds + Flight.longestDuration), 4_102_444_800)
     }
-  }
 
-  /// Whether a call came more often than `limit` times within the last minute.
-  func isTooFrequent(_ key: CallKey, limit: Int) -> Bool {
-    let now = now
-    return inner.withLock { inner in
-      if inner.recent.count > 2_000 {
-        inner.recent = inner.recent.filter { ($0.value.last ?? 0) > now - 60 }
-      }
-      let recent = inner.recent[key, default: []].filter { $0 > now - 60 && $0 <= now }
-      guard recent.count < limit else {
-        inner.recent[key] = recent
-        return true
-      }
-      inner.recent[key] = recent + [now]
-      return false
+    /// Builds the past, which takes a while.
+    func warmUp() { withPicture { _ in } }
+
+    /// The picture of this instant, to read or to change.
+    func withPicture<Result: Sendable>(_ body: (inout Picture) -> Result) -> Result {
+        let now = now
+        return inner.withLock { inner in
+            var picture = inner.picture ?? Picture(world: world, now: now)
+            inner.picture = nil
+            picture.advance(to: now)
+            let result = body(&picture)
+            inner.picture = picture
+            return result
+        }
     }
-  }
+
+    func inject(cell: Cell, level: Int, edr: Double, observedAt: Int?) {
+        let count = inner.withLock { inner in
+            inner.injections += 1
+            return inner.injections
+        }
+        let tenThousandths = edr.isFinite ? UInt16(min(1, max(0, edr)) * 10_000) : 0
+        let level = min(max(level, Report.levels.lowerBound), Report.levels.upperBound)
+        withPicture { picture in
+            picture.inject(
+                Report(
+                    key: Report.key(cell: cell, level: level), observedAt: observedAt ?? picture.now,
+                    changedAt: picture.now, edr: tenThousandths, flight: 1 << 60 | count))
+        }
+    }
+
+    var calls: Int { inner.withLock { $0.calls } }
+    var currentFault: Fault? { inner.withLock { $0.fault } }
+
+    func setFault(_ fault: Fault?, count: Int?) {
+        inner.withLock { inner in
+            inner.fault = count.map { $0 < 1 } == true ? nil : fault
+            inner.remaining = count
+            inner.underFault = 0
+        }
+    }
+
+    /// The fault that touches this data call, which is counted.
+    func faultOfCall() -> Fault? {
+        inner.withLock { inner in
+            inner.calls += 1
+            guard let fault = inner.fault else { return nil }
+            inner.underFault += 1
+            if fault == .sessionRevoked, inner.underFault == 1 { return nil }
+            if let remaining = inner.remaining {
+                inner.remaining = remaining - 1
+                if remaining <= 1 { inner.fault = nil }
+            }
+            return fault
+        }
+    }
+
+    /// Whether a call came more often than `limit` times within the last minute.
+    func isTooFrequent(_ key: CallKey, limit: Int) -> Bool {
+        let now = now
+        return inner.withLock { inner in
+            if inner.recent.count > 2_000 {
+                inner.recent = inner.recent.filter { ($0.value.last ?? 0) > now - 60 }
+            }
+            let recent = inner.recent[key, default: []].filter { $0 > now - 60 && $0 <= now }
+            guard recent.count < limit else {
+                inner.recent[key] = recent
+                return true
+            }
+            inner.recent[key] = recent + [now]
+            return false
+        }
+    }
 }

@@ -11,137 +11,137 @@ public import ServiceLifecycle
 /// Two simulators of the same seed, number of flights and clock give the same answers, whenever they were started.
 /// Source of the wire format: `facts/skypath.md` sections 5–7 and the gap-filling profile of section 14.
 public struct UpstreamSimulator: Service {
-  public struct Configuration: Sendable {
-    public var seed: UInt64
-    public var host: String
-    /// 0 lets the system choose one; see `boundPort`.
-    public var port: Int
-    /// Flights in the air at a time, about; 0…20,000.
-    public var flights: Int
-    /// What `x-api-key` must be.
-    public var apiKey: String
-    /// The largest corridor taken, in km²; nil takes any.
-    public var areaLimitKm2: Double?
-    /// More identical calls within a minute get 429; nil never does.
-    public var identicalCallsPerMinute: Int?
-    /// The pause between the pieces of a slow body.
-    public var dripInterval: Duration
-    public var fault: Fault?
-    /// Unix seconds.
-    public var clock: @Sendable () -> Int
+    public struct Configuration: Sendable {
+        public var seed: UInt64
+        public var host: String
+        /// 0 lets the system choose one; see `boundPort`.
+        public var port: Int
+        /// Flights in the air at a time, about; 0…20,000.
+        public var flights: Int
+        /// What `x-api-key` must be.
+        public var apiKey: String
+        /// The largest corridor taken, in km²; nil takes any.
+        public var areaLimitKm2: Double?
+        /// More identical calls within a minute get 429; nil never does.
+        public var identicalCallsPerMinute: Int?
+        /// The pause between the pieces of a slow body.
+        public var dripInterval: Duration
+        public var fault: Fault?
+        /// Unix seconds.
+        public var clock: @Sendable () -> Int
+
+        public init(
+            seed: UInt64 = 1, host: String = "127.0.0.1", port: Int = 0, flights: Int = 300,
+            apiKey: String = "demo",
+            areaLimitKm2: Double? = 7_500, identicalCallsPerMinute: Int? = nil,
+            dripInterval: Duration = .milliseconds(500), fault: Fault? = nil,
+            clock: @escaping @Sendable () -> Int = UpstreamSimulator.systemClock
+        ) {
+            self.seed = seed
+            self.host = host
+            self.port = port
+            self.flights = flights
+            self.apiKey = apiKey
+            self.areaLimitKm2 = areaLimitKm2
+            self.identicalCallsPerMinute = identicalCallsPerMinute
+            self.dripInterval = dripInterval
+            self.fault = fault
+            self.clock = clock
+        }
+    }
+
+    private let configuration: Configuration
+    private let state: SimulatorState
+    private let port: PortPromise
+    private let logger: Logger
 
     public init(
-      seed: UInt64 = 1, host: String = "127.0.0.1", port: Int = 0, flights: Int = 300,
-      apiKey: String = "demo",
-      areaLimitKm2: Double? = 7_500, identicalCallsPerMinute: Int? = nil,
-      dripInterval: Duration = .milliseconds(500), fault: Fault? = nil,
-      clock: @escaping @Sendable () -> Int = UpstreamSimulator.systemClock
+        _ configuration: Configuration = Configuration(), logger: Logger = Logger(label: "simulator")
     ) {
-      self.seed = seed
-      self.host = host
-      self.port = port
-      self.flights = flights
-      self.apiKey = apiKey
-      self.areaLimitKm2 = areaLimitKm2
-      self.identicalCallsPerMinute = identicalCallsPerMinute
-      self.dripInterval = dripInterval
-      self.fault = fault
-      self.clock = clock
+        self.configuration = configuration
+        self.logger = logger
+        state = SimulatorState(configuration)
+        port = PortPromise()
     }
-  }
 
-  private let configuration: Configuration
-  private let state: SimulatorState
-  private let port: PortPromise
-  private let logger: Logger
-
-  public init(
-    _ configuration: Configuration = Configuration(), logger: Logger = Logger(label: "simulator")
-  ) {
-    self.configuration = configuration
-    self.logger = logger
-    state = SimulatorState(configuration)
-    port = PortPromise()
-  }
-
-  /// Serves until cancelled or gracefully shut down. Six hours of the past are built before the port opens.
-  ///
-  /// - Throws: what binding the port throws.
-  public func run() async throws {
-    state.warmUp()
-    let port = port
-    let application = Application(
-      router: SimulatorRoutes(configuration: configuration, state: state).router(),
-      configuration: ApplicationConfiguration(
-        address: .hostname(configuration.host, port: configuration.port),
-        serverName: "upstream-simulator"),
-      onServerRunning: { channel in port.succeed(channel.localAddress?.port ?? 0) },
-      logger: logger)
-    do {
-      try await application.run()
-      port.fail(CancellationError())
-    } catch {
-      port.fail(error)
-      throw error
+    /// Serves until cancelled or gracefully shut down. Six hours of the past are built before the port opens.
+    ///
+    /// - Throws: what binding the port throws.
+    public func run() async throws {
+        state.warmUp()
+        let port = port
+        let application = Application(
+            router: SimulatorRoutes(configuration: configuration, state: state).router(),
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port),
+                serverName: "upstream-simulator"),
+            onServerRunning: { channel in port.succeed(channel.localAddress?.port ?? 0) },
+            logger: logger)
+        do {
+            try await application.run()
+            port.fail(CancellationError())
+        } catch {
+            port.fail(error)
+            throw error
+        }
     }
-  }
 
-  /// The port that is served. Waits for `run()` to have opened it.
-  ///
-  /// - Throws: what kept `run()` from opening it.
-  public var boundPort: Int { get async throws { try await port.value() } }
+    /// The port that is served. Waits for `run()` to have opened it.
+    ///
+    /// - Throws: what kept `run()` from opening it.
+    public var boundPort: Int { get async throws { try await port.value() } }
 
-  /// From now on misbehaves so; nil behaves well again.
-  ///
-  /// - Parameter count: After this many calls that it touched, the fault goes away by itself; nil never.
-  public func setFault(_ fault: Fault?, count: Int? = nil) { state.setFault(fault, count: count) }
+    /// From now on misbehaves so; nil behaves well again.
+    ///
+    /// - Parameter count: After this many calls that it touched, the fault goes away by itself; nil never.
+    public func setFault(_ fault: Fault?, count: Int? = nil) { state.setFault(fault, count: count) }
 
-  /// The fault in force.
-  public var fault: Fault? { state.currentFault }
+    /// The fault in force.
+    public var fault: Fault? { state.currentFault }
 
-  /// How many data calls were answered, well or ill.
-  public var calls: Int { state.calls }
+    /// How many data calls were answered, well or ill.
+    public var calls: Int { state.calls }
 
-  /// Puts a report into the world, as if an aircraft had sent it now. It counts if it is the newest of its cell and
-  /// level. Levels beyond 5…52 and EDR beyond 0…1 are brought into range.
-  ///
-  /// - Parameter observedAt: Unix seconds; nil is now.
-  public func inject(cell: Cell, altitudeThousands: Int, edr: Double, observedAt: Int? = nil) {
-    state.inject(cell: cell, level: altitudeThousands, edr: edr, observedAt: observedAt)
-  }
-
-  /// Unix seconds of this machine.
-  public static let systemClock: @Sendable () -> Int = {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return time.tv_sec
-  }
-
-  /// Runs a simulator while `body` works with it, then stops it. For tests.
-  public static func withRunning<Result: Sendable>(
-    _ configuration: Configuration = Configuration(), logger: Logger = quietLogger,
-    _ body: @Sendable (_ simulator: UpstreamSimulator, _ baseURL: String) async throws -> Result
-  ) async throws -> Result {
-    let simulator = UpstreamSimulator(configuration, logger: logger)
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await simulator.run() }
-      let baseURL = "http://\(configuration.host):\(try await simulator.boundPort)"
-      let result: Result
-      do {
-        result = try await body(simulator, baseURL)
-      } catch {
-        group.cancelAll()
-        throw error
-      }
-      group.cancelAll()
-      return result
+    /// Puts a report into the world, as if an aircraft had sent it now. It counts if it is the newest of its cell and
+    /// level. Levels beyond 5…52 and EDR beyond 0…1 are brought into range.
+    ///
+    /// - Parameter observedAt: Unix seconds; nil is now.
+    public func inject(cell: Cell, altitudeThousands: Int, edr: Double, observedAt: Int? = nil) {
+        state.inject(cell: cell, level: altitudeThousands, edr: edr, observedAt: observedAt)
     }
-  }
 
-  /// Says only what is critical.
-  public static let quietLogger: Logger = {
-    var logger = Logger(label: "simulator")
-    logger.logLevel = .critical
-    return logger
-  }()
+    /// Unix seconds of this machine.
+    public static let systemClock: @Sendable () -> Int = {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return time.tv_sec
+    }
+
+    /// Runs a simulator while `body` works with it, then stops it. For tests.
+    public static func withRunning<Result: Sendable>(
+        _ configuration: Configuration = Configuration(), logger: Logger = quietLogger,
+        _ body: @Sendable (_ simulator: UpstreamSimulator, _ baseURL: String) async throws -> Result
+    ) async throws -> Result {
+        let simulator = UpstreamSimulator(configuration, logger: logger)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await simulator.run() }
+            let baseURL = "http://\(configuration.host):\(try await simulator.boundPort)"
+            let result: Result
+            do {
+                result = try await body(simulator, baseURL)
+            } catch {
+                group.cancelAll()
+                throw error
+            }
+            group.cancelAll()
+            return result
+        }
+    }
+
+    /// Says only what is critical.
+    public static let quietLogger: Logger = {
+        var logger = Logger(label: "simulator")
+        logger.logLevel = .critical
+        return logger
+    }()
 }

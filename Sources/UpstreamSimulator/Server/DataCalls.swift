@@ -5,228 +5,226 @@ import NIOCore
 
 /// The three data calls: validate, select, write. No transport, no key.
 struct DataCalls: Sendable {
-  let configuration: UpstreamSimulator.Configuration
-  let state: SimulatorState
+    let configuration: UpstreamSimulator.Configuration
+    let state: SimulatorState
 
-  static let corridorHours = [0.5, 1, 2, 4]
-  static let bulkHours = [0.5, 1, 2, 3, 4]
-  static let mapHours = [0.5, 1, 2, 4, 6]
-  static let defaultHours = 2.0
-  /// Beyond any time or tick that makes sense, and safe to do sums with.
-  private static let latest = 1 << 40
+    static let corridorHours = [0.5, 1, 2, 4]
+    static let bulkHours = [0.5, 1, 2, 3, 4]
+    static let mapHours = [0.5, 1, 2, 4, 6]
+    static let defaultHours = 2.0
+    /// Beyond any time or tick that makes sense, and safe to do sums with.
+    private static let latest = 1 << 40
 
-  /// `POST /observations/v5/corridor`. Order of checks: section 14 of the facts.
-  func corridor(_ body: ByteBuffer, fault: Fault?) throws(Refusal) -> ByteBuffer {
-    let request = try Schema.object(body)
-    guard let corridor = request["corridor"] else {
-      throw .validation("body must have required property 'corridor'")
+    /// `POST /observations/v5/corridor`. Order of checks: section 14 of the facts.
+    func corridor(_ body: ByteBuffer, fault: Fault?) throws(Refusal) -> ByteBuffer {
+        let request = try Schema.object(body)
+        guard let corridor = request["corridor"] else {
+            throw .validation("body must have required property 'corridor'")
+        }
+        let ring = try Schema.ring(corridor, at: "body/corridor")
+        if let limit = configuration.areaLimitKm2, ring.areaKm2 > limit {
+            throw .badRequest(
+                "CORRIDOR_TOO_LARGE",
+                "body/corridor area of \(Int(ring.areaKm2.rounded(.up))) km2 exceeds the limit of \(Int(limit)) km2"
+            )
+        }
+        let since = try Schema.integer(
+            request["updatedSince"], at: "body/updatedSince", in: 0...DataCalls.latest)
+        let hours =
+            try Schema.hours(request["hoursAgo"], at: "body/hoursAgo", of: DataCalls.corridorHours)
+            ?? DataCalls.defaultHours
+        let category = try Schema.category(request["aircraftCategory"], at: "body/aircraftCategory")
+        let levels = try levels(
+            minimum: request["minAlt"], maximum: request["maxAlt"], at: "body")
+        if since != nil, fault == .deltaRefused { throw DataCalls.expired }
+        let reply = state.withPicture { picture -> (since: Int, records: [Held])? in
+            if let since, since < picture.now - 4 * 3_600 { return nil }
+            let matches = matcher(
+                picture: picture, hours: hours, since: since, levels: levels, fault: fault
+            ) { ring.contains(longitude: $0.longitude, latitude: $0.latitude) }
+            return (lastUpdatedAt(picture, fault), select(&picture, fault, matches))
+        }
+        guard let reply else { throw DataCalls.expired }
+        return JSONText.corridor(
+            misbehave(reply.records.map { output($0, category) }, fault, isDelta: since != nil),
+            lastUpdatedAt: reply.since,
+            warning: ring.isConvex ? nil : "the corridor is not convex")
     }
-    let ring = try Schema.ring(corridor, at: "body/corridor")
-    if let limit = configuration.areaLimitKm2, ring.areaKm2 > limit {
-      throw .badRequest(
-        "CORRIDOR_TOO_LARGE",
-        "body/corridor area of \(Int(ring.areaKm2.rounded(.up))) km2 exceeds the limit of \(Int(limit)) km2"
-      )
-    }
-    let since = try Schema.integer(
-      request["updatedSince"], at: "body/updatedSince", in: 0...DataCalls.latest)
-    let hours =
-      try Schema.hours(request["hoursAgo"], at: "body/hoursAgo", of: DataCalls.corridorHours)
-      ?? DataCalls.defaultHours
-    let category = try Schema.category(request["aircraftCategory"], at: "body/aircraftCategory")
-    let levels = try levels(
-      minimum: request["minAlt"], maximum: request["maxAlt"], at: "body")
-    if since != nil, fault == .deltaRefused { throw DataCalls.expired }
-    let reply = state.withPicture { picture -> (since: Int, records: [Held])? in
-      if let since, since < picture.now - 4 * 3_600 { return nil }
-      let matches = matcher(
-        picture: picture, hours: hours, since: since, levels: levels, fault: fault
-      ) { ring.contains(longitude: $0.longitude, latitude: $0.latitude) }
-      return (lastUpdatedAt(picture, fault), select(&picture, fault, matches))
-    }
-    guard let reply else { throw DataCalls.expired }
-    return JSONText.corridor(
-      misbehave(reply.records.map { output($0, category) }, fault, isDelta: since != nil),
-      lastUpdatedAt: reply.since,
-      warning: ring.isConvex ? nil : "the corridor is not convex")
-  }
 
-  /// `POST /v4/map`.
-  func map(_ body: ByteBuffer, fault: Fault?) throws(Refusal) -> ByteBuffer {
-    let request = try Schema.object(body)
-    let ring: Ring? =
-      if let geofence = request["geofence"] { try Schema.ring(geofence, at: "body/geofence") } else
-      { nil }
-    let tick = try Schema.integer(
-      request["skypath_tick"], at: "body/skypath_tick", in: 0...DataCalls.latest)
-    let hours = try Schema.hours(request["hours"], at: "body/hours", of: DataCalls.mapHours)
-    let category = try Schema.category(request["aircraftCategory"], at: "body/aircraftCategory")
-    let severities = try severities(request["severities"])
-    if tick != nil, fault == .deltaRefused { throw DataCalls.expired }
-    let reply = state.withPicture { picture -> (tick: Int, records: [Held])? in
-      if let tick, tick * 60 < picture.now - 6 * 3_600 { return nil }
-      let matches = matcher(
-        picture: picture, hours: hours ?? (tick == nil ? DataCalls.defaultHours : 6),
-        since: tick.map { $0 * 60 }, levels: Schema.levels, fault: fault
-      ) { held in
-        (ring?.contains(longitude: held.longitude, latitude: held.latitude) ?? true)
-          && severities.contains(category.severity(tenThousandths: held.report.edr))
-      }
-      return (picture.now / 60 - (fault == .clockSkew ? 1 : 0), select(&picture, fault, matches))
+    /// `POST /v4/map`.
+    func map(_ body: ByteBuffer, fault: Fault?) throws(Refusal) -> ByteBuffer {
+        let request = try Schema.object(body)
+        let ring: Ring? =
+            if let geofence = request["geofence"] { try Schema.ring(geofence, at: "body/geofence") } else { nil }
+        let tick = try Schema.integer(
+            request["skypath_tick"], at: "body/skypath_tick", in: 0...DataCalls.latest)
+        let hours = try Schema.hours(request["hours"], at: "body/hours", of: DataCalls.mapHours)
+        let category = try Schema.category(request["aircraftCategory"], at: "body/aircraftCategory")
+        let severities = try severities(request["severities"])
+        if tick != nil, fault == .deltaRefused { throw DataCalls.expired }
+        let reply = state.withPicture { picture -> (tick: Int, records: [Held])? in
+            if let tick, tick * 60 < picture.now - 6 * 3_600 { return nil }
+            let matches = matcher(
+                picture: picture, hours: hours ?? (tick == nil ? DataCalls.defaultHours : 6),
+                since: tick.map { $0 * 60 }, levels: Schema.levels, fault: fault
+            ) { held in
+                (ring?.contains(longitude: held.longitude, latitude: held.latitude) ?? true)
+                    && severities.contains(category.severity(tenThousandths: held.report.edr))
+            }
+            return (picture.now / 60 - (fault == .clockSkew ? 1 : 0), select(&picture, fault, matches))
+        }
+        guard let reply else { throw DataCalls.expired }
+        return JSONText.map(
+            misbehave(reply.records.map { output($0, category) }, fault, isDelta: tick != nil),
+            tick: reply.tick)
     }
-    guard let reply else { throw DataCalls.expired }
-    return JSONText.map(
-      misbehave(reply.records.map { output($0, category) }, fault, isDelta: tick != nil),
-      tick: reply.tick)
-  }
 
-  /// `GET /adsb/v5/hexagons/{hexId}`.
-  func hexagons(_ id: String, query: [String: String], fault: Fault?) throws(Refusal) -> ByteBuffer
-  {
-    guard let parent = H3Index.parse(id), let resolution = H3.resolution(of: parent),
-      resolution <= 1
-    else {
-      throw .validation("params/hexId must be an H3 cell of resolution 0 or 1")
+    /// `GET /adsb/v5/hexagons/{hexId}`.
+    func hexagons(_ id: String, query: [String: String], fault: Fault?) throws(Refusal) -> ByteBuffer {
+        guard let parent = H3Index.parse(id), let resolution = H3.resolution(of: parent),
+            resolution <= 1
+        else {
+            throw .validation("params/hexId must be an H3 cell of resolution 0 or 1")
+        }
+        func value(_ name: String) -> JSONValue? {
+            query[name].map { text in Double(text).map { .number($0) } ?? .string(text) }
+        }
+        let hours =
+            try Schema.hours(value("hoursAgo"), at: "querystring/hoursAgo", of: DataCalls.bulkHours)
+            ?? DataCalls.defaultHours
+        let minimum = try Schema.integer(value("minSev"), at: "querystring/minSev", in: 0...4) ?? 0
+        let levels = try levels(minimum: value("minAlt"), maximum: value("maxAlt"), at: "querystring")
+        let records = state.withPicture { picture -> [Held] in
+            let matches = matcher(
+                picture: picture, hours: hours, since: nil, levels: levels, fault: fault
+            ) { held in
+                H3.parent(of: held.cell, resolution: resolution) == parent
+                    && Category.medium.severity(tenThousandths: held.report.edr) >= minimum
+            }
+            return select(&picture, fault, matches)
+        }
+        let rows = zip(
+            records, misbehave(records.map { output($0, .medium) }, fault, isDelta: false)
+        ).map { held, output in
+            (#""\#(H3.childPosition(of: held.cell, parentResolution: resolution))""#, output)
+        }
+        return JSONText.hexagons(rows)
     }
-    func value(_ name: String) -> JSONValue? {
-      query[name].map { text in Double(text).map { .number($0) } ?? .string(text) }
+
+    private static let expired = Refusal.badRequest(
+        "CURSOR_EXPIRED", "changes since then are not available any more")
+
+    private func levels(
+        minimum: JSONValue?, maximum: JSONValue?, at path: String
+    ) throws(Refusal) -> ClosedRange<Int> {
+        let low =
+            try Schema.integer(minimum, at: "\(path)/minAlt", in: Schema.levels)
+            ?? Schema.levels.lowerBound
+        let high =
+            try Schema.integer(maximum, at: "\(path)/maxAlt", in: Schema.levels)
+            ?? Schema.levels.upperBound
+        guard low <= high else { throw .validation("\(path)/minAlt must be <= maxAlt") }
+        return low...high
     }
-    let hours =
-      try Schema.hours(value("hoursAgo"), at: "querystring/hoursAgo", of: DataCalls.bulkHours)
-      ?? DataCalls.defaultHours
-    let minimum = try Schema.integer(value("minSev"), at: "querystring/minSev", in: 0...4) ?? 0
-    let levels = try levels(minimum: value("minAlt"), maximum: value("maxAlt"), at: "querystring")
-    let records = state.withPicture { picture -> [Held] in
-      let matches = matcher(
-        picture: picture, hours: hours, since: nil, levels: levels, fault: fault
-      ) { held in
-        H3.parent(of: held.cell, resolution: resolution) == parent
-          && Category.medium.severity(tenThousandths: held.report.edr) >= minimum
-      }
-      return select(&picture, fault, matches)
+
+    private func severities(_ value: JSONValue?) throws(Refusal) -> Set<Int> {
+        guard let value else { return Set(0...4) }
+        guard let items = value.array else { throw .validation("body/severities must be array") }
+        var severities: Set<Int> = []
+        for (index, item) in items.enumerated() {
+            guard let one = try Schema.integer(item, at: "body/severities/\(index)", in: 0...4) else {
+                continue
+            }
+            severities.insert(one)
+        }
+        return severities
     }
-    let rows = zip(
-      records, misbehave(records.map { output($0, .medium) }, fault, isDelta: false)
-    ).map { held, output in
-      (#""\#(H3.childPosition(of: held.cell, parentResolution: resolution))""#, output)
+
+    private func matcher(
+        picture: Picture, hours: Double, since: Int?, levels: ClosedRange<Int>, fault: Fault?,
+        _ isInside: @escaping (Held) -> Bool
+    ) -> (Held) -> Bool {
+        let oldest = picture.now - Int(hours * 3_600)
+        let changedSince = since.map { fault == .duplicatesAtCursor ? $0 - 600 : $0 } ?? Int.min
+        return { held in
+            held.report.observedAt > oldest && held.report.changedAt >= changedSince
+                && levels.contains(held.level)
+                && isInside(held)
+        }
     }
-    return JSONText.hexagons(rows)
-  }
 
-  private static let expired = Refusal.badRequest(
-    "CURSOR_EXPIRED", "changes since then are not available any more")
-
-  private func levels(
-    minimum: JSONValue?, maximum: JSONValue?, at path: String
-  ) throws(Refusal) -> ClosedRange<Int> {
-    let low =
-      try Schema.integer(minimum, at: "\(path)/minAlt", in: Schema.levels)
-      ?? Schema.levels.lowerBound
-    let high =
-      try Schema.integer(maximum, at: "\(path)/maxAlt", in: Schema.levels)
-      ?? Schema.levels.upperBound
-    guard low <= high else { throw .validation("\(path)/minAlt must be <= maxAlt") }
-    return low...high
-  }
-
-  private func severities(_ value: JSONValue?) throws(Refusal) -> Set<Int> {
-    guard let value else { return Set(0...4) }
-    guard let items = value.array else { throw .validation("body/severities must be array") }
-    var severities: Set<Int> = []
-    for (index, item) in items.enumerated() {
-      guard let one = try Schema.integer(item, at: "body/severities/\(index)", in: 0...4) else {
-        continue
-      }
-      severities.insert(one)
+    private func lastUpdatedAt(_ picture: Picture, _ fault: Fault?) -> Int {
+        max(0, picture.lastChange - (fault == .clockSkew ? 60 : 0))
     }
-    return severities
-  }
 
-  private func matcher(
-    picture: Picture, hours: Double, since: Int?, levels: ClosedRange<Int>, fault: Fault?,
-    _ isInside: @escaping (Held) -> Bool
-  ) -> (Held) -> Bool {
-    let oldest = picture.now - Int(hours * 3_600)
-    let changedSince = since.map { fault == .duplicatesAtCursor ? $0 - 600 : $0 } ?? Int.min
-    return { held in
-      held.report.observedAt > oldest && held.report.changedAt >= changedSince
-        && levels.contains(held.level)
-        && isInside(held)
+    private func select(_ picture: inout Picture, _ fault: Fault?, _ matches: (Held) -> Bool)
+        -> [Held]
+    {
+        let records = fault == .empty ? [] : picture.select(matches)
+        guard fault == .fallingSeverity else { return records }
+        let worst = records.filter { $0.report.edr >= 2_000 && $0.report.observedAt < picture.now }
+            .sorted { ($0.report.edr, $0.report.key) > ($1.report.edr, $1.report.key) }
+            .prefix(8)
+        for held in worst {
+            picture.inject(
+                Report(
+                    key: held.report.key, observedAt: picture.now, changedAt: picture.now, edr: 200,
+                    flight: held.report.flight))
+        }
+        return picture.select(matches)
     }
-  }
 
-  private func lastUpdatedAt(_ picture: Picture, _ fault: Fault?) -> Int {
-    max(0, picture.lastChange - (fault == .clockSkew ? 60 : 0))
-  }
-
-  private func select(_ picture: inout Picture, _ fault: Fault?, _ matches: (Held) -> Bool)
-    -> [Held]
-  {
-    let records = fault == .empty ? [] : picture.select(matches)
-    guard fault == .fallingSeverity else { return records }
-    let worst = records.filter { $0.report.edr >= 2_000 && $0.report.observedAt < picture.now }
-      .sorted { ($0.report.edr, $0.report.key) > ($1.report.edr, $1.report.key) }
-      .prefix(8)
-    for held in worst {
-      picture.inject(
-        Report(
-          key: held.report.key, observedAt: picture.now, changedAt: picture.now, edr: 200,
-          flight: held.report.flight))
+    private func output(_ held: Held, _ category: Category) -> Output {
+        Output(
+            id: held.cell.h3String, level: held.level,
+            severity: category.severity(tenThousandths: held.report.edr),
+            edr: held.report.edr, observedAt: held.report.observedAt, tick: held.report.changedAt / 60)
     }
-    return picture.select(matches)
-  }
 
-  private func output(_ held: Held, _ category: Category) -> Output {
-    Output(
-      id: held.cell.h3String, level: held.level,
-      severity: category.severity(tenThousandths: held.report.edr),
-      edr: held.report.edr, observedAt: held.report.observedAt, tick: held.report.changedAt / 60)
-  }
-
-  /// What the content faults do to the records.
-  private func misbehave(_ records: [Output], _ fault: Fault?, isDelta: Bool) -> [Output] {
-    guard let fault else { return records }
-    var records = records
-    switch fault {
-    case .duplicatesAtCursor:
-      if isDelta { records += records }
-    case .resolution10, .resolution4:
-      for index in records.indices {
-        guard let cell = Cell(h3String: records[index].id) else { continue }
-        let other =
-          fault == .resolution10
-          ? H3.centerChild(of: cell, resolution: 10) : H3.parent(of: cell, resolution: 4)
-        records[index].id = String(other, radix: 16)
-      }
-    case .missingEDR:
-      for index in records.indices { records[index].edr = nil }
-    case .severity5:
-      for index in records.indices where records[index].severity == 4 {
-        records[index].severity = 5
-      }
-    case .wrongTypes:
-      for index in records.indices where index % 5 == 0 {
-        records[index].broken = DataCalls.broken[index / 5 % DataCalls.broken.count]
-      }
-    default: break
+    /// What the content faults do to the records.
+    private func misbehave(_ records: [Output], _ fault: Fault?, isDelta: Bool) -> [Output] {
+        guard let fault else { return records }
+        var records = records
+        switch fault {
+        case .duplicatesAtCursor:
+            if isDelta { records += records }
+        case .resolution10, .resolution4:
+            for index in records.indices {
+                guard let cell = Cell(h3String: records[index].id) else { continue }
+                let other =
+                    fault == .resolution10
+                    ? H3.centerChild(of: cell, resolution: 10) : H3.parent(of: cell, resolution: 4)
+                records[index].id = String(other, radix: 16)
+            }
+        case .missingEDR:
+            for index in records.indices { records[index].edr = nil }
+        case .severity5:
+            for index in records.indices where records[index].severity == 4 {
+                records[index].severity = 5
+            }
+        case .wrongTypes:
+            for index in records.indices where index % 5 == 0 {
+                records[index].broken = DataCalls.broken[index / 5 % DataCalls.broken.count]
+            }
+        default: break
+        }
+        return records
     }
-    return records
-  }
 
-  /// Broken records, each for its own reason. The member names of both answers stand side by side where they must.
-  static let broken = [
-    "null",
-    "17",
-    #""852a1073fffffff""#,
-    "[1,2,3]",
-    "{}",
-    #"{"id":null,"hex_id":null,"alt":30,"skypath_alt":30,"sev":1,"observedAt":1767225584,"ts":1767225584}"#,
-    #"{"id":"zzz","hex_id":"zzz","alt":30,"skypath_alt":30,"sev":1,"observedAt":1767225584,"ts":1767225584}"#,
-    #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":"thirty","skypath_alt":"thirty","sev":1,"observedAt":1767225584,"ts":1767225584}"#,
-    #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":1e300,"skypath_alt":1e300,"sev":1,"observedAt":1767225584,"ts":1767225584}"#,
-    #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":"NaN","observedAt":1767225584,"ts":1767225584}"#,
-    #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":-1,"observedAt":1767225584,"ts":1767225584}"#,
-    #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":1,"observedAt":1767225584000,"ts":1767225584000}"#,
-    #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":1,"observedAt":true,"ts":true}"#,
-  ]
+    /// Broken records, each for its own reason. The member names of both answers stand side by side where they must.
+    static let broken = [
+        "null",
+        "17",
+        #""852a1073fffffff""#,
+        "[1,2,3]",
+        "{}",
+        #"{"id":null,"hex_id":null,"alt":30,"skypath_alt":30,"sev":1,"observedAt":1767225584,"ts":1767225584}"#,
+        #"{"id":"zzz","hex_id":"zzz","alt":30,"skypath_alt":30,"sev":1,"observedAt":1767225584,"ts":1767225584}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":"thirty","skypath_alt":"thirty","sev":1,"observedAt":1767225584,"ts":1767225584}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":1e300,"skypath_alt":1e300,"sev":1,"observedAt":1767225584,"ts":1767225584}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":"NaN","observedAt":1767225584,"ts":1767225584}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":-1,"observedAt":1767225584,"ts":1767225584}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":1,"observedAt":1767225584000,"ts":1767225584000}"#,
+        #"{"id":"852a1073fffffff","hex_id":"852a1073fffffff","alt":30,"skypath_alt":30,"sev":1,"observedAt":true,"ts":true}"#,
+    ]
 }

@@ -4,80 +4,80 @@ import NIOCore
 
 /// Writes answers as JSON text straight into a buffer: a world of a hundred thousand records takes milliseconds.
 enum JSONText {
-  static func response(_ body: ByteBuffer, status: HTTPResponse.Status = .ok) -> Response {
-    Response(
-      status: status, headers: [.contentType: "application/json; charset=utf-8"],
-      body: ResponseBody(byteBuffer: body))
-  }
-
-  /// The corridor's answer.
-  static func corridor(_ records: [Output], lastUpdatedAt: Int, warning: String?) -> ByteBuffer {
-    var buffer = ByteBuffer()
-    buffer.writeString(#"{"data":{"lastUpdatedAt":\#(lastUpdatedAt),"hexagons":["#)
-    write(records, to: &buffer) { record, buffer in
-      buffer.writeString(#"{"id":"\#(record.id)","alt":\#(record.level),"sev":\#(record.severity)"#)
-      if let edr = record.edr {
-        let digits = String(edr % 10_000)
-        let zeros = String(repeating: "0", count: 4 - digits.count)
-        buffer.writeString(#","edr":\#(edr / 10_000).\#(zeros)\#(digits)"#)
-      }
-      buffer.writeString(#","observedAt":\#(record.observedAt)}"#)
+    static func response(_ body: ByteBuffer, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json; charset=utf-8"],
+            body: ResponseBody(byteBuffer: body))
     }
-    let warnings = warning.map { #"{"corridor":"\#($0)"}"# } ?? "{}"
-    buffer.writeString(#"]},"meta":{},"links":{},"warnings":\#(warnings)}"#)
-    return buffer
-  }
 
-  /// The v4 map's answer.
-  static func map(_ records: [Output], tick: Int) -> ByteBuffer {
-    var buffer = ByteBuffer()
-    buffer.writeString(#"{"skypath_tick":\#(tick),"turbulence":["#)
-    write(records, to: &buffer) { record, buffer in
-      buffer.writeString(
-        #"{"hex_id":"\#(record.id)","skypath_alt":\#(record.level),"sev":\#(record.severity),"ts":\#(record.observedAt),"tick":\#(record.tick)}"#
-      )
+    /// The corridor's answer.
+    static func corridor(_ records: [Output], lastUpdatedAt: Int, warning: String?) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.writeString(#"{"data":{"lastUpdatedAt":\#(lastUpdatedAt),"hexagons":["#)
+        write(records, to: &buffer) { record, buffer in
+            buffer.writeString(#"{"id":"\#(record.id)","alt":\#(record.level),"sev":\#(record.severity)"#)
+            if let edr = record.edr {
+                let digits = String(edr % 10_000)
+                let zeros = String(repeating: "0", count: 4 - digits.count)
+                buffer.writeString(#","edr":\#(edr / 10_000).\#(zeros)\#(digits)"#)
+            }
+            buffer.writeString(#","observedAt":\#(record.observedAt)}"#)
+        }
+        let warnings = warning.map { #"{"corridor":"\#($0)"}"# } ?? "{}"
+        buffer.writeString(#"]},"meta":{},"links":{},"warnings":\#(warnings)}"#)
+        return buffer
     }
-    buffer.writeString("]}")
-    return buffer
-  }
 
-  private static func write(
-    _ records: [Output], to buffer: inout ByteBuffer, _ one: (Output, inout ByteBuffer) -> Void
-  ) {
-    for (index, record) in records.enumerated() {
-      if index > 0 { buffer.writeInteger(UInt8(ascii: ",")) }
-      if let broken = record.broken { buffer.writeString(broken) } else { one(record, &buffer) }
+    /// The v4 map's answer.
+    static func map(_ records: [Output], tick: Int) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.writeString(#"{"skypath_tick":\#(tick),"turbulence":["#)
+        write(records, to: &buffer) { record, buffer in
+            buffer.writeString(
+                #"{"hex_id":"\#(record.id)","skypath_alt":\#(record.level),"sev":\#(record.severity),"ts":\#(record.observedAt),"tick":\#(record.tick)}"#
+            )
+        }
+        buffer.writeString("]}")
+        return buffer
     }
-  }
 
-  /// The bulk answer: parallel arrays.
-  static func hexagons(_ rows: [(position: String, record: Output)]) -> ByteBuffer {
-    func list(_ name: String, _ value: (String, Output) -> String) -> String {
-      #""\#(name)":["# + rows.map { value($0.position, $0.record) }.joined(separator: ",") + "]"
+    private static func write(
+        _ records: [Output], to buffer: inout ByteBuffer, _ one: (Output, inout ByteBuffer) -> Void
+    ) {
+        for (index, record) in records.enumerated() {
+            if index > 0 { buffer.writeInteger(UInt8(ascii: ",")) }
+            if let broken = record.broken { buffer.writeString(broken) } else { one(record, &buffer) }
+        }
     }
-    let columns = [
-      list("hexId") { position, _ in position },
-      list("alt") { _, record in record.broken == nil ? "\(record.level)" : "null" },
-      list("sev") { _, record in
-        record.broken == nil ? "\(record.severity)" : #""\#(record.severity)""#
-      },
-      list("observationTime") { _, record in "\(record.observedAt)" },
-    ]
-    return ByteBuffer(
-      string: #"{"data":{"# + columns.joined(separator: ",")
-        + #"},"meta":{},"links":{},"warnings":{}}"#)
-  }
+
+    /// The bulk answer: parallel arrays.
+    static func hexagons(_ rows: [(position: String, record: Output)]) -> ByteBuffer {
+        func list(_ name: String, _ value: (String, Output) -> String) -> String {
+            #""\#(name)":["# + rows.map { value($0.position, $0.record) }.joined(separator: ",") + "]"
+        }
+        let columns = [
+            list("hexId") { position, _ in position },
+            list("alt") { _, record in record.broken == nil ? "\(record.level)" : "null" },
+            list("sev") { _, record in
+                record.broken == nil ? "\(record.severity)" : #""\#(record.severity)""#
+            },
+            list("observationTime") { _, record in "\(record.observedAt)" },
+        ]
+        return ByteBuffer(
+            string: #"{"data":{"# + columns.joined(separator: ",")
+                + #"},"meta":{},"links":{},"warnings":{}}"#)
+    }
 }
 
 /// One record as it goes out.
 struct Output: Sendable {
-  var id: String
-  let level: Int
-  var severity: Int
-  /// Ten-thousandths.
-  var edr: UInt16?
-  let observedAt: Int
-  let tick: Int
-  /// JSON to write in its stead.
-  var broken: String?
+    var id: String
+    let level: Int
+    var severity: Int
+    /// Ten-thousandths.
+    var edr: UInt16?
+    let observedAt: Int
+    let tick: Int
+    /// JSON to write in its stead.
+    var broken: String?
 }

@@ -2,37 +2,37 @@ import Hummingbird
 
 /// An error answer in the documented envelope: `data` holds statusCode, code, error, message.
 struct Refusal: Error, Sendable {
-  let status: HTTPResponse.Status
-  let code: String
-  let message: String
-  var retryAfter: String?
+    let status: HTTPResponse.Status
+    let code: String
+    let message: String
+    var retryAfter: String?
 
-  /// A violated schema, worded as Ajv words it.
-  static func validation(_ message: String) -> Refusal {
-    Refusal(status: .badRequest, code: "FST_ERR_VALIDATION", message: message)
-  }
+    /// A violated schema, worded as Ajv words it.
+    static func validation(_ message: String) -> Refusal {
+        Refusal(status: .badRequest, code: "FST_ERR_VALIDATION", message: message)
+    }
 
-  static func badRequest(_ code: String, _ message: String) -> Refusal {
-    Refusal(status: .badRequest, code: code, message: message)
-  }
+    static func badRequest(_ code: String, _ message: String) -> Refusal {
+        Refusal(status: .badRequest, code: code, message: message)
+    }
 
-  static let unauthorized = Refusal(
-    status: .unauthorized, code: "UNAUTHORIZED", message: "Missing or invalid API key")
+    static let unauthorized = Refusal(
+        status: .unauthorized, code: "UNAUTHORIZED", message: "Missing or invalid API key")
 
-  static let tooManyRequests = Refusal(
-    status: .tooManyRequests, code: "TOO_MANY_REQUESTS",
-    message: "Rate limit exceeded, retry in 1 minute",
-    retryAfter: "60")
+    static let tooManyRequests = Refusal(
+        status: .tooManyRequests, code: "TOO_MANY_REQUESTS",
+        message: "Rate limit exceeded, retry in 1 minute",
+        retryAfter: "60")
 
-  var response: Response {
-    let body =
-      #"{"data":{"statusCode":\#(status.code),"code":"\#(code)","error":"\#(status.reasonPhrase)","message":"\#(escaped(message))"},"meta":{},"links":{},"warnings":{}}"#
-    var response = JSONText.response(ByteBuffer(string: body), status: status)
-    if let retryAfter { response.headers[.retryAfter] = retryAfter }
-    return response
-  }
+    var response: Response {
+        let body =
+            #"{"data":{"statusCode":\#(status.code),"code":"\#(code)","error":"\#(status.reasonPhrase)","message":"\#(escaped(message))"},"meta":{},"links":{},"warnings":{}}"#
+        var response = JSONText.response(ByteBuffer(string: body), status: status)
+        if let retryAfter { response.headers[.retryAfter] = retryAfter }
+        return response
+    }
 
-  private func escaped(_ text: String) -> String {
-    text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-  }
+    private func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    }
 }

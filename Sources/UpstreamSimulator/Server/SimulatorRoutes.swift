@@ -7,205 +7,205 @@ import NIOCore
 
 /// A request context that keeps the channel, so that a fault can break the connection.
 struct SimulatorContext: RequestContext {
-  var coreContext: CoreRequestContextStorage
-  let channel: any Channel
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
 
-  init(source: ApplicationRequestContextSource) {
-    coreContext = CoreRequestContextStorage(source: source)
-    channel = source.channel
-  }
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
 }
 
 /// The routes: data calls behind the key, health and control without it.
 struct SimulatorRoutes: Sendable {
-  let configuration: UpstreamSimulator.Configuration
-  let state: SimulatorState
+    let configuration: UpstreamSimulator.Configuration
+    let state: SimulatorState
 
-  /// Larger requests are cut off: 250 vertices fit many times.
-  private static let maximumRequestBytes = 256 * 1_024
-  private static let apiKeyHeader = HTTPField.Name("x-api-key")
+    /// Larger requests are cut off: 250 vertices fit many times.
+    private static let maximumRequestBytes = 256 * 1_024
+    private static let apiKeyHeader = HTTPField.Name("x-api-key")
 
-  func router() -> Router<SimulatorContext> {
-    let router = Router(context: SimulatorContext.self)
-    let calls = DataCalls(configuration: configuration, state: state)
-    router.get("health") { _, _ in JSONText.response(ByteBuffer(string: #"{"status":"ok"}"#)) }
-    router.post("observations/v5/corridor") { request, context in
-      try await answer(request, context) { body, fault throws(Refusal) in
-        try calls.corridor(body, fault: fault)
-      }
-    }
-    router.post("v4/map") { request, context in
-      try await answer(request, context) { body, fault throws(Refusal) in
-        try calls.map(body, fault: fault)
-      }
-    }
-    // The second path is a guess by the pattern of the first; same answer.
-    for path: RouterPath in ["adsb/v5/hexagons/:hexId", "observations/v5/hexagons/:hexId"] {
-      router.get(path) { request, context in
-        let id = context.parameters.get("hexId") ?? ""
-        let query = Dictionary(
-          request.uri.queryParameters.map { (String($0.key), String($0.value)) },
-          uniquingKeysWith: { _, last in last })
-        return try await answer(request, context) { _, fault throws(Refusal) in
-          try calls.hexagons(id, query: query, fault: fault)
+    func router() -> Router<SimulatorContext> {
+        let router = Router(context: SimulatorContext.self)
+        let calls = DataCalls(configuration: configuration, state: state)
+        router.get("health") { _, _ in JSONText.response(ByteBuffer(string: #"{"status":"ok"}"#)) }
+        router.post("observations/v5/corridor") { request, context in
+            try await answer(request, context) { body, fault throws(Refusal) in
+                try calls.corridor(body, fault: fault)
+            }
         }
-      }
-    }
-    router.post("_simulator/fault") { request, _ in setFault(request) }
-    router.get("_simulator/fault") { _, _ in faultResponse() }
-    router.post("_simulator/report") { request, _ in inject(request) }
-    return router
-  }
-
-  // MARK: Data calls
-
-  /// Key, rate, fault, content, transport: in this order.
-  private func answer(
-    _ request: Request, _ context: SimulatorContext,
-    _ content: (ByteBuffer, Fault?) throws(Refusal) -> ByteBuffer
-  ) async throws -> Response {
-    let body = try await request.body.collect(upTo: SimulatorRoutes.maximumRequestBytes)
-    let fault = state.faultOfCall()
-    do throws(Refusal) {
-      try check(request, body, fault)
-      let text = try content(body, fault)
-      return try await transport(text, fault, context)
-    } catch {
-      return error.response
-    }
-  }
-
-  private func check(_ request: Request, _ body: ByteBuffer, _ fault: Fault?) throws(Refusal) {
-    guard let name = SimulatorRoutes.apiKeyHeader, request.headers[name] == configuration.apiKey
-    else {
-      throw .unauthorized
-    }
-    switch fault {
-    case .unauthorized: throw .unauthorized
-    case .sessionRevoked:
-      throw Refusal(
-        status: .unauthorized, code: "SESSION_REVOKED", message: "The session was invalidated")
-    case .forbidden:
-      throw Refusal(
-        status: .forbidden, code: "FEATURE_DISABLED",
-        message: "Turbulence is disabled for this company")
-    case .locked:
-      throw Refusal(
-        status: .init(code: 423, reasonPhrase: "Locked"), code: "USER_LOCKED",
-        message: "Too many failed attempts")
-    case .upgradeRequired:
-      throw Refusal(
-        status: .init(code: 426, reasonPhrase: "Upgrade Required"), code: "UPGRADE_REQUIRED",
-        message: "This client version is not supported any more")
-    case .rateLimited: throw .tooManyRequests
-    case .serverError:
-      throw Refusal(status: .internalServerError, code: "INTERNAL", message: "Something went wrong")
-    case .unavailable:
-      throw Refusal(
-        status: .serviceUnavailable, code: "UNAVAILABLE", message: "Down for maintenance",
-        retryAfter: HTTPDate.text(configuration.clock() + 120))
-    default: break
-    }
-    if let limit = configuration.identicalCallsPerMinute {
-      let key = SimulatorState.CallKey(
-        path: request.uri.string, body: Array(body.readableBytesView))
-      if state.isTooFrequent(key, limit: limit) { throw .tooManyRequests }
-    }
-  }
-
-  /// What the transport faults do to a good answer.
-  private func transport(
-    _ text: ByteBuffer, _ fault: Fault?, _ context: SimulatorContext
-  ) async throws(Refusal) -> Response {
-    let half = text.getSlice(at: text.readerIndex, length: text.readableBytes / 2) ?? ByteBuffer()
-    switch fault {
-    case .truncatedBody:
-      var response = JSONText.response(text)
-      response.body = ResponseBody(contentLength: text.readableBytes) { writer in
-        try await writer.write(half)
-        throw BrokenConnection()
-      }
-      return response
-    case .cutJSON: return JSONText.response(half)
-    case .slowBody:
-      let pause = configuration.dripInterval
-      var response = JSONText.response(text)
-      response.body = ResponseBody(contentLength: text.readableBytes) { writer in
-        var rest = text
-        let piece = max(16, text.readableBytes / 20)
-        while let next = rest.readSlice(length: min(piece, rest.readableBytes)),
-          next.readableBytes > 0
-        {
-          try await writer.write(next)
-          try await Task.sleep(for: pause)
+        router.post("v4/map") { request, context in
+            try await answer(request, context) { body, fault throws(Refusal) in
+                try calls.map(body, fault: fault)
+            }
         }
-        try await writer.finish(nil)
-      }
-      return response
-    case .htmlPage:
-      return Response(
-        status: .ok, headers: [.contentType: "text/html"],
-        body: ResponseBody(
-          byteBuffer: ByteBuffer(string: "<!DOCTYPE html><html><body>Please log in</body></html>")))
-    case .emptyBody: return JSONText.response(ByteBuffer())
-    case .connectionReset:
-      // Closed already is as good. The answer that follows finds no connection.
-      try? await context.channel.close().get()
-      return Response(status: .ok)
-    default: return JSONText.response(text)
+        // The second path is a guess by the pattern of the first; same answer.
+        for path: RouterPath in ["adsb/v5/hexagons/:hexId", "observations/v5/hexagons/:hexId"] {
+            router.get(path) { request, context in
+                let id = context.parameters.get("hexId") ?? ""
+                let query = Dictionary(
+                    request.uri.queryParameters.map { (String($0.key), String($0.value)) },
+                    uniquingKeysWith: { _, last in last })
+                return try await answer(request, context) { _, fault throws(Refusal) in
+                    try calls.hexagons(id, query: query, fault: fault)
+                }
+            }
+        }
+        router.post("_simulator/fault") { request, _ in setFault(request) }
+        router.get("_simulator/fault") { _, _ in faultResponse() }
+        router.post("_simulator/report") { request, _ in inject(request) }
+        return router
     }
-  }
 
-  private struct BrokenConnection: Error {}
+    // MARK: Data calls
 
-  // MARK: Control
-
-  /// `POST /_simulator/fault?name=…&count=…`: 200, or 400 naming the faults. `name=none` behaves well again.
-  private func setFault(_ request: Request) -> Response {
-    let name = request.uri.queryParameters["name"].map { String($0) } ?? ""
-    let countText = request.uri.queryParameters["count"].map { String($0) }
-    let count = countText.flatMap { Int($0) }
-    guard countText == nil || (count.map { $0 > 0 } ?? false) else {
-      return Refusal.validation("querystring/count must be integer >= 1").response
+    /// Key, rate, fault, content, transport: in this order.
+    private func answer(
+        _ request: Request, _ context: SimulatorContext,
+        _ content: (ByteBuffer, Fault?) throws(Refusal) -> ByteBuffer
+    ) async throws -> Response {
+        let body = try await request.body.collect(upTo: SimulatorRoutes.maximumRequestBytes)
+        let fault = state.faultOfCall()
+        do throws(Refusal) {
+            try check(request, body, fault)
+            let text = try content(body, fault)
+            return try await transport(text, fault, context)
+        } catch {
+            return error.response
+        }
     }
-    let fault = Fault(rawValue: name)
-    guard fault != nil || name == "none" else {
-      let names = Fault.allCases.map(\.rawValue).joined(separator: ", ")
-      return Refusal.validation("querystring/name must be one of none, \(names)").response
-    }
-    state.setFault(fault, count: count)
-    return faultResponse()
-  }
 
-  private func faultResponse() -> Response {
-    JSONText.response(
-      ByteBuffer(string: #"{"fault":"\#(state.currentFault?.rawValue ?? "none")"}"#))
-  }
-
-  /// `POST /_simulator/report?cell=…&alt=…&edr=…[&observedAt=…]`: puts a report into the world.
-  private func inject(_ request: Request) -> Response {
-    let query = request.uri.queryParameters
-    guard let cell = query["cell"].flatMap({ Cell(h3String: $0) }),
-      let level = query["alt"].flatMap({ Int($0) }), Report.levels.contains(level),
-      let edr = query["edr"].flatMap({ Double($0) }), (0...1).contains(edr)
-    else {
-      return Refusal.validation(
-        "querystring must have cell (H3 resolution 5), alt (5...52) and edr (0...1)"
-      ).response
+    private func check(_ request: Request, _ body: ByteBuffer, _ fault: Fault?) throws(Refusal) {
+        guard let name = SimulatorRoutes.apiKeyHeader, request.headers[name] == configuration.apiKey
+        else {
+            throw .unauthorized
+        }
+        switch fault {
+        case .unauthorized: throw .unauthorized
+        case .sessionRevoked:
+            throw Refusal(
+                status: .unauthorized, code: "SESSION_REVOKED", message: "The session was invalidated")
+        case .forbidden:
+            throw Refusal(
+                status: .forbidden, code: "FEATURE_DISABLED",
+                message: "Turbulence is disabled for this company")
+        case .locked:
+            throw Refusal(
+                status: .init(code: 423, reasonPhrase: "Locked"), code: "USER_LOCKED",
+                message: "Too many failed attempts")
+        case .upgradeRequired:
+            throw Refusal(
+                status: .init(code: 426, reasonPhrase: "Upgrade Required"), code: "UPGRADE_REQUIRED",
+                message: "This client version is not supported any more")
+        case .rateLimited: throw .tooManyRequests
+        case .serverError:
+            throw Refusal(status: .internalServerError, code: "INTERNAL", message: "Something went wrong")
+        case .unavailable:
+            throw Refusal(
+                status: .serviceUnavailable, code: "UNAVAILABLE", message: "Down for maintenance",
+                retryAfter: HTTPDate.text(configuration.clock() + 120))
+        default: break
+        }
+        if let limit = configuration.identicalCallsPerMinute {
+            let key = SimulatorState.CallKey(
+                path: request.uri.string, body: Array(body.readableBytesView))
+            if state.isTooFrequent(key, limit: limit) { throw .tooManyRequests }
+        }
     }
-    state.inject(
-      cell: cell, level: level, edr: edr, observedAt: query["observedAt"].flatMap { Int($0) })
-    return JSONText.response(ByteBuffer(string: #"{"status":"ok"}"#))
-  }
+
+    /// What the transport faults do to a good answer.
+    private func transport(
+        _ text: ByteBuffer, _ fault: Fault?, _ context: SimulatorContext
+    ) async throws(Refusal) -> Response {
+        let half = text.getSlice(at: text.readerIndex, length: text.readableBytes / 2) ?? ByteBuffer()
+        switch fault {
+        case .truncatedBody:
+            var response = JSONText.response(text)
+            response.body = ResponseBody(contentLength: text.readableBytes) { writer in
+                try await writer.write(half)
+                throw BrokenConnection()
+            }
+            return response
+        case .cutJSON: return JSONText.response(half)
+        case .slowBody:
+            let pause = configuration.dripInterval
+            var response = JSONText.response(text)
+            response.body = ResponseBody(contentLength: text.readableBytes) { writer in
+                var rest = text
+                let piece = max(16, text.readableBytes / 20)
+                while let next = rest.readSlice(length: min(piece, rest.readableBytes)),
+                    next.readableBytes > 0
+                {
+                    try await writer.write(next)
+                    try await Task.sleep(for: pause)
+                }
+                try await writer.finish(nil)
+            }
+            return response
+        case .htmlPage:
+            return Response(
+                status: .ok, headers: [.contentType: "text/html"],
+                body: ResponseBody(
+                    byteBuffer: ByteBuffer(string: "<!DOCTYPE html><html><body>Please log in</body></html>")))
+        case .emptyBody: return JSONText.response(ByteBuffer())
+        case .connectionReset:
+            // Closed already is as good. The answer that follows finds no connection.
+            try? await context.channel.close().get()
+            return Response(status: .ok)
+        default: return JSONText.response(text)
+        }
+    }
+
+    private struct BrokenConnection: Error {}
+
+    // MARK: Control
+
+    /// `POST /_simulator/fault?name=…&count=…`: 200, or 400 naming the faults. `name=none` behaves well again.
+    private func setFault(_ request: Request) -> Response {
+        let name = request.uri.queryParameters["name"].map { String($0) } ?? ""
+        let countText = request.uri.queryParameters["count"].map { String($0) }
+        let count = countText.flatMap { Int($0) }
+        guard countText == nil || (count.map { $0 > 0 } ?? false) else {
+            return Refusal.validation("querystring/count must be integer >= 1").response
+        }
+        let fault = Fault(rawValue: name)
+        guard fault != nil || name == "none" else {
+            let names = Fault.allCases.map(\.rawValue).joined(separator: ", ")
+            return Refusal.validation("querystring/name must be one of none, \(names)").response
+        }
+        state.setFault(fault, count: count)
+        return faultResponse()
+    }
+
+    private func faultResponse() -> Response {
+        JSONText.response(
+            ByteBuffer(string: #"{"fault":"\#(state.currentFault?.rawValue ?? "none")"}"#))
+    }
+
+    /// `POST /_simulator/report?cell=…&alt=…&edr=…[&observedAt=…]`: puts a report into the world.
+    private func inject(_ request: Request) -> Response {
+        let query = request.uri.queryParameters
+        guard let cell = query["cell"].flatMap({ Cell(h3String: $0) }),
+            let level = query["alt"].flatMap({ Int($0) }), Report.levels.contains(level),
+            let edr = query["edr"].flatMap({ Double($0) }), (0...1).contains(edr)
+        else {
+            return Refusal.validation(
+                "querystring must have cell (H3 resolution 5), alt (5...52) and edr (0...1)"
+            ).response
+        }
+        state.inject(
+            cell: cell, level: level, edr: edr, observedAt: query["observedAt"].flatMap { Int($0) })
+        return JSONText.response(ByteBuffer(string: #"{"status":"ok"}"#))
+    }
 }
 
 /// Source: RFC 9110 section 5.6.7
 enum HTTPDate {
-  static func text(_ unixSeconds: Int) -> String {
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.timeZone = TimeZone(identifier: "GMT")
-    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    return formatter.string(from: Date(timeIntervalSince1970: Double(unixSeconds)))
-  }
+    static func text(_ unixSeconds: Int) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: Date(timeIntervalSince1970: Double(unixSeconds)))
+    }
 }

@@ -2,63 +2,63 @@ import Geometry
 
 /// A real airport: ICAO location indicator, place to about a hundredth of a degree, and how busy it is beside the others.
 struct Airport: Sendable {
-  let icao: String
-  let place: LonLat
-  let weight: Double
+    let icao: String
+    let place: LonLat
+    let weight: Double
 }
 
 /// Sixty-odd large airports of all continents.
 ///
 /// Source: ICAO location indicators and aerodrome reference points, public knowledge (national AIPs), rounded.
 enum Airports {
-  private static let table: [(String, Double, Double, Double)] = [
-    // North America: longitude, latitude, weight
-    ("KATL", -84.43, 33.64, 10), ("KORD", -87.90, 41.98, 9), ("KDFW", -97.04, 32.90, 9),
-    ("KDEN", -104.67, 39.86, 8),
-    ("KLAX", -118.41, 33.94, 9), ("KJFK", -73.78, 40.64, 8), ("KSFO", -122.38, 37.62, 7),
-    ("KSEA", -122.31, 47.45, 6),
-    ("KMIA", -80.29, 25.79, 6), ("KBOS", -71.01, 42.36, 5), ("KIAD", -77.46, 38.95, 4),
-    ("KMSP", -93.22, 44.88, 5),
-    ("KIAH", -95.34, 29.98, 6), ("KPHX", -112.01, 33.43, 5), ("KEWR", -74.17, 40.69, 5),
-    ("CYYZ", -79.63, 43.68, 5),
-    ("CYVR", -123.18, 49.19, 4), ("CYUL", -73.74, 45.47, 3), ("PANC", -149.99, 61.17, 2),
-    ("PHNL", -157.92, 21.32, 3),
-    ("MMMX", -99.07, 19.44, 5), ("MPTO", -79.38, 9.07, 2),
-    // South America
-    ("SBGR", -46.47, -23.43, 5), ("SAEZ", -58.54, -34.82, 3), ("SCEL", -70.79, -33.39, 3),
-    ("SPJC", -77.11, -12.02, 3),
-    ("SKBO", -74.15, 4.70, 4),
-    // Europe
-    ("EGLL", -0.45, 51.47, 9), ("LFPG", 2.55, 49.01, 8), ("EDDF", 8.57, 50.03, 8),
-    ("EHAM", 4.76, 52.31, 8),
-    ("LEMD", -3.57, 40.47, 7), ("LEBL", 2.08, 41.30, 5), ("LIRF", 12.25, 41.80, 5),
-    ("EDDM", 11.79, 48.35, 5),
-    ("LSZH", 8.55, 47.46, 4), ("LOWW", 16.57, 48.11, 4), ("EKCH", 12.66, 55.62, 4),
-    ("ESSA", 17.92, 59.65, 3),
-    ("EFHK", 24.96, 60.32, 3), ("EIDW", -6.27, 53.42, 3), ("LPPT", -9.13, 38.77, 3),
-    ("LTFM", 28.74, 41.26, 8),
-    ("LGAV", 23.94, 37.94, 3), ("EPWA", 20.97, 52.17, 3), ("BIKF", -22.61, 63.99, 2),
-    // Africa and the Middle East
-    ("OMDB", 55.36, 25.25, 9), ("OTHH", 51.61, 25.27, 6), ("OERK", 46.70, 24.96, 4),
-    ("HECA", 31.41, 30.12, 4),
-    ("HAAB", 38.80, 8.98, 3), ("HKJK", 36.93, -1.32, 3), ("FAOR", 28.25, -26.14, 4),
-    ("DNMM", 3.32, 6.58, 3),
-    // Asia and Oceania
-    ("VIDP", 77.10, 28.57, 7), ("VABB", 72.87, 19.09, 6), ("VTBS", 100.75, 13.69, 7),
-    ("WSSS", 103.99, 1.36, 8),
-    ("WMKK", 101.71, 2.75, 5), ("WIII", 106.66, -6.13, 6), ("RPLL", 121.02, 14.51, 5),
-    ("VHHH", 113.91, 22.31, 7),
-    ("ZGGG", 113.30, 23.39, 7), ("ZSPD", 121.81, 31.14, 7), ("ZBAA", 116.58, 40.08, 7),
-    ("RCTP", 121.23, 25.08, 5),
-    ("RKSI", 126.45, 37.46, 6), ("RJTT", 139.78, 35.55, 8), ("RJAA", 140.39, 35.76, 4),
-    ("YSSY", 151.18, -33.95, 6),
-    ("YMML", 144.84, -37.67, 5), ("YPPH", 115.97, -31.94, 2), ("NZAA", 174.79, -37.01, 4),
-    ("NFFN", 177.44, -17.76, 1),
-  ]
+    private static let table: [(String, Double, Double, Double)] = [
+        // North America: longitude, latitude, weight
+        ("KATL", -84.43, 33.64, 10), ("KORD", -87.90, 41.98, 9), ("KDFW", -97.04, 32.90, 9),
+        ("KDEN", -104.67, 39.86, 8),
+        ("KLAX", -118.41, 33.94, 9), ("KJFK", -73.78, 40.64, 8), ("KSFO", -122.38, 37.62, 7),
+        ("KSEA", -122.31, 47.45, 6),
+        ("KMIA", -80.29, 25.79, 6), ("KBOS", -71.01, 42.36, 5), ("KIAD", -77.46, 38.95, 4),
+        ("KMSP", -93.22, 44.88, 5),
+        ("KIAH", -95.34, 29.98, 6), ("KPHX", -112.01, 33.43, 5), ("KEWR", -74.17, 40.69, 5),
+        ("CYYZ", -79.63, 43.68, 5),
+        ("CYVR", -123.18, 49.19, 4), ("CYUL", -73.74, 45.47, 3), ("PANC", -149.99, 61.17, 2),
+        ("PHNL", -157.92, 21.32, 3),
+        ("MMMX", -99.07, 19.44, 5), ("MPTO", -79.38, 9.07, 2),
+        // South America
+        ("SBGR", -46.47, -23.43, 5), ("SAEZ", -58.54, -34.82, 3), ("SCEL", -70.79, -33.39, 3),
+        ("SPJC", -77.11, -12.02, 3),
+        ("SKBO", -74.15, 4.70, 4),
+        // Europe
+        ("EGLL", -0.45, 51.47, 9), ("LFPG", 2.55, 49.01, 8), ("EDDF", 8.57, 50.03, 8),
+        ("EHAM", 4.76, 52.31, 8),
+        ("LEMD", -3.57, 40.47, 7), ("LEBL", 2.08, 41.30, 5), ("LIRF", 12.25, 41.80, 5),
+        ("EDDM", 11.79, 48.35, 5),
+        ("LSZH", 8.55, 47.46, 4), ("LOWW", 16.57, 48.11, 4), ("EKCH", 12.66, 55.62, 4),
+        ("ESSA", 17.92, 59.65, 3),
+        ("EFHK", 24.96, 60.32, 3), ("EIDW", -6.27, 53.42, 3), ("LPPT", -9.13, 38.77, 3),
+        ("LTFM", 28.74, 41.26, 8),
+        ("LGAV", 23.94, 37.94, 3), ("EPWA", 20.97, 52.17, 3), ("BIKF", -22.61, 63.99, 2),
+        // Africa and the Middle East
+        ("OMDB", 55.36, 25.25, 9), ("OTHH", 51.61, 25.27, 6), ("OERK", 46.70, 24.96, 4),
+        ("HECA", 31.41, 30.12, 4),
+        ("HAAB", 38.80, 8.98, 3), ("HKJK", 36.93, -1.32, 3), ("FAOR", 28.25, -26.14, 4),
+        ("DNMM", 3.32, 6.58, 3),
+        // Asia and Oceania
+        ("VIDP", 77.10, 28.57, 7), ("VABB", 72.87, 19.09, 6), ("VTBS", 100.75, 13.69, 7),
+        ("WSSS", 103.99, 1.36, 8),
+        ("WMKK", 101.71, 2.75, 5), ("WIII", 106.66, -6.13, 6), ("RPLL", 121.02, 14.51, 5),
+        ("VHHH", 113.91, 22.31, 7),
+        ("ZGGG", 113.30, 23.39, 7), ("ZSPD", 121.81, 31.14, 7), ("ZBAA", 116.58, 40.08, 7),
+        ("RCTP", 121.23, 25.08, 5),
+        ("RKSI", 126.45, 37.46, 6), ("RJTT", 139.78, 35.55, 8), ("RJAA", 140.39, 35.76, 4),
+        ("YSSY", 151.18, -33.95, 6),
+        ("YMML", 144.84, -37.67, 5), ("YPPH", 115.97, -31.94, 2), ("NZAA", 174.79, -37.01, 4),
+        ("NFFN", 177.44, -17.76, 1),
+    ]
 
-  static let all: [Airport] = table.compactMap { icao, longitude, latitude, weight in
-    LonLat(longitude: longitude, latitude: latitude).map {
-      Airport(icao: icao, place: $0, weight: weight)
+    static let all: [Airport] = table.compactMap { icao, longitude, latitude, weight in
+        LonLat(longitude: longitude, latitude: latitude).map {
+            Airport(icao: icao, place: $0, weight: weight)
+        }
     }
-  }
 }

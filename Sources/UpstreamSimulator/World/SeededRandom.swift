@@ -2,37 +2,37 @@
 ///
 /// Source: SplitMix64, Steele, Lea & Flood 2014, doi.org/10.1145/2660193.2660195
 struct SeededRandom: RandomNumberGenerator, Sendable {
-  private var state: UInt64
+    private var state: UInt64
 
-  /// One independent stream for each combination of words, so that anything can be drawn without drawing what came
-  /// before it.
-  init(seed: UInt64, _ words: Int...) {
-    state = seed
-    for word in words {
-      state = SeededRandom.mixed(state &+ 0x9E37_79B9_7F4A_7C15) ^ UInt64(bitPattern: Int64(word))
+    /// One independent stream for each combination of words, so that anything can be drawn without drawing what came
+    /// before it.
+    init(seed: UInt64, _ words: Int...) {
+        state = seed
+        for word in words {
+            state = SeededRandom.mixed(state &+ 0x9E37_79B9_7F4A_7C15) ^ UInt64(bitPattern: Int64(word))
+        }
+        state = SeededRandom.mixed(state &+ 0x9E37_79B9_7F4A_7C15)
     }
-    state = SeededRandom.mixed(state &+ 0x9E37_79B9_7F4A_7C15)
-  }
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    return SeededRandom.mixed(state)
-  }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        return SeededRandom.mixed(state)
+    }
 
-  private static func mixed(_ value: UInt64) -> UInt64 {
-    var z = value
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
+    private static func mixed(_ value: UInt64) -> UInt64 {
+        var z = value
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
 
-  /// 0 ..< 1.
-  mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+    /// 0 ..< 1.
+    mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  mutating func between(_ low: Double, _ high: Double) -> Double { low + (high - low) * unit() }
+    mutating func between(_ low: Double, _ high: Double) -> Double { low + (high - low) * unit() }
 
-  /// About normal, mean 0, standard deviation 1, never beyond ±√12 (the sum of four uniform numbers).
-  mutating func bell() -> Double {
-    (unit() + unit() + unit() + unit() - 2) * 1.732_050_807_568_877_2
-  }
+    /// About normal, mean 0, standard deviation 1, never beyond ±√12 (the sum of four uniform numbers).
+    mutating func bell() -> Double {
+        (unit() + unit() + unit() + unit() - 2) * 1.732_050_807_568_877_2
+    }
 }

@@ -4,131 +4,125 @@ import Geometry
 /// The simulated world as a pure function of (seed, number of flights): what departs in a minute, what turbulence is
 /// born in it, what is reported in it. It has no state and no clock, so any part of it can be had again.
 struct World: Sendable {
-  let seed: UInt64
-  /// Flights in the air at a time, about.
-  let flights: Int
+    let seed: UInt64
+    /// Flights in the air at a time, about.
+    let flights: Int
 
-  private let airports = Airports.all
-  private let routes: Routes
-  private let departuresPerMinute: Double
+    private let airports = Airports.all
+    private let routes: Routes
+    private let departuresPerMinute: Double
 
-  /// Turbulence is born by slots of this many seconds.
-  static let slotSeconds = 300
-  /// No patch lives longer.
-  static let longestPatch = 8 * 3_600
-  private static let jetPatchesPerSlot = 4.5
-  private static let convectivePatchesPerSlot = 4.5
+    /// Turbulence is born by slots of this many seconds.
+    static let slotSeconds = 300
+    /// No patch lives longer.
+    static let longestPatch = 8 * 3_600
+    private static let jetPatchesPerSlot = 4.5
+    private static let convectivePatchesPerSlot = 4.5
 
-  /// What each stream of random numbers is for.
-  private enum Stream: Int {
-    case departures = 1
-    case flight, jets, convection, report
-  }
-
-  init(seed: UInt64, flights: Int) {
-    self.seed = seed
-    self.flights = max(0, min(flights, 20_000))
-    routes = Routes(airports: airports)
-    departuresPerMinute = Double(self.flights) * 60 / routes.meanDuration
-  }
-
-  /// The flights that leave in a minute (Unix time ÷ 60).
-  func departures(minute: Int) -> [Flight] {
-    var random = SeededRandom(seed: seed, Stream.departures.rawValue, minute)
-    return (0..<whole(departuresPerMinute, &random)).compactMap { place in
-      var random = SeededRandom(seed: seed, Stream.flight.rawValue, minute, place)
-      guard let route = routes.draw(&random) else { return nil }
-      return Flight(
-        id: minute * 1_000 + place, departure: minute * 60 + Int(random.between(0, 60)),
-        route: route,
-        airports: airports, random: &random)
+    /// What each stream of random numbers is for.
+    private enum Stream: Int {
+        case departures = 1
+        case flight, jets, convection, report
     }
-  }
 
-  /// The patches born in a slot (Unix time ÷ `slotSeconds`).
-  func patches(slot: Int) -> [Patch] {
-    var jets = SeededRandom(seed: seed, Stream.jets.rawValue, slot)
-    var convection = SeededRandom(seed: seed, Stream.convection.rawValue, slot)
-    let birth = slot * World.slotSeconds
-    return (0..<whole(World.jetPatchesPerSlot, &jets)).map { _ in
-      Patch(jetBornAt: birth, random: &jets)
+    init(seed: UInt64, flights: Int) {
+        self.seed = seed
+        self.flights = max(0, min(flights, 20_000))
+        routes = Routes(airports: airports)
+        departuresPerMinute = Double(self.flights) * 60 / routes.meanDuration
     }
-      + (0..<whole(World.convectivePatchesPerSlot, &convection)).map { _ in
-        Patch(convectiveBornAt: birth, random: &convection)
-      }
-  }
 
-  /// What a flight reports at a Unix second from a turbulent or calm world; nil below the lowest level reported.
-  func report(of flight: Flight, at time: Int, patches: [Patch.Now]) -> Report? {
-    guard let state = flight.state(at: time) else { return nil }
-    let level = Int(state.altitudeFeet / 1_000)
-    guard Report.levels.contains(level) else { return nil }
-    var random = SeededRandom(seed: seed, Stream.report.rawValue, flight.id, time)
-    var edr = 0.022 * exp(random.bell() * 0.6)
-    // The boundary layer is bumpier.
-    if state.altitudeFeet < 12_000 { edr += random.between(0, 0.08) }
-    var strongest = 0.0
-    for patch in patches {
-      strongest = max(
-        strongest,
-        patch.edr(
-          longitude: state.place.longitude, latitude: state.place.latitude,
-          altitudeFeet: state.altitudeFeet))
+    /// The flights that leave in a minute (Unix time ÷ 60).
+    func departures(minute: Int) -> [Flight] {
+        var random = SeededRandom(seed: seed, Stream.departures.rawValue, minute)
+        return (0..<whole(departuresPerMinute, &random)).compactMap { place in
+            var random = SeededRandom(seed: seed, Stream.flight.rawValue, minute, place)
+            guard let route = routes.draw(&random) else { return nil }
+            return Flight(
+                id: minute * 1_000 + place, departure: minute * 60 + Int(random.between(0, 60)),
+                route: route,
+                airports: airports, random: &random)
+        }
     }
-    edr = max(edr, strongest * random.between(0.85, 1.15))
-    let late = random.unit() < 0.02
-    let delay = late ? random.between(120, 420) : random.between(4, 28)
-    return Report(
-      key: Report.key(cell: H3.cell(at: state.place), level: level), observedAt: time,
-      changedAt: time + Int(delay), edr: UInt16(min(0.9, max(0, edr)) * 10_000), flight: flight.id)
-  }
 
-  /// `mean` as a whole number that averages to it.
-  private func whole(_ mean: Double, _ random: inout SeededRandom) -> Int {
-    Int(mean) + (random.unit() < mean - mean.rounded(.down) ? 1 : 0)
-  }
+    /// The patches born in a slot (Unix time ÷ `slotSeconds`).
+    func patches(slot: Int) -> [Patch] {
+        var jets = SeededRandom(seed: seed, Stream.jets.rawValue, slot)
+        var convection = SeededRandom(seed: seed, Stream.convection.rawValue, slot)
+        let birth = slot * World.slotSeconds
+        return (0..<whole(World.jetPatchesPerSlot, &jets)).map { _ in
+            Patch(jetBornAt: birth, random: &jets)
+        }
+            + (0..<whole(World.convectivePatchesPerSlot, &convection)).map { _ in
+                Patch(convectiveBornAt: birth, random: &convection)
+            }
+    }
+
+    /// What a flight reports at a Unix second from a turbulent or calm world; nil below the lowest level reported.
+    func report(of flight: Flight, at time: Int, in air: Air) -> Report? {
+        guard let state = flight.state(at: time) else { return nil }
+        let level = Int(state.altitudeFeet / 1_000)
+        guard Report.levels.contains(level) else { return nil }
+        var random = SeededRandom(seed: seed, Stream.report.rawValue, flight.id, time)
+        var edr = 0.022 * exp(random.bell() * 0.6)
+        // The boundary layer is bumpier.
+        if state.altitudeFeet < 12_000 { edr += random.between(0, 0.08) }
+        let strongest = air.edr(
+            longitude: state.place.longitude, latitude: state.place.latitude, altitudeFeet: state.altitudeFeet)
+        edr = max(edr, strongest * random.between(0.85, 1.15))
+        let late = random.unit() < 0.02
+        let delay = late ? random.between(120, 420) : random.between(4, 28)
+        return Report(
+            key: Report.key(cell: H3.cell(at: state.place), level: level), observedAt: time,
+            changedAt: time + Int(delay), edr: UInt16(min(0.9, max(0, edr)) * 10_000), flight: flight.id)
+    }
+
+    /// `mean` as a whole number that averages to it.
+    private func whole(_ mean: Double, _ random: inout SeededRandom) -> Int {
+        Int(mean) + (random.unit() < mean - mean.rounded(.down) ? 1 : 0)
+    }
 }
 
 /// Walks a world minute by minute, keeping only what is in the air.
 struct ReportGenerator: Sendable {
-  private let world: World
-  /// The next minute (Unix time ÷ 60) to be generated.
-  private(set) var minute: Int
-  private var aloft: [Flight] = []
-  private var patches: [Patch] = []
-  private var nextSlot: Int
+    private let world: World
+    /// The next minute (Unix time ÷ 60) to be generated.
+    private(set) var minute: Int
+    private var aloft: [Flight] = []
+    private var patches: [Patch] = []
+    private var nextSlot: Int
 
-  init(world: World, minute: Int) {
-    self.world = world
-    self.minute = minute
-    for past in (minute - Flight.longestDuration / 60)..<minute {
-      aloft += world.departures(minute: past).filter { $0.arrival >= minute * 60 }
+    init(world: World, minute: Int) {
+        self.world = world
+        self.minute = minute
+        for past in (minute - Flight.longestDuration / 60)..<minute {
+            aloft += world.departures(minute: past).filter { $0.arrival >= minute * 60 }
+        }
+        let slot = minute * 60 / World.slotSeconds
+        nextSlot = slot - World.longestPatch / World.slotSeconds
+        bearPatches()
     }
-    let slot = minute * 60 / World.slotSeconds
-    nextSlot = slot - World.longestPatch / World.slotSeconds
-    bearPatches()
-  }
 
-  private mutating func bearPatches() {
-    let time = minute * 60
-    while nextSlot * World.slotSeconds <= time {
-      patches += world.patches(slot: nextSlot)
-      nextSlot += 1
+    private mutating func bearPatches() {
+        let time = minute * 60
+        while nextSlot * World.slotSeconds <= time {
+            patches += world.patches(slot: nextSlot)
+            nextSlot += 1
+        }
+        patches.removeAll { !$0.isAlive(at: time) }
     }
-    patches.removeAll { !$0.isAlive(at: time) }
-  }
 
-  /// Every report observed in the next minute: one of each flight in the air.
-  mutating func next() -> [Report] {
-    aloft += world.departures(minute: minute)
-    bearPatches()
-    let time = minute * 60
-    let now = patches.map { $0.now(time) }
-    let reports = aloft.compactMap { flight in
-      world.report(of: flight, at: time + flight.departure % 60, patches: now)
+    /// Every report observed in the next minute: one of each flight in the air.
+    mutating func next() -> [Report] {
+        aloft += world.departures(minute: minute)
+        bearPatches()
+        let time = minute * 60
+        let air = Air(patches.map { $0.now(time) })
+        let reports = aloft.compactMap { flight in
+            world.report(of: flight, at: time + flight.departure % 60, in: air)
+        }
+        minute += 1
+        aloft.removeAll { $0.arrival < minute * 60 }
+        return reports
     }
-    minute += 1
-    aloft.removeAll { $0.arrival < minute * 60 }
-    return reports
-  }
 }
