@@ -52,11 +52,30 @@ struct JSONRecordReader {
         return fields[.turbulence] != .null ? .exportedPilotReport : .observation
     }
 
+    /// The names of the properties before, by their order: most records of a file have the same ones in the same order.
+    private var remembered: [(key: String, name: FieldName?)] = []
+
+    private mutating func fieldName(_ key: String, at place: Int) -> FieldName? {
+        if place < remembered.count {
+            if remembered[place].key == key { return remembered[place].name }
+            remembered.removeSubrange(place...)
+        }
+        let name = FieldName(key)
+        if place == remembered.count, place < 64 { remembered.append((key, name)) }
+        return name
+    }
+
     private mutating func readProperties(_ cursor: inout JSONCursor) throws(RefusalReason) {
         try cursor.openObject()
         var first = true
+        var place = -1
         while let key = try cursor.nextKey(&first) {
-            if let name = FieldName(key) { try fields.set(name, try cursor.value()) } else { try cursor.skip() }
+            place += 1
+            if let name = fieldName(key, at: place) {
+                try fields.set(name, try cursor.value())
+            } else {
+                try cursor.skip()
+            }
         }
     }
 
