@@ -18,6 +18,8 @@ struct JSONRecordReader {
         featureID = .null
         var hasProperties = false
         var type: String?
+        // Only an object without properties means its own members.
+        var contradiction: RefusalReason?
         var cursor = JSONCursor(bytes, in: range)
         guard cursor.peek() == UInt8(ascii: "{") else {
             try cursor.skip()
@@ -36,20 +38,25 @@ struct JSONRecordReader {
             case "type":
                 let value = try cursor.value()
                 if case .text(let text) = value { type = text }
-                try outer.set(.type, value)
+                keep(value, as: .type, &contradiction)
             default:
                 let value = try cursor.value()
-                if let name = FieldName(key) { try? outer.set(name, value) }
+                if let name = FieldName(key) { keep(value, as: name, &contradiction) }
             }
         }
         try cursor.expectEnd()
         if !hasProperties {
             if type == "Feature" || type == "FeatureCollection" { throw .notAFeature }
+            if let contradiction { throw contradiction }
             outer.point = fields.point
             fields = outer
         }
         if fields[.rawOb] != .null || fields[.obsTime] != .null { return .aviationWeather }
         return fields[.turbulence] != .null ? .exportedPilotReport : .observation
+    }
+
+    private mutating func keep(_ value: JSONCursor.Value, as name: FieldName, _ contradiction: inout RefusalReason?) {
+        do throws(RefusalReason) { try outer.set(name, value) } catch { contradiction = error }
     }
 
     /// The names of the properties before, by their order: most records of a file have the same ones in the same order.
