@@ -46,7 +46,8 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
     writer.begin()
     for (index, observation) in observations.enumerated() {
         let severity =
-            observation.intensity.severity ?? SeverityThresholds.medium.severity(of: observation.intensity.edr!)
+            observation.intensity.severity ?? observation.intensity.edr.map(SeverityThresholds.medium.severity(of:))
+            ?? .smooth
         writer.write(
             observation,
             id: observation.id ?? ObservationKey(observedAt: observation.observedAt, tag: UInt32(index)).id,
