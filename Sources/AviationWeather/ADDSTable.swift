@@ -100,8 +100,6 @@ public struct ADDSTable: Sendable {
 }
 
 extension PilotReportDecoder {
-    /// Rows before the header: errors, warnings, milliseconds, source and count.
-    public static let addsPreambleRows = 5
 
     static func decodeADDS(_ document: String, into outcome: inout Outcome) throws(DocumentError) {
         var table: ADDSTable?

@@ -109,6 +109,9 @@ private struct WireRecord {
     let values: KeyedDecodingContainer<Key>
 
     func fields(longitude: Double, latitude: Double) throws(ReportError) -> ReportFields {
+        // Reports from the ground (METAR) have a place, a time and a text as well, and must not pass for silent aircraft.
+        let own = ["pirepType", "airepType", "acType", "fltLvl", "fltlvl", "fltLvlType", "fltlvlType", "tbInt1"]
+        guard own.contains(where: { values.contains(Key($0)) }) else { throw .notAReport }
         guard let text = text("rawOb") else { throw .missing(field: "rawOb") }
         var fields = ReportFields(
             observedAtSeconds: try observedAtSeconds(), longitude: longitude, latitude: latitude, text: text)

@@ -34,6 +34,8 @@ public enum FeatureGeometry: Sendable, Hashable {
     case polygon([[LonLat]])
     /// What the antimeridian cuts in two.
     case multiPolygon([[[LonLat]]])
+    /// The JSON of a geometry, made once by `FeatureWriter.encoded`.
+    case encoded([UInt8])
 }
 
 /// How a hexagon's severity changed against 30 minutes before.

@@ -14,6 +14,7 @@ public struct FeatureWriter: Sendable {
     public let format: ExportFormat
     private let members: CollectionMembers?
     private var json = JSONWriter()
+    private var day = DayText()
     /// Features written so far.
     public private(set) var features = 0
 
@@ -83,13 +84,13 @@ public struct FeatureWriter: Sendable {
         json.name("history")
         if let history = members.history { json.value(history.hours, decimals: 1) } else { json.null() }
         json.name("dataTime")
-        if let time = members.dataTime { json.value(time.description) } else { json.null() }
+        if let time = members.dataTime { json.value(time) } else { json.null() }
         json.name("stale")
         json.value(members.stale)
         json.name("simulated")
         json.value(members.simulated)
         json.name("completeSince")
-        if let time = members.completeSince { json.value(time.description) } else { json.null() }
+        if let time = members.completeSince { json.value(time) } else { json.null() }
     }
 
     // MARK: Features
@@ -181,11 +182,11 @@ public struct FeatureWriter: Sendable {
             }
             if let base = group.baseFeet {
                 json.name("base")
-                json.value(base)
+                json.value(Int64(base))
             }
             if let top = group.topFeet {
                 json.name("top")
-                json.value(top)
+                json.value(Int64(top))
             }
             if let type = group.type {
                 json.name("type")
@@ -201,6 +202,13 @@ public struct FeatureWriter: Sendable {
     }
 
     // MARK: JSON
+
+    /// A geometry as the bytes of its JSON, for one that is written many times.
+    public static func encoded(_ geometry: FeatureGeometry) -> FeatureGeometry {
+        var writer = FeatureWriter(.hexagons, as: .geojsonl)
+        writer.write(geometry)
+        return .encoded(writer.bytes)
+    }
 
     private mutating func openFeature(id: String, geometry: FeatureGeometry) {
         switch format {
@@ -228,8 +236,10 @@ public struct FeatureWriter: Sendable {
     }
 
     private mutating func write(_ geometry: FeatureGeometry) {
+        if case .encoded(let bytes) = geometry { return json.rawValue(bytes) }
         json.openObject()
         switch geometry {
+        case .encoded: break
         case .point(let place):
             member("type", "Point")
             json.name("coordinates")
@@ -272,12 +282,12 @@ public struct FeatureWriter: Sendable {
 
     private mutating func member(_ name: StaticString, _ value: Int) {
         json.name(name)
-        json.value(value)
+        json.value(Int64(value))
     }
 
     private mutating func member(_ name: StaticString, _ instant: Instant) {
         json.name(name)
-        json.value(instant.description)
+        json.value(instant)
     }
 
     // MARK: CSV
@@ -316,7 +326,7 @@ public struct FeatureWriter: Sendable {
         cell(basis.rawValue)
         json.append(",")
         if let edr = observation.intensity.edr { _ = json.bytes.appendDecimal(edr.value, decimals: 4) }
-        cell(observation.observedAt.description)
+        cell(observation.observedAt)
         cell(observation.source.name)
         cell(observation.kind.name)
         cell(observation.category?.name ?? "")
@@ -342,7 +352,7 @@ public struct FeatureWriter: Sendable {
             cell("")
             cell("")
         }
-        cell(report.observedAt.description)
+        cell(report.observedAt)
         var groups = JSONWriter()
         FeatureWriter.write(report.turbulence, to: &groups)
         cell(String(decoding: groups.bytes, as: UTF8.self))
@@ -358,6 +368,11 @@ public struct FeatureWriter: Sendable {
         _ = json.bytes.appendDecimal(place.longitude, decimals: FeatureWriter.coordinateDecimals)
         json.append(",")
         _ = json.bytes.appendDecimal(place.latitude, decimals: FeatureWriter.coordinateDecimals)
+    }
+
+    private mutating func cell(_ instant: Instant) {
+        json.append(",")
+        json.bytes.append(instant, day: &day)
     }
 
     private mutating func cell(_ value: Int) {

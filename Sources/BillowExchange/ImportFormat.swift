@@ -11,7 +11,7 @@ public enum ImportFormat: String, Sendable, Hashable {
     case adds
 
     /// How much of a file is looked at to tell its form, in bytes.
-    static let window = 256 << 10
+    static let window = 64 << 10
     /// The lines within which the ADDS header stands, blank ones included.
     private static let addsLines = 10
 

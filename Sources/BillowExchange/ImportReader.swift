@@ -54,6 +54,9 @@ public struct ImportReader: Sendable {
     /// Whether the file as a whole can't be used, so that reading on is of no use.
     public var isUnusable: Bool { if case .unusable = mode { true } else { false } }
 
+    /// Bytes held back for a record that isn't whole yet.
+    var bufferedBytes: Int { buffer.count }
+
     /// Takes the next piece of the file and gives what became whole with it.
     public mutating func read(_ piece: some Collection<UInt8>) -> [ImportItem] {
         bytesRead += piece.count

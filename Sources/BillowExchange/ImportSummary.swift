@@ -70,3 +70,34 @@ public struct ImportSummary: Sendable, Hashable {
         refusals[code, default: RefusalCount()].examples.append(refusal)
     }
 }
+
+extension ImportSummary: CustomStringConvertible {
+    /// A few lines for people: what was taken, then what was not and why.
+    public var description: String {
+        func list(_ counts: [Severity: Int]) -> String {
+            Severity.allCases.compactMap { severity in counts[severity].map { "\($0) \(severity.name)" } }
+                .joined(separator: ", ")
+        }
+        func line(_ count: Int, _ text: String) -> String? { count > 0 ? "\(count) \(text)" : nil }
+        var lines = ["\(read) records read, \(refusedCount) refused"]
+        lines += [
+            observationCount > 0 ? "\(observationCount) observations: \(list(observations))" : "no observations",
+            pilotReportCount > 0
+                ? "\(pilotReportCount) pilot reports: "
+                    + [list(pilotReports), line(silentPilotReports, "without a word on turbulence") ?? ""]
+                    .filter { !$0.isEmpty }.joined(separator: ", ") : nil,
+            line(duplicates, "there already"),
+            line(finerCells, "finer cells, brought to resolution 5"),
+            line(clampedSeverities, "severities of 5, read as 4"),
+            line(groupsWithoutLevel, "turbulence groups without a level, in pireps only"),
+            line(groupsWithUnusableLevel, "turbulence groups with an impossible level, in pireps only"),
+        ].compactMap { $0 }
+        lines += unknownWords.sorted { $0.key < $1.key }.map { "unknown \($0.key) (\($0.value) times)" }
+        for (code, refusal) in refusals.sorted(by: { $0.key < $1.key }) {
+            lines.append("refused, \(code): \(refusal.count)")
+            lines += refusal.examples.map { "  \($0)" }
+            if refusal.count > refusal.examples.count { lines.append("  …") }
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -166,20 +166,24 @@ struct JSONCursor {
         return start..<position
     }
 
-    /// The bytes between the quotes, escapes unresolved, and whether there are any.
-    private mutating func stringRange() throws(RefusalReason) -> (range: Range<Int>, escaped: Bool) {
+    /// The bytes between the quotes, escapes unresolved; whether there are any, and whether all of it is ASCII.
+    private mutating func stringRange() throws(RefusalReason) -> (range: Range<Int>, escaped: Bool, ascii: Bool) {
         position += 1
         let start = position
         var escaped = false
+        var ascii = true
         while position < end {
             switch bytes[position] {
             case UInt8(ascii: "\""):
                 position += 1
-                return (start..<position - 1, escaped)
+                return (start..<position - 1, escaped, ascii)
             case UInt8(ascii: "\\"):
                 escaped = true
                 position += 2
             case 0..<0x20: throw syntax("a control character in a text")
+            case 0x80...:
+                ascii = false
+                position += 1
             default: position += 1
             }
         }
@@ -187,8 +191,9 @@ struct JSONCursor {
     }
 
     private mutating func string() throws(RefusalReason) -> String {
-        let (range, escaped) = try stringRange()
+        let (range, escaped, ascii) = try stringRange()
         guard escaped else {
+            if ascii { return String(decoding: bytes[range], as: UTF8.self) }
             guard let text = String(validating: bytes[range], as: UTF8.self) else { throw .notUTF8 }
             return text
         }

@@ -18,6 +18,8 @@ struct JSONRecordReader {
         featureID = .null
         var hasProperties = false
         var type: String?
+        // Only an object without properties means its own members.
+        var contradiction: RefusalReason?
         var cursor = JSONCursor(bytes, in: range)
         guard cursor.peek() == UInt8(ascii: "{") else {
             try cursor.skip()
@@ -36,15 +38,16 @@ struct JSONRecordReader {
             case "type":
                 let value = try cursor.value()
                 if case .text(let text) = value { type = text }
-                try outer.set(.type, value)
+                keep(value, as: .type, &contradiction)
             default:
                 let value = try cursor.value()
-                if let name = FieldName(key) { try? outer.set(name, value) }
+                if let name = FieldName(key) { keep(value, as: name, &contradiction) }
             }
         }
         try cursor.expectEnd()
         if !hasProperties {
             if type == "Feature" || type == "FeatureCollection" { throw .notAFeature }
+            if let contradiction { throw contradiction }
             outer.point = fields.point
             fields = outer
         }
@@ -52,11 +55,34 @@ struct JSONRecordReader {
         return fields[.turbulence] != .null ? .exportedPilotReport : .observation
     }
 
+    private mutating func keep(_ value: JSONCursor.Value, as name: FieldName, _ contradiction: inout RefusalReason?) {
+        do throws(RefusalReason) { try outer.set(name, value) } catch { contradiction = error }
+    }
+
+    /// The names of the properties before, by their order: most records of a file have the same ones in the same order.
+    private var remembered: [(key: String, name: FieldName?)] = []
+
+    private mutating func fieldName(_ key: String, at place: Int) -> FieldName? {
+        if place < remembered.count {
+            if remembered[place].key == key { return remembered[place].name }
+            remembered.removeSubrange(place...)
+        }
+        let name = FieldName(key)
+        if place == remembered.count, place < 64 { remembered.append((key, name)) }
+        return name
+    }
+
     private mutating func readProperties(_ cursor: inout JSONCursor) throws(RefusalReason) {
         try cursor.openObject()
         var first = true
+        var place = -1
         while let key = try cursor.nextKey(&first) {
-            if let name = FieldName(key) { try fields.set(name, try cursor.value()) } else { try cursor.skip() }
+            place += 1
+            if let name = fieldName(key, at: place) {
+                try fields.set(name, try cursor.value())
+            } else {
+                try cursor.skip()
+            }
         }
     }
 

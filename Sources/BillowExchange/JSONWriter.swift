@@ -1,9 +1,12 @@
+public import Turbulence
+
 /// Writes JSON straight into bytes: what an export of millions of features needs, with no object in between.
 /// The caller sees to it that values and members stand where they can.
 public struct JSONWriter: Sendable {
     /// What has been written.
     public var bytes: [UInt8] = []
     private var needsComma = false
+    private var day = DayText()
 
     public init() {}
 
@@ -29,15 +32,31 @@ public struct JSONWriter: Sendable {
     public mutating func null() { raw("null") }
     public mutating func value(_ value: Bool) { raw(value ? "true" : "false") }
 
-    public mutating func value(_ value: some BinaryInteger) {
+    public mutating func value(_ value: Int64) {
         separate()
-        bytes.appendDecimal(Int64(clamping: value))
+        bytes.appendDecimal(value)
+    }
+
+    /// An instant as ISO 8601 with a zone.
+    public mutating func value(_ instant: Instant) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(instant, day: &day)
+        bytes.append(UInt8(ascii: "\""))
     }
 
     /// A text, escaped as RFC 8259 section 7 requires and no further.
-    public mutating func value(_ text: some StringProtocol) {
+    public mutating func value(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
+        func needsEscape(_ byte: UInt8) -> Bool {
+            byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+        }
+        guard text.utf8.contains(where: needsEscape) else {
+            bytes.append(contentsOf: text.utf8)
+            bytes.append(UInt8(ascii: "\""))
+            return
+        }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -54,7 +73,6 @@ public struct JSONWriter: Sendable {
             }
         }
         bytes.append(UInt8(ascii: "\""))
-        needsComma = true
     }
 
     /// A number with at most `decimals` (0…9) decimals, without trailing zeros. What is not finite, or beyond ±10⁹, is null.
@@ -118,21 +136,61 @@ extension [UInt8] {
     /// appended, for what is not finite or beyond ±10⁹.
     mutating func appendDecimal(_ value: Double, decimals: Int) -> Bool {
         guard abs(value) <= 1e9 else { return false }
-        var scale: Int64 = 1
-        for _ in 0..<Swift.min(Swift.max(decimals, 0), 9) { scale *= 10 }
+        let decimals = Swift.min(Swift.max(decimals, 0), 9)
+        let scale = powersOfTen[decimals]
         let scaled = Int64((value * Double(scale)).rounded())
-        let (whole, fraction) = scaled.magnitude.quotientAndRemainder(dividingBy: scale.magnitude)
         if scaled < 0 { append(UInt8(ascii: "-")) }
+        let whole = scaled.magnitude / scale
+        var fraction = scaled.magnitude - whole * scale
         appendDecimal(Int64(whole))
         guard fraction > 0 else { return true }
+        var digits = decimals
+        while fraction % 10 == 0 {
+            fraction /= 10
+            digits -= 1
+        }
         append(UInt8(ascii: "."))
-        var rest = fraction
-        var divisor = scale.magnitude / 10
-        while rest > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / divisor))
-            rest %= divisor
-            divisor /= 10
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits))
+        var place = count
+        while fraction > 0 {
+            place -= 1
+            self[place] += UInt8(truncatingIfNeeded: fraction % 10)
+            fraction /= 10
         }
         return true
     }
+
+    /// Appends an instant as ISO 8601, `2026-11-21T02:30:00Z`.
+    mutating func append(_ instant: Instant, day: inout DayText) {
+        let seconds = instant.seconds % 86_400
+        let number = instant.seconds / 86_400
+        if number != day.number {
+            day.number = number
+            day.text = Array(instant.description.utf8.prefix(11))
+        }
+        append(contentsOf: day.text)
+        appendTwoDigits(seconds / 3_600)
+        append(UInt8(ascii: ":"))
+        appendTwoDigits(seconds / 60 % 60)
+        append(UInt8(ascii: ":"))
+        appendTwoDigits(seconds % 60)
+        append(UInt8(ascii: "Z"))
+    }
+
+    private mutating func appendTwoDigits(_ value: Int) {
+        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
+        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
+    }
 }
+
+/// The date part of the last instant written: an export in the order of time asks the calendar once a day.
+struct DayText: Sendable {
+    /// Days since 1970.
+    var number = -1
+    /// `2026-11-21T`.
+    var text: [UInt8] = []
+}
+
+private let powersOfTen: [UInt64] = [
+    1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
+]

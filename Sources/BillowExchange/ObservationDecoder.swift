@@ -126,7 +126,7 @@ struct ObservationDecoder {
     }
 
     private func severity(_ fields: RecordFields) throws(RefusalReason) -> (Severity?, clamped: Bool) {
-        let expected = "0 to 5 or one of " + Severity.allCases.map(\.name).joined(separator: ", ")
+        let expected = ObservationDecoder.severities
         let named = try fields.text(.severityName).flatMap { Severity($0.lowercased()) }
         guard let text = try fields.text(.severity) else {
             if named == nil, let word = try fields.text(.severityName) {
@@ -146,6 +146,8 @@ struct ObservationDecoder {
         }
         return (severity, clamped)
     }
+
+    private static let severities = "0 to 5 or one of " + Severity.allCases.map(\.name).joined(separator: ", ")
 
     private func edr(_ fields: RecordFields) throws(RefusalReason) -> EDR? {
         let expected = "m^(2/3)/s from 0 to 1"

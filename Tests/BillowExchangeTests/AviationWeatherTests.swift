@@ -120,13 +120,22 @@ import Testing
 
     @Test func `levels are read as numbers, as texts and as SFC; 0 is a level only on the ground`() throws {
         func report(_ fields: String) throws -> AircraftReport {
-            try PilotReportDecoder.report(json: Data(#"{"obsTime":1,"lat":0,"lon":0,"rawOb":"X",\#(fields)}"#.utf8))
+            try PilotReportDecoder.report(
+                json: Data(#"{"obsTime":1,"lat":0,"lon":0,"acType":"","rawOb":"X",\#(fields)}"#.utf8))
         }
         #expect(try report(#""fltLvl":"350""#).altitudeFeet == 35_000)
         #expect(try report(#""fltLvl":0,"fltLvlType":"DURD""#).altitudeFeet == nil)
         #expect(try report(#""fltLvl":0,"fltLvlType":"GRND""#).altitudeFeet == 0)
         #expect(try report(#""tbBas1":"SFC","tbTop1":60"#).turbulence.map(\.baseFeet) == [0])
         #expect(try report(#""tbBas1":null,"tbInt1":"""#).turbulence.isEmpty)
+    }
+
+    @Test func `a report from the ground is no aircraft report`() throws {
+        let metar =
+            #"[{"icaoId":"KMIA","obsTime":1784666820,"lat":25.8,"lon":-80.3,"elev":3,"rawOb":"KMIA 212053Z 09010KT"}]"#
+        let outcome = try PilotReportDecoder.decode(Data(metar.utf8))
+        #expect(outcome.reports.isEmpty)
+        #expect(outcome.refused == ["not a report": 1])
     }
 
     @Test func `an empty body is an empty list, and what is no answer says so`() throws {

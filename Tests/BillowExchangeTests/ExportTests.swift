@@ -46,12 +46,13 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
     writer.begin()
     for (index, observation) in observations.enumerated() {
         let severity =
-            observation.intensity.severity ?? SeverityThresholds.medium.severity(of: observation.intensity.edr!)
+            observation.intensity.severity ?? observation.intensity.edr.map(SeverityThresholds.medium.severity(of:))
+            ?? .smooth
         writer.write(
             observation,
             id: observation.id ?? ObservationKey(observedAt: observation.observedAt, tag: UInt32(index)).id,
             severity: severity, basis: observation.intensity.severity == nil ? .edr : .reported,
-            geometry: ring(observation.cell))
+            geometry: index % 2 == 0 ? ring(observation.cell) : FeatureWriter.encoded(ring(observation.cell)))
         if index % 7 == 0 { bytes += writer.drain() }
     }
     writer.end()
@@ -163,6 +164,30 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         var json = JSONWriter()
         json.value(value, decimals: decimals)
         #expect(String(decoding: json.bytes, as: UTF8.self) == text)
+    }
+
+    @Test func `a geometry written once is the same as one written each time`() throws {
+        let observation = try #require(samples(1).first)
+        for geometry in [ring(observation.cell), .point(H3.center(of: observation.cell)), .multiPolygon([])] {
+            func bytes(_ geometry: FeatureGeometry) -> [UInt8] {
+                var writer = FeatureWriter(.observations, as: .geojsonl)
+                writer.write(observation, id: "x", severity: .light, basis: .reported, geometry: geometry)
+                return writer.drain()
+            }
+            #expect(bytes(geometry) == bytes(FeatureWriter.encoded(geometry)))
+        }
+    }
+
+    @Test func `instants are written as they describe themselves`() {
+        var json = JSONWriter()
+        json.openArray()
+        let instants = [0, 86_399, 86_400, 1_709_164_800, 951_782_399, Instant.range.upperBound].map(
+            Instant.init(clamping:))
+        for instant in instants { json.value(instant) }
+        json.closeArray()
+        #expect(
+            String(decoding: json.bytes, as: UTF8.self)
+                == "[" + instants.map { "\"\($0)\"" }.joined(separator: ",") + "]")
     }
 
     @Test func `integers of any size are written`() {

@@ -149,10 +149,10 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         #expect(child.items.observations.map(\.cell.h3String) == ["85283473fffffff"])
     }
 
-    @Test func `a severity of 5 is counted, and a severity made from EDR is kept as EDR`() {
+    @Test func `a severity of 5 is counted, and a severity made from EDR is kept as EDR`() throws {
         #expect(importing(feature(["severity": "5"])).summary.clampedSeverities == 1)
         let computed = importing(feature(["edr": "0.25", "severityBasis": "\"edr\""]))
-        #expect(computed.items.observations.map(\.intensity) == [.measured(EDR(0.25) ?? EDR(0)!)])
+        #expect(computed.items.observations.map(\.intensity) == [.measured(try #require(EDR(0.25)))])
         let alone = importing(feature(["edr": "0.25", "severity": nil]))
         #expect(alone.items.observations.map(\.intensity.severity) == [nil])
         #expect(alone.summary.observations == [.moderate: 1])

@@ -1,8 +1,9 @@
-import BillowExchange
 import Foundation
 import Geometry
 import Testing
 import Turbulence
+
+@testable import BillowExchange
 
 private let good =
     #"{"type":"Feature","properties":{"h3":"85283473fffffff","altitude":38000,"severity":3,"observedAt":1700000000}}"#
@@ -144,12 +145,59 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         var reader = ImportReader(now: testNow)
         var taken = reader.read(Array(#"{"type":"FeatureCollection","features":["#.utf8)).count
         let piece = Array(String(repeating: good + ",", count: 100).utf8)
-        for _ in 0..<50 { taken += reader.read(piece).count }
+        for index in 0..<50 {
+            taken += reader.read(piece).count
+            // Until the form is told, up to a window is held; from then on, at most a record.
+            #expect(
+                reader.bufferedBytes
+                    < (index * piece.count < ImportFormat.window ? ImportFormat.window : good.utf8.count))
+        }
         taken += reader.read(Array("]}".utf8)).count
         taken += reader.finish().count
         #expect(taken == 5_000)
         #expect(reader.bytesRead == 42 + 50 * piece.count)
         #expect(reader.format == .json)
+    }
+
+    @Test(arguments: [
+        "{\"type\":\"Feature\",\"x\":\"", "\"", "h3,altitude,severity,observedAt\n\"", good + "\n{\"x\":\"",
+    ])
+    func `a record without an end is given up, not collected`(start: String) {
+        var reader = ImportReader(now: testNow)
+        _ = reader.read(start.utf8)
+        let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+        for _ in 0..<18 {
+            _ = reader.read(piece)
+            #expect(reader.bufferedBytes <= (17 << 20))
+        }
+        _ = reader.finish()
+        #expect(reader.summary.refusedCount >= 1)
+        #expect(reader.summary.observationCount <= 1)
+    }
+
+    @Test func `names given twice must say the same, in a Feature or a plain object`() {
+        let plain = #"{"h3":"85283473fffffff","altitude":38000,"severity":3,"observedAt":1700000000}"#
+        #expect(importing("[\(plain)]").items.observations == importing(good).items.observations)
+        let twice = plain.replacing("\"severity\":3", with: "\"severity\":3,\"severity\":4")
+        #expect(importing("[\(twice)]").items.refusals.map(\.reason.code) == ["contradiction"])
+        let feature = good.replacing("\"severity\":3", with: "\"severity\":3,\"Severity\":4")
+        #expect(importing(feature).items.refusals.map(\.reason.code) == ["contradiction"])
+        // Members of the Feature itself are somebody else's.
+        let foreign = good.replacing(
+            "{\"type\":\"Feature\",", with: "{\"severity\":0,\"severity\":1,\"type\":\"Feature\",")
+        #expect(importing(foreign).items.observations == importing(good).items.observations)
+    }
+
+    @Test func `a summary tells people what was taken and why the rest was not`() throws {
+        let summary = try importing(Fixture.florida.data()).summary
+        #expect(
+            summary.description == """
+                57 records read, 0 refused
+                33 observations: 22 smooth, 8 light, 2 moderate, 1 moderate-severe
+                57 pilot reports: 22 smooth, 8 light, 2 moderate, 1 moderate-severe, 24 without a word on turbulence
+                """)
+        let refused = importing("\(good)\nx\n").summary.description
+        #expect(refused.contains("refused, syntax error: 1\n  line 2, record 2: can't be read"))
     }
 
     @Test func `refusals are counted by reason with the first few lines`() {
