@@ -1,3 +1,4 @@
+import BillowStore
 import Foundation
 public import HTTPTypes
 public import Hummingbird
@@ -84,11 +85,18 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         var response: Response
         do {
+            guard request.uri.string.utf8.count <= Self.longestURL else { throw Self.tooLong }
             response = request.method == .options ? preflight() : try await next(request, context)
         } catch let problem as Problem {
             response = try problem.response(from: request, context: context)
         } catch let error as HTTPError {
             response = try Self.problem(for: error, request).response(from: request, context: context)
+        } catch let error as StoreError {
+            context.logger.error("the store failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+            let problem = Problem(
+                .serviceUnavailable, code: "store-unavailable", detail: "The stored data can't be read at present.",
+                retryAfterSeconds: 5)
+            response = try problem.response(from: request, context: context)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -100,6 +108,15 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         response.headers[.accessControlAllowOrigin] = "*"
         response.headers[.accessControlExposeHeaders] = Self.exposed
         return response
+    }
+
+    /// Longer than any that a client of ours needs; parsing stays cheap whatever comes.
+    private static var longestURL: Int { 8_192 }
+
+    private static var tooLong: Problem {
+        Problem(
+            .uriTooLong, code: "url-too-long", detail: "The address is longer than \(longestURL) bytes.",
+            allowed: "at most \(longestURL) bytes")
     }
 
     private func preflight() -> Response {

@@ -134,24 +134,39 @@ public struct Hexagon: Sendable, Hashable {
     public var reports: Int
 }
 
-/// An area as a question about cells: a box on the map.
+/// An area as a question about cells.
 public struct CellArea: Sendable, Hashable {
-    private let box: BoundingBox?
-    private let gridBox: GridBox
+    private enum Shape: Sendable, Hashable {
+        case everywhere
+        case cell(Cell)
+        case box(BoundingBox, GridBox)
+    }
 
-    public static let everywhere = CellArea(box: nil)
+    private let shape: Shape
+
+    public static let everywhere = CellArea(shape: .everywhere)
 
     /// Cells that share a point with the box.
-    public init(_ box: BoundingBox) { self.init(box: box) }
+    public init(_ box: BoundingBox) { shape = .box(box, GridBox(box)) }
 
-    private init(box: BoundingBox?) {
-        self.box = box
-        gridBox = box.map(GridBox.init) ?? GridBox(minX: 0, minY: 0, maxX: 0, maxY: 0)
-    }
+    /// One cell.
+    public init(_ cell: Cell) { shape = .cell(cell) }
+
+    private init(shape: Shape) { self.shape = shape }
 
     func mayHold(chunk: Int) -> Bool {
-        box == nil || CellTree.shared.mayIntersect(resolution: 2, dense: chunk, gridBox)
+        switch shape {
+        case .everywhere: true
+        case .cell(let cell): Int(cell.dense) / CellTable.chunkSize == chunk
+        case .box(_, let grid): CellTree.shared.mayIntersect(resolution: 2, dense: chunk, grid)
+        }
     }
 
-    public func contains(_ cell: Cell) -> Bool { box?.intersects(BoundingBox(of: cell)) ?? true }
+    public func contains(_ cell: Cell) -> Bool {
+        switch shape {
+        case .everywhere: true
+        case .cell(let only): cell == only
+        case .box(let box, _): box.intersects(BoundingBox(of: cell))
+        }
+    }
 }

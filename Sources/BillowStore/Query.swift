@@ -69,6 +69,10 @@ enum Query {
         SELECT \(report) FROM pilotReport JOIN source ON source.number = pilotReport.source
         WHERE id = ? AND pilotReport.source = ? AND until IS NULL
         """
+    static let openReportByID = """
+        SELECT \(report) FROM pilotReport JOIN source ON source.number = pilotReport.source
+        WHERE id = ? AND until IS NULL ORDER BY pilotReport.source LIMIT 1
+        """
     /// In the index's order, read as far as a page goes.
     static let openReports = """
         SELECT \(report) FROM pilotReport CROSS JOIN source ON source.number = pilotReport.source
@@ -81,6 +85,6 @@ enum Query {
         head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
         insertObservation, closeObservation, observationByKey, openObservationByExternalID, openObservationByFeatureID,
         openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport, closeReport, openReport,
-        openReports,
+        openReportByID, openReports,
     ]
 }

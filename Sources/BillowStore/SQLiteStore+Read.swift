@@ -109,6 +109,15 @@ extension SQLiteStore {
         }
     }
 
+    /// Where two sources gave the same id, the one of the lower number.
+    public func pilotReport(id: String) async throws(StoreError) -> PilotReport? {
+        try await reading { db in
+            let statement = try RawStatement(db, Query.openReportByID)
+            try statement.bind(id, at: 1)
+            return try statement.first(PilotReport.init)
+        }
+    }
+
     /// A page may hold a few more than `limit`: one and the same report from several sources (same time, same id) is
     /// never split between two pages, because the place where a page starts couldn't tell them apart.
     public func pilotReports(

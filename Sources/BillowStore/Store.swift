@@ -40,6 +40,9 @@ public protocol Store: Sendable {
     /// The row that counts with this feature id (the one it came with, or `ObservationKey.id`).
     func observation(id: String) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)?
 
+    /// The pilot report that counts with this id.
+    func pilotReport(id: String) async throws(StoreError) -> PilotReport?
+
     /// One page of pilot reports that count, ordered by (time, id), starting after that pair.
     func pilotReports(after: (Instant, String)?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
         -> [PilotReport]

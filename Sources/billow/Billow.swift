@@ -1,10 +1,10 @@
 import ArgumentParser
-import AsyncHTTPClient
-import BillowServer
-import Configuration
-import Hummingbird
 
 @main
 struct Billow: AsyncParsableCommand {
-    func run() async throws {}
+    static let configuration = CommandConfiguration(
+        commandName: "billow",
+        abstract: "A turbulence server: syncs observations, keeps them, and serves them to any web map.",
+        version: "0.1.0",
+        subcommands: [Serve.self, Sync.self, Import.self, Export.self, Simulate.self])
 }

@@ -22,6 +22,13 @@ public struct FeatureQuery: Sendable {
 
     static let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "f"])
 
+    /// From the parameters of the interface, by name.
+    public init(
+        parameters: [String: String], collection: ExportCollection, frames: FrameSource, snapshot: Snapshot
+    ) throws(Problem) {
+        try self.init(QueryReader(parameters), collection: collection, frames: frames, snapshot: snapshot)
+    }
+
     init(_ reader: QueryReader, collection: ExportCollection, frames: FrameSource, snapshot: Snapshot) throws(Problem) {
         self.collection = collection
         filter = try reader.filter()

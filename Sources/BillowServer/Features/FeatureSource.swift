@@ -2,7 +2,7 @@ public import BillowExchange
 public import BillowSnapshot
 public import BillowStore
 import Geometry
-public import Turbulence
+import Turbulence
 
 /// Writes features page by page, in a fixed order, from the picture or from the log: so an answer of any size takes the
 /// memory of a page, and no read of the store outlives one.
@@ -34,7 +34,7 @@ public struct FeatureSource: Sendable {
         case .hexagons:
             let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
             return query.aggregate
-                ? try await hexagons(frame, query, after: cursor, limit: limit, to: &writer)
+                ? try await hexagons(frame, in: Self.area(query), after: cursor, limit: limit, to: &writer)
                 : try await standingRecords(frame, query, after: cursor, limit: limit, to: &writer)
         case .observations:
             return try await observations(query, snapshot.severityTable, after: cursor, limit: limit, to: &writer)
@@ -42,13 +42,40 @@ public struct FeatureSource: Sendable {
         }
     }
 
+    /// Writes the one feature with an id, where the query's picture or the log has it.
+    func write(id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter) async throws
+        -> Bool
+    {
+        switch query.collection {
+        case .hexagons:
+            guard let cell = Cell(h3String: id) else { return false }
+            let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
+            _ = try await hexagons(frame, in: CellArea(cell), after: nil, limit: 1, to: &writer)
+        case .observations:
+            guard let (row, details) = try await store.observation(id: id),
+                let source = try await store.sources().first(where: { $0.number == row.source })?.id
+            else { return false }
+            let observation = Self.observation(row, source, details)
+            guard let (severity, basis) = query.severity(of: observation, table: snapshot.severityTable) else {
+                return false
+            }
+            writer.write(
+                observation, id: details.id ?? row.key.id, severity: severity, basis: basis,
+                geometry: Self.geometry(of: row.cell))
+        case .pireps:
+            guard let report = try await store.pilotReport(id: id) else { return false }
+            writer.write(report)
+        }
+        return writer.features > 0
+    }
+
     // MARK: - From the picture
 
     private func hexagons(
-        _ frame: Frame, _ query: FeatureQuery, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+        _ frame: Frame, in area: CellArea, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         let start = try cursor.map { try Self.cell($0.text) }
-        let page = frame.hexagons(after: start, limit: limit, area: Self.area(query))
+        let page = frame.hexagons(after: start, limit: limit, area: area)
         let details = try await store.details(of: page.map(\.record.row.key))
         for hexagon in page {
             let record = hexagon.record

@@ -39,7 +39,13 @@ struct QueryReader {
         self.values = values
     }
 
+    /// Parameters that come from elsewhere than a request.
+    init(_ values: [String: String]) { self.values = values }
+
     func text(_ name: String) -> String? { values[name] }
+
+    /// Every parameter that was given.
+    var all: [String: String] { values }
 
     func has(_ name: String) -> Bool { values[name] != nil }
 

@@ -21,7 +21,7 @@ struct TileRoutes: Sendable {
         router.get("/tiles/:layers/:time/:z/:x/:y") { request, context in
             try await tile(request, context.parameters)
         }
-        router.get("/tiles/:document") { request, context in try tileJSON(request, context.parameters) }
+        router.get("/tiles/:layers") { request, context in try tileJSON(request, context.parameters) }
     }
 
     // MARK: - Tiles
@@ -96,7 +96,7 @@ struct TileRoutes: Sendable {
     }
 
     private func tileJSON(_ request: Request, _ parameters: Parameters) throws -> Response {
-        let document = parameters.get("document") ?? ""
+        let document = parameters.get("layers") ?? ""
         guard document.hasSuffix(".json") else {
             throw Problem(
                 .notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).",

@@ -1,9 +1,9 @@
 public import BillowRaster
 import BillowSnapshot
-public import BillowTiles
+import BillowTiles
 import HTTPTypes
 import Synchronization
-public import Turbulence
+import Turbulence
 
 /// Makes tiles: finds the picture, gathers what a tile shows of it, and paints that unless the same was painted before.
 public final class TileService: Sendable {

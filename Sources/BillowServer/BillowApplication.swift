@@ -1,0 +1,110 @@
+public import BillowRaster
+public import BillowStore
+public import BillowSync
+import HTTPTypes
+public import Hummingbird
+public import Logging
+public import ServiceLifecycle
+public import Turbulence
+
+/// The HTTP side of Billow, put together: everything that answers, and the publisher that it answers from.
+public struct BillowApplication: Sendable {
+    public struct Configuration: Sendable {
+        public var host: String
+        public var port: Int
+        public var publicURL: String?
+        public var publicFolder: String
+        public var retentionSeconds: Int
+        public var ageRule: AgeRule
+        public var severityTable: SeverityTable
+        /// How many tiles are painted at once.
+        public var paintersAtOnce: Int
+
+        public init(
+            host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int, ageRule: AgeRule,
+            severityTable: SeverityTable, paintersAtOnce: Int
+        ) {
+            self.host = host
+            self.port = port
+            self.publicURL = publicURL
+            self.publicFolder = publicFolder
+            self.retentionSeconds = retentionSeconds
+            self.ageRule = ageRule
+            self.severityTable = severityTable
+            self.paintersAtOnce = paintersAtOnce
+        }
+    }
+
+    public let publisher: SnapshotPublisher
+    public let frames: FrameSource
+    public let features: FeatureSource
+    private let configuration: Configuration
+    private let styles: StyleLibrary
+    private let states: SourceStates
+    private let tiles: TileService
+    private let readiness = Readiness()
+    private let now: @Sendable () -> Instant
+    private let logger: Logger
+
+    public init(
+        _ configuration: Configuration, store: any Store, styles: StyleLibrary, states: SourceStates,
+        now: @escaping @Sendable () -> Instant, logger: Logger
+    ) throws(PNGError) {
+        self.configuration = configuration
+        self.styles = styles
+        self.states = states
+        self.now = now
+        self.logger = logger
+        publisher = SnapshotPublisher(
+            store: store, severityTable: configuration.severityTable, now: now, logger: logger)
+        frames = FrameSource(publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds)
+        features = FeatureSource(frames: frames, store: store)
+        tiles = try TileService(frames: frames, paintersAtOnce: configuration.paintersAtOnce)
+    }
+
+    /// Every route, reachable in tests without a socket.
+    public func router() -> Router<BasicRequestContext> {
+        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: ProblemMiddleware())
+        router.add(
+            middleware: FileMiddleware(
+                configuration.publicFolder, cacheControl: CacheControl([(MediaType(type: .any), [.noCache])]), searchForIndexHtml: true,
+                logger: logger))
+        TileRoutes(
+            frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
+            publicURL: configuration.publicURL
+        ).add(to: router)
+        CollectionRoutes(
+            frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL
+        ).add(to: router)
+        ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: router)
+        LegendRoutes(frames: frames, styles: styles, ageRule: configuration.ageRule).add(to: router)
+        OperationRoutes(
+            publisher: publisher, tiles: tiles, states: states, ageRule: configuration.ageRule, readiness: readiness,
+            started: now(), now: now
+        ).add(to: router)
+        return router
+    }
+
+    /// What has to run for it, in the order of starting; stopped in the reverse.
+    ///
+    /// - Parameter onListening: called with the port once connections are taken.
+    public func services(onListening: @escaping @Sendable (Int) -> Void) -> [any Service] {
+        let application = Application(
+            router: router(),
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
+            onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
+        return [publisher, application, DrainNotice(readiness: readiness)]
+    }
+}
+
+/// Says that the server is draining, the moment a shutdown begins.
+private struct DrainNotice: Service {
+    let readiness: Readiness
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        readiness.drain()
+    }
+}

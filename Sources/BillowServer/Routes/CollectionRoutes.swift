@@ -1,0 +1,231 @@
+import BillowExchange
+import BillowSnapshot
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Turbulence
+
+/// `/collections`, `/collections/{id}`, `…/items` and `…/items/{featureId}`.
+///
+/// Source: OGC 17-069r4 (OGC API Features part 1: Core)
+struct CollectionRoutes: Sendable {
+    let frames: FrameSource
+    let features: FeatureSource
+    let ageRule: AgeRule
+    let publicURL: String?
+
+    static let defaultLimit = 1_000
+    static let maximumLimit = 10_000
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/collections") { request, _ in try list(request) }
+        router.get("/collections/:id") { request, context in try one(request, context.parameters) }
+        router.get("/collections/:id/items") { request, context in try await items(request, context.parameters) }
+        router.get("/collections/:id/items/:feature") { request, context in
+            try await item(request, context.parameters)
+        }
+    }
+
+    // MARK: - What there is
+
+    private struct Link: Encodable {
+        var href: String
+        var rel: String
+        var type: String
+        var title: String?
+    }
+
+    private struct Collection: Encodable {
+        struct Extent: Encodable {
+            struct Spatial: Encodable {
+                var bbox = [[-180.0, -90, 180, 90]]
+            }
+
+            struct Temporal: Encodable {
+                var interval: [[String]]
+            }
+
+            var spatial = Spatial()
+            var temporal: Temporal
+        }
+
+        var id: String
+        var title: String
+        var description: String
+        var itemType = "feature"
+        var extent: Extent
+        var links: [Link]
+    }
+
+    private struct Collections: Encodable {
+        var links: [Link]
+        var collections: [Collection]
+    }
+
+    private func describe(_ collection: ExportCollection, base: String, snapshot: Snapshot) -> Collection {
+        let extent = frames.extent(of: snapshot)
+        let path = "\(base)/collections/\(collection.rawValue)"
+        var links = [
+            Link(href: path, rel: "self", type: "application/json", title: nil),
+            Link(href: "\(path)/items", rel: "items", type: "application/geo+json", title: "The features, in pages"),
+        ]
+        for format in ExportFormat.allCases {
+            links.append(
+                Link(
+                    href: "\(base)/export/\(collection.rawValue).\(format.rawValue)", rel: "enclosure",
+                    type: format.mediaType, title: "All in one \(format.rawValue) download"))
+        }
+        return Collection(
+            id: collection.rawValue, title: collection.title, description: collection.summary,
+            extent: Collection.Extent(
+                temporal: .init(interval: [[extent.lowerBound.description, extent.upperBound.description]])),
+            links: links)
+    }
+
+    private func list(_ request: Request) throws -> Response {
+        _ = try QueryReader(request, known: ["f"])
+        let base = BaseURL.of(request, publicURL)
+        let snapshot = try frames.snapshot()
+        return try JSONAnswer.make(
+            Collections(
+                links: [Link(href: "\(base)/collections", rel: "self", type: "application/json", title: nil)],
+                collections: ExportCollection.allCases.map { describe($0, base: base, snapshot: snapshot) }),
+            headers: [.cacheControl: "no-cache"], request: request)
+    }
+
+    private func one(_ request: Request, _ parameters: Parameters) throws -> Response {
+        _ = try QueryReader(request, known: ["f"])
+        let collection = try collection(parameters)
+        return try JSONAnswer.make(
+            describe(collection, base: BaseURL.of(request, publicURL), snapshot: try frames.snapshot()),
+            headers: [.cacheControl: "no-cache"], request: request)
+    }
+
+    private func collection(_ parameters: Parameters) throws(Problem) -> ExportCollection {
+        let id = parameters.get("id") ?? ""
+        guard let collection = ExportCollection(rawValue: id) else { throw .unknownCollection(id) }
+        return collection
+    }
+
+    // MARK: - Features
+
+    private func items(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        let collection = try collection(parameters)
+        let reader = try QueryReader(request, known: FeatureQuery.names.union(["limit", "after"]))
+        _ = try reader.choice("f", [("json", 0), ("geojson", 0)])
+        let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
+        let snapshot = try frames.snapshot()
+        let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
+        let age = ageRule.age(of: snapshot, filter: query.filter)
+        var writer = FeatureWriter(
+            collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, age: age))
+        writer.begin()
+        let next = try await features.write(
+            query, in: snapshot, after: reader.text("after").map { FeatureSource.Cursor(text: $0) }, limit: limit,
+            to: &writer)
+        let here = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
+        let count = writer.features
+        writer.end { json in
+            json.name("numberReturned")
+            json.value(Int64(count))
+            json.name("links")
+            json.openArray()
+            Self.link(&json, rel: "self", href: here + (request.uri.query.map { "?\($0)" } ?? ""))
+            if let next { Self.link(&json, rel: "next", href: here + "?" + query.nextQuery(reader, after: next)) }
+            json.closeArray()
+        }
+        var headers = AnswerHeaders.make(age: age, instant: query.instant, publication: snapshot.publication)
+        headers[.contentType] = "application/geo+json"
+        let bytes = writer.drain()
+        let tag = String(EntityTags.hash(bytes), radix: 16)
+        headers[.eTag] = "\"\(tag)\""
+        if EntityTags(request.headers[.ifNoneMatch]).match(tag) { return Response(status: .notModified, headers: headers) }
+        headers[.contentLength] = String(bytes.count)
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    private static func link(_ json: inout JSONWriter, rel: String, href: String) {
+        json.openObject()
+        json.name("rel")
+        json.value(rel)
+        json.name("type")
+        json.value("application/geo+json")
+        json.name("href")
+        json.value(href)
+        json.closeObject()
+    }
+
+    private func item(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        let collection = try collection(parameters)
+        let reader = try QueryReader(request, known: FeatureQuery.names)
+        let snapshot = try frames.snapshot()
+        let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
+        let age = ageRule.age(of: snapshot, filter: query.filter)
+        let id = parameters.get("feature") ?? ""
+        var writer = FeatureWriter(collection, as: .geojsonl)
+        guard try await features.write(id: id, query, in: snapshot, to: &writer) else {
+            throw Problem(
+                .notFound, code: "unknown-feature",
+                detail: "There is no feature '\(id.prefix(100))' in \(collection.rawValue) at \(query.instant).",
+                parameter: "featureId", value: String(id.prefix(100)))
+        }
+        var headers = AnswerHeaders.make(age: age, instant: query.instant, publication: snapshot.publication)
+        headers[.contentType] = "application/geo+json"
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: writer.drain())))
+    }
+}
+
+extension ExportCollection {
+    var title: String {
+        switch self {
+        case .hexagons: "Turbulence by H3 cell"
+        case .observations: "Turbulence observations"
+        case .pireps: "Pilot reports"
+        }
+    }
+
+    var summary: String {
+        switch self {
+        case .hexagons: "The most severe standing record of every cell at an instant, over a history."
+        case .observations: "Every record of the log, standing or not."
+        case .pireps: "Pilot reports as they were sent, also those without a word on turbulence."
+        }
+    }
+}
+
+extension CollectionMembers {
+    init(_ query: FeatureQuery, snapshot: Snapshot, age: Age) {
+        self.init(
+            version: snapshot.publication.version, time: query.instant,
+            history: query.collection == .hexagons ? History(rawValue: query.filter.lookBackSeconds) : nil,
+            dataTime: age.dataTime, stale: age.isStale, simulated: age.isSimulated, completeSince: age.completeSince)
+    }
+}
+
+extension FeatureQuery {
+    /// The parameters of the next page: the same, with the picture's instant held fast.
+    func nextQuery(_ reader: QueryReader, after cursor: FeatureSource.Cursor) -> String {
+        var parameters = reader.all
+        parameters["after"] = cursor.text
+        if collection == .hexagons {
+            parameters["time"] = nil
+            let start = reader.text("datetime").flatMap { $0.contains("/") ? instant.advanced(by: -filter.lookBackSeconds) : nil }
+            parameters["datetime"] = start.map { "\($0)/\(instant)" } ?? instant.description
+        }
+        var allowed = CharacterSet.alphanumerics
+        allowed.insert(charactersIn: "-._~,:/")
+        return parameters.sorted { $0.key < $1.key }.map { name, value in
+            "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
+        }.joined(separator: "&")
+    }
+}
+
+extension Problem {
+    static func unknownCollection(_ id: some StringProtocol) -> Problem {
+        Problem(
+            .notFound, code: "unknown-collection", detail: "There is no collection '\(id.prefix(100))'.",
+            parameter: "collection", value: String(id.prefix(100)),
+            allowed: ExportCollection.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+}

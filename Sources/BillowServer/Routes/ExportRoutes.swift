@@ -1,0 +1,46 @@
+import BillowExchange
+import BillowSnapshot
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Turbulence
+
+/// `/export/{collection}.{format}`: everything that a query asks for, streamed.
+struct ExportRoutes: Sendable {
+    let frames: FrameSource
+    let features: FeatureSource
+    let ageRule: AgeRule
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/export/:file") { request, context in try export(request, context.parameters) }
+    }
+
+    private func export(_ request: Request, _ parameters: Parameters) throws -> Response {
+        let file = parameters.get("file") ?? ""
+        let parts = file.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let collection = ExportCollection(rawValue: String(parts.first ?? "")) else {
+            throw Problem.unknownCollection(parts.first ?? "")
+        }
+        guard parts.count == 2, let format = ExportFormat(rawValue: String(parts[1])) else {
+            throw Problem(
+                .notFound, code: "unknown-format", detail: "There is no format '\(parts.dropFirst().joined().prefix(100))'.",
+                parameter: "format", value: String(parts.dropFirst().joined().prefix(100)),
+                allowed: ExportFormat.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        let reader = try QueryReader(request, known: FeatureQuery.names)
+        let snapshot = try frames.snapshot()
+        let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
+        let age = ageRule.age(of: snapshot, filter: query.filter)
+        var headers = AnswerHeaders.make(age: age, instant: query.instant, publication: snapshot.publication)
+        headers[.contentType] = format.mediaType
+        headers[.contentDisposition] =
+            "attachment; filename=\"\(collection.rawValue)-\(query.instant.compact).\(format.rawValue)\""
+        let export = FeatureExport(features: features, query: query, format: format, snapshot: snapshot, age: age)
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { writer in
+                try await export.write { try await writer.write(ByteBuffer(bytes: $0)) }
+                try await writer.finish(nil)
+            })
+    }
+}

@@ -1,0 +1,113 @@
+import BillowRaster
+import BillowSnapshot
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Turbulence
+
+/// `/legend.json`, `/legend.png`, `/legend.svg` and `/styles`.
+struct LegendRoutes: Sendable {
+    let frames: FrameSource
+    let styles: StyleLibrary
+    let ageRule: AgeRule
+    let painter = LegendPainter()
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/legend.json") { request, _ in
+            let (legend, headers) = try legend(request)
+            return try JSONAnswer.make(legend, headers: headers, request: request)
+        }
+        router.get("/legend.png") { request, _ in
+            let (legend, headers) = try legend(request)
+            let png = try await painter.png(legend, options: try Self.options(request))
+            return Self.answer(png, type: "image/png", headers, request)
+        }
+        router.get("/legend.svg") { request, _ in
+            let (legend, headers) = try legend(request)
+            let svg = try await painter.svg(legend, options: try Self.options(request))
+            return Self.answer(Array(svg.utf8), type: "image/svg+xml", headers, request)
+        }
+        router.get("/styles") { request, _ in
+            try JSONAnswer.make(
+                ["styles": styles.styles.map { StyleEntry($0) }], headers: [.cacheControl: "no-cache"], request: request)
+        }
+    }
+
+    private struct StyleEntry: Encodable {
+        var id: String
+        var title: String
+        var description: String
+        var theme: Theme
+
+        init(_ style: Style) {
+            id = style.id
+            title = style.title
+            description = style.description
+            theme = style.theme
+        }
+    }
+
+    private func legend(_ request: Request) throws -> (Legend, HTTPFields) {
+        let reader = try QueryReader(request)
+        let layer = try reader.choice("layer", TileRoutes.layers.map { ($0, $0) }) ?? TileRoutes.layers[0]
+        let snapshot = try frames.snapshot()
+        let filter = try reader.filter()
+        let age = ageRule.age(of: snapshot, filter: filter)
+        let notes = age.isStale ? ["Stale: last data \(age.dataTime?.description ?? "never")"] : []
+        let legend = Legend(
+            style: try styles.style(reader), layer: layer, severities: filter.severities, simulated: age.isSimulated,
+            notes: notes)
+        var headers = AnswerHeaders.make(
+            age: age, instant: snapshot.publication.asOf, publication: snapshot.publication)
+        headers[.cacheControl] = "no-cache"
+        return (legend, headers)
+    }
+
+    private static func options(_ request: Request) throws -> LegendOptions {
+        let reader = try QueryReader(request)
+        return try LegendOptions(
+            scale: try reader.integer("scale", in: LegendOptions.scales) ?? 1,
+            theme: try reader.choice("theme", Theme.allCases.map { ($0.rawValue, $0) }),
+            orientation: try reader.choice("orientation", Orientation.allCases.map { ($0.rawValue, $0) }) ?? .vertical)
+    }
+
+    private static func answer(_ bytes: [UInt8], type: String, _ headers: HTTPFields, _ request: Request) -> Response {
+        var headers = headers
+        let tag = String(EntityTags.hash(bytes), radix: 16)
+        headers[.eTag] = "\"\(tag)\""
+        if EntityTags(request.headers[.ifNoneMatch]).match(tag) { return Response(status: .notModified, headers: headers) }
+        headers[.contentType] = type
+        headers[.contentLength] = String(bytes.count)
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
+/// Draws legends one at a time, and keeps those it drew: there are few, and each takes some milliseconds.
+actor LegendPainter {
+    private struct Key: Hashable {
+        var legend: Legend
+        var options: LegendOptions
+    }
+
+    private var renderer: LegendRenderer?
+    private var pngs: [Key: [UInt8]] = [:]
+    private static let kept = 200
+
+    func png(_ legend: Legend, options: LegendOptions) throws -> [UInt8] {
+        let key = Key(legend: legend, options: options)
+        if let png = pngs[key] { return png }
+        let png = try ready().png(legend, options: options)
+        if pngs.count >= Self.kept { pngs.removeAll() }
+        pngs[key] = png
+        return png
+    }
+
+    func svg(_ legend: Legend, options: LegendOptions) throws -> String { try ready().svg(legend, options: options) }
+
+    private func ready() throws -> LegendRenderer {
+        if let renderer { return renderer }
+        let made = try LegendRenderer()
+        renderer = made
+        return made
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import BillowStore
+import Foundation
+import Logging
+import Turbulence
+
+/// What every command takes.
+struct CommonOptions: ParsableArguments {
+    @Option(help: "The database file.")
+    var database: String?
+
+    @Option(help: "A YAML file of settings.")
+    var config: String?
+
+    func settings(host: String? = nil, port: Int? = nil) throws(SettingsError) -> Settings {
+        try Settings.read(
+            file: config, environment: ProcessInfo.processInfo.environment,
+            overrides: SettingsOverrides(database: database, host: host, port: port))
+    }
+}
+
+enum Logs {
+    /// Structured lines on standard error, from the settings' level on.
+    static func start(level: String) -> Logger {
+        let level = Logger.Level(rawValue: level) ?? .info
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        return Logger(label: "billow")
+    }
+}
+
+enum SystemClock {
+    static let now: @Sendable () -> Instant = { Instant(Date()) }
+}
+
+extension SQLiteStore {
+    /// Opens a database for data that is simulated, or for data that is not: the two never share a file.
+    static func open(path: String, simulated: Bool) async throws -> SQLiteStore {
+        let store = try await SQLiteStore.open(path: path)
+        if let other = try await store.sources().first(where: { $0.simulated != simulated }) {
+            let (has, wants) = other.simulated ? ("simulated", "real") : ("real", "simulated")
+            throw Failure(
+                .data,
+                "the database \(path) holds \(has) data (source '\(other.id)'), and \(wants) data must not be mixed "
+                    + "with it; give another file with --database")
+        }
+        return store
+    }
+}

@@ -1,0 +1,150 @@
+import ArgumentParser
+import BillowExchange
+import BillowRaster
+import BillowServer
+import BillowStore
+import BillowSync
+import Foundation
+import Turbulence
+
+struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write features to standard output or a file.",
+        discussion: "The parameters are those of the HTTP interface, and mean the same.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "hexagons, observations or pireps.")
+    var collection: String
+
+    @Option(name: [.short, .long], help: "The file to write; its ending gives the format.")
+    var output: String?
+
+    @Option(help: "geojson, geojsonl, geojsons or csv (default: geojson).")
+    var format: String?
+
+    @Option(help: "An instant or an interval a/b.")
+    var datetime: String?
+
+    @Option(help: "west,south,east,north in degrees.")
+    var bbox: String?
+
+    @Option(help: "How far back: 0.5, 1, 2, 4 or 6.")
+    var hours: String?
+
+    @Option(help: "A list of severities, 0 to 4 or their names.")
+    var severity: String?
+
+    @Option(name: .customLong("min-severity"), help: "This severity or worse.")
+    var minSeverity: String?
+
+    @Option(name: .customLong("min-altitude"), help: "Feet, whole thousands.")
+    var minAltitude: String?
+
+    @Option(name: .customLong("max-altitude"), help: "Feet, whole thousands.")
+    var maxAltitude: String?
+
+    @Option(help: "A list of sources.")
+    var source: String?
+
+    @Option(help: "A list of kinds.")
+    var kind: String?
+
+    @Option(help: "The aircraft category, C10 to C110.")
+    var category: String?
+
+    @Option(help: "false gives every standing record in place of one hexagon a cell.")
+    var aggregate: String?
+
+    func run() async throws {
+        try await Failure.reported {
+            guard let collection = ExportCollection(rawValue: collection) else {
+                throw Failure(
+                    .usage, "there is no collection '\(collection)'; it must be "
+                        + ExportCollection.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            let name = format ?? output.map { URL(fileURLWithPath: $0).pathExtension } ?? "geojson"
+            guard let format = ExportFormat(rawValue: name) else {
+                throw Failure(
+                    .usage, "there is no format '\(name)'; it must be "
+                        + ExportFormat.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            let settings = try common.settings()
+            guard FileManager.default.fileExists(atPath: settings.database) else {
+                throw Failure(.inputOutput, "there is no database \(settings.database)")
+            }
+            let store = try await SQLiteStore.open(path: settings.database)
+            try await write(collection, format, settings, store)
+            try store.close()
+        }
+    }
+
+    private var parameters: [String: String] {
+        let all: [(String, String?)] = [
+            ("datetime", datetime), ("bbox", bbox), ("hours", hours), ("severity", severity),
+            ("minSeverity", minSeverity), ("minAltitude", minAltitude), ("maxAltitude", maxAltitude),
+            ("source", source), ("kind", kind), ("category", category), ("aggregate", aggregate),
+        ]
+        return Dictionary(uniqueKeysWithValues: all.compactMap { name, value in value.map { (name, $0) } })
+    }
+
+    private func write(
+        _ collection: ExportCollection, _ format: ExportFormat, _ settings: Settings, _ store: SQLiteStore
+    ) async throws {
+        let logger = Logs.start(level: settings.logLevel)
+        let publisher = SnapshotPublisher(
+            store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
+        try await publisher.refresh()
+        let frames = FrameSource(publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds)
+        let snapshot = try frames.snapshot()
+        let query = try FeatureQuery(
+            parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
+        let rule = AgeRule(
+            staleAfterSeconds: settings.staleAfterSeconds, configured: Set(settings.sources.map(\.id)))
+        let export = FeatureExport(
+            features: FeatureSource(frames: frames, store: store), query: query, format: format, snapshot: snapshot,
+            age: rule.age(of: snapshot, filter: query.filter))
+        let sink = try OutputFile(output)
+        let count = try await export.write { try sink.write($0) }
+        try sink.finish()
+        Terminal.say("\(count) features written")
+    }
+}
+
+/// Standard output, or a file that appears under its name only when it is whole.
+private final class OutputFile {
+    private let handle: FileHandle
+    private let path: String?
+    private let part: String?
+
+    init(_ path: String?) throws {
+        self.path = path
+        guard let path else {
+            handle = .standardOutput
+            part = nil
+            return
+        }
+        let part = path + ".part"
+        guard FileManager.default.createFile(atPath: part, contents: nil), let handle = FileHandle(forWritingAtPath: part)
+        else { throw Failure(.inputOutput, "\(path) can't be written") }
+        self.handle = handle
+        self.part = part
+    }
+
+    func write(_ bytes: [UInt8]) throws {
+        do { try handle.write(contentsOf: bytes) } catch {
+            throw Failure(.inputOutput, "\(path ?? "standard output") can't be written: \(error.localizedDescription)")
+        }
+    }
+
+    func finish() throws {
+        guard let path, let part else { return }
+        do {
+            try handle.synchronize()
+            try handle.close()
+        } catch { throw Failure(.inputOutput, "\(path) can't be written: \(error.localizedDescription)") }
+        guard rename(part, path) == 0 else {
+            throw Failure(.inputOutput, "\(path) can't be written: \(String(cString: strerror(errno)))")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import BillowExchange
+import BillowServer
+import BillowStore
+import Foundation
+import NIOCore
+
+/// How a command ends that can't do what it was asked: one clear message, and the exit status of its kind.
+///
+/// Source: sysexits.h
+struct Failure: Error {
+    enum Kind: Int32 {
+        case usage = 64
+        case data = 65
+        case unavailable = 69
+        case software = 70
+        case inputOutput = 74
+    }
+
+    var kind: Kind
+    var message: String
+
+    /// Runs a command's body; says what went wrong and ends with its status.
+    static func reported(_ body: () async throws -> Void) async throws {
+        do { try await body() } catch let exit as ExitCode { throw exit } catch {
+            let failure = Failure(error)
+            Terminal.say("billow: \(failure.message)")
+            throw ExitCode(failure.kind.rawValue)
+        }
+    }
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as SettingsError: self.init(.usage, error.description)
+        case let error as StoreError:
+            if case .corrupt = error { self.init(.data, error.description) } else {
+                self.init(.inputOutput, error.description)
+            }
+        case let error as ImportFileError: self.init(.inputOutput, error.description)
+        case let problem as Problem: self.init(.usage, problem.detail)
+        case let error as any CustomStringConvertible: self.init(.software, error.description)
+        default: self.init(.software, "\(error)")
+        }
+    }
+}
+
+/// Words to a person, on standard error.
+enum Terminal {
+    static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
+
+    static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+
+    /// A bar that redraws itself on one line; nothing where standard error is no terminal.
+    static func progress(_ name: String, fraction: Double?, count: Int) {
+        guard isInteractive else { return }
+        let width = 30
+        let bar: String
+        if let fraction {
+            let filled = Int((min(max(fraction, 0), 1) * Double(width)).rounded())
+            bar = "[" + String(repeating: "#", count: filled) + String(repeating: " ", count: width - filled) + "] "
+                + "\(Int((min(max(fraction, 0), 1) * 100).rounded(.down))) %"
+        } else {
+            bar = "…"
+        }
+        FileHandle.standardError.write(Data("\r\u{1B}[K\(name) \(bar) \(count) records".utf8))
+    }
+
+    static func endProgress() {
+        guard isInteractive else { return }
+        FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+    }
+}

@@ -1,0 +1,169 @@
+import ArgumentParser
+import AsyncHTTPClient
+import BillowRaster
+import BillowServer
+import BillowStore
+import BillowSync
+import Foundation
+import Logging
+import NIOCore
+import ServiceLifecycle
+import SkyPath
+import Turbulence
+import UnixSignals
+import UpstreamSimulator
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Sync the configured sources and serve what is stored.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: "The address to listen on (default: 127.0.0.1).")
+    var host: String?
+
+    @Option(help: "The port to listen on (default: 8080).")
+    var port: Int?
+
+    @Flag(help: "Serve a simulated world, through a simulated upstream, from a database of its own.")
+    var demo = false
+
+    func run() async throws {
+        try await Failure.reported {
+            var settings = try common.settings(host: host, port: port)
+            let logger = Logs.start(level: settings.logLevel)
+            let simulator = demo ? UpstreamSimulator(.init(), logger: logger) : nil
+            if demo, common.database == nil { settings.database = "billow-demo.sqlite" }
+            let isSimulated = demo || settings.sources.contains(where: \.simulated)
+            if let real = settings.sources.first(where: { !$0.simulated }), isSimulated {
+                throw Failure(
+                    .usage, "source '\(real.id)' is real, and simulated sources must not be mixed with real ones")
+            }
+            let styles = try Self.styles(settings.server.stylesFolder)
+            let store = try await SQLiteStore.open(path: settings.database, simulated: isSimulated)
+            try await Server(settings: settings, store: store, styles: styles, logger: logger)
+                .run(simulator: simulator)
+            try store.close()
+        }
+    }
+
+    private static func styles(_ folder: String) throws -> StyleLibrary {
+        do { return try StyleLibrary(folder: folder) } catch { throw Failure(.inputOutput, error.description) }
+    }
+}
+
+/// A server with its sync, for as long as it runs.
+private struct Server {
+    var settings: Settings
+    let store: SQLiteStore
+    let styles: StyleLibrary
+    let logger: Logger
+
+    /// How often the demo asks its simulator: the world gets a new minute each minute.
+    private static let demoInterval = Duration.seconds(10)
+
+    func run(simulator: UpstreamSimulator?) async throws {
+        let httpClient = HTTPClient(
+            eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
+        do {
+            try await run(simulator: simulator, httpClient: httpClient)
+        } catch {
+            try await httpClient.shutdown()
+            throw failure(error)
+        }
+        try await httpClient.shutdown()
+    }
+
+    private func run(simulator: UpstreamSimulator?, httpClient: HTTPClient) async throws {
+        let states = SourceStates()
+        var configured = Set(settings.sources.filter { $0.interval != nil }.map(\.id))
+        if simulator != nil { configured.insert(.simulator) }
+        let application = try BillowApplication(
+            BillowApplication.Configuration(
+                host: settings.server.host, port: settings.server.port, publicURL: settings.server.publicURL,
+                publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
+                ageRule: AgeRule(staleAfterSeconds: settings.staleAfterSeconds, configured: configured),
+                severityTable: settings.severityTable,
+                paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount)),
+            store: store, styles: styles, states: states, now: SystemClock.now, logger: logger)
+        // What is on disk is served at once, before any upstream answers.
+        try await application.publisher.refresh()
+
+        var services: [any Service] = []
+        if let simulator {
+            services.append(simulator)
+            services.append(
+                DemoSync(simulator: simulator) { port in
+                    try loop(for: .demo(port: port, interval: Self.demoInterval), httpClient, states)
+                })
+        }
+        for source in settings.sources where source.interval != nil {
+            services.append(try loop(for: source, httpClient, states))
+        }
+        let address = settings.server.host
+        services += application.services { port in
+            logger.notice("Billow is at http://\(address.contains(":") ? "[\(address)]" : address):\(port)/")
+        }
+        var configuration = ServiceGroupConfiguration(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        configuration.maximumGracefulShutdownDuration = .seconds(10)
+        try await ServiceGroup(configuration: configuration).run()
+        logger.notice("stopped")
+    }
+
+    private func loop(for source: Settings.Source, _ httpClient: HTTPClient, _ states: SourceStates) throws
+        -> SourceLoop
+    {
+        SourceLoop(
+            upstream: SkyPathUpstream(
+                id: source.id,
+                client: try SkyPathClient(configuration: source.skyPath.configuration, httpClient: httpClient),
+                api: source.skyPath.api, query: source.skyPath.query, simulated: source.simulated, store: store,
+                retentionSeconds: settings.retentionSeconds), interval: source.interval ?? .seconds(60), states: states,
+            now: SystemClock.now, logger: logger)
+    }
+
+    /// Says in one sentence why the server could not run.
+    private func failure(_ error: any Error) -> any Error {
+        guard let error = error as? IOError else { return error }
+        let address = "\(settings.server.host):\(settings.server.port)"
+        switch error.errnoCode {
+        case EADDRINUSE: return Failure(.unavailable, "\(address) is taken; choose another port with --port")
+        case EACCES: return Failure(.unavailable, "\(address) may not be listened on: permission denied")
+        case EADDRNOTAVAIL: return Failure(.unavailable, "\(settings.server.host) is no address of this machine")
+        default: return Failure(.unavailable, "\(address) can't be listened on: \(error)")
+        }
+    }
+}
+
+/// The sync of the demo: it begins once the simulator has its port.
+private struct DemoSync: Service {
+    let simulator: UpstreamSimulator
+    let makeLoop: @Sendable (Int) throws -> SourceLoop
+
+    func run() async throws { try await makeLoop(try await simulator.boundPort).run() }
+}
+
+extension SourceID {
+    /// The source of the demo; whatever bears this name is simulated.
+    static let simulator = SourceID.known("simulator")
+
+    private static func known(_ name: String) -> SourceID {
+        guard let id = SourceID(name) else { preconditionFailure("\(name) is no source id") }
+        return id
+    }
+}
+
+extension Settings.Source {
+    /// The demo's own source: the simulated world by the v4 call, six hours of it.
+    static func demo(port: Int, interval: Duration) throws -> Settings.Source {
+        guard let key = SkyPathSecret(UpstreamSimulator.Configuration().apiKey) else {
+            throw Failure(.software, "the simulator's key can't be used")
+        }
+        return Settings.Source(
+            id: .simulator,
+            skyPath: Settings.SkyPathSettings(
+                configuration: SkyPathConfiguration(
+                    environment: .custom("http://127.0.0.1:\(port)"), apiKey: key), api: .v4,
+                query: SkyPathUpstream.Query(history: .sixHours)), interval: interval, simulated: true)
+    }
+}

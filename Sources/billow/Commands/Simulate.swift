@@ -1,0 +1,52 @@
+public import ArgumentParser
+import Logging
+import NIOCore
+import ServiceLifecycle
+import UnixSignals
+public import UpstreamSimulator
+
+struct Simulate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Answer as SkyPath's API would, about a simulated world.",
+        discussion: "Faults can be changed while it runs: POST /_simulator/fault?name=NAME[&count=N], or name=none.")
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port to listen on.")
+    var port = 9_000
+
+    @Option(help: "Another number is another world.")
+    var seed: UInt64 = 1
+
+    @Option(help: "Flights in the air at a time.")
+    var flights = 300
+
+    @Option(help: "The key that it takes.")
+    var apiKey = "demo"
+
+    @Option(help: "A fault to begin with: \(Fault.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var fault: Fault?
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("--port is \(port); it must be 0 to 65535") }
+        guard (0...5_000).contains(flights) else {
+            throw ValidationError("--flights is \(flights); it must be 0 to 5000")
+        }
+    }
+
+    func run() async throws {
+        try await Failure.reported {
+            let logger = Logs.start(level: "info")
+            let simulator = UpstreamSimulator(
+                .init(seed: seed, host: host, port: port, flights: flights, apiKey: apiKey, fault: fault), logger: logger)
+            let configuration = ServiceGroupConfiguration(
+                services: [simulator], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            do { try await ServiceGroup(configuration: configuration).run() } catch let error as IOError {
+                throw Failure(.unavailable, "\(host):\(port) can't be listened on: \(error)")
+            }
+        }
+    }
+}
+
+extension Fault: ExpressibleByArgument {}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import AsyncHTTPClient
+import BillowStore
+import BillowSync
+import Foundation
+import SkyPath
+import Turbulence
+
+struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Bring the database up to date without serving.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Flag(help: "Ask every source once, then end.")
+    var once = false
+
+    func validate() throws {
+        guard once else { throw ValidationError("say --once; to go on syncing, run billow serve") }
+    }
+
+    func run() async throws {
+        try await Failure.reported {
+            let settings = try common.settings()
+            _ = Logs.start(level: settings.logLevel)
+            guard !settings.sources.isEmpty else { throw Failure(.usage, "no source is configured; give --config FILE") }
+            let store = try await SQLiteStore.open(
+                path: settings.database, simulated: settings.sources.contains(where: \.simulated))
+            let httpClient = HTTPClient(
+                eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
+            var failed = 0
+            for source in settings.sources {
+                let upstream = SkyPathUpstream(
+                    id: source.id,
+                    client: try SkyPathClient(configuration: source.skyPath.configuration, httpClient: httpClient),
+                    api: source.skyPath.api, query: source.skyPath.query, simulated: source.simulated, store: store,
+                    retentionSeconds: settings.retentionSeconds)
+                do throws(SyncError) {
+                    let outcome = try await upstream.synchronise(now: SystemClock.now())
+                    Terminal.say(
+                        "\(source.id): \(outcome.accepted) new, \(outcome.duplicates) known, \(outcome.retracted) retracted"
+                            + outcome.skipped.sorted { $0.key < $1.key }.map { ", \($0.value) skipped (\($0.key))" }
+                            .joined())
+                } catch {
+                    failed += 1
+                    Terminal.say("\(source.id): \(error.message)")
+                }
+            }
+            try await httpClient.shutdown()
+            try store.close()
+            if failed > 0 { throw ExitCode(Failure.Kind.unavailable.rawValue) }
+        }
+    }
+}
