@@ -164,7 +164,8 @@ private struct BatchWriter {
     // MARK: Observations
 
     /// An observation whose content is its identity: a row that counts at one of its keys, before the first free one, is
-    /// the same observation. A source of computed values has one value for a place and second: another is a correction.
+    /// the same observation. A source of computed values has one value for a place and second: another is a correction,
+    /// but for the same value without its EDR (not every call of an upstream gives one).
     mutating func take(_ observation: Observation, key: ObservationKey) throws {
         let source = try number(of: observation.source)
         let isComputed = sources[observation.source]?.merge == .replace
@@ -173,7 +174,9 @@ private struct BatchWriter {
             if let found = try row(at: key), found.row.until == nil, found.details.id == nil,
                 found.row.isSamePlace(as: observation, source: source)
             {
-                if found.row.intensity == observation.intensity {
+                if found.row.intensity == observation.intensity
+                    || isComputed && found.row.intensity.says(observation.intensity)
+                {
                     result.duplicates += 1
                     return
                 }
@@ -362,6 +365,13 @@ private struct StoredObservation {
     func isSame(as observation: Observation, source: SourceNumber) -> Bool {
         row.isSameContent(as: observation, source: source) && row.kind == observation.kind
             && details.aircraft == observation.aircraft
+    }
+}
+
+extension Intensity {
+    /// Whether this is a severity with EDR and the other one the same severity without.
+    fileprivate func says(_ other: Intensity) -> Bool {
+        edr != nil && other.edr == nil && severity == other.severity
     }
 }
 

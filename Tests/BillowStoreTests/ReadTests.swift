@@ -18,6 +18,23 @@ struct ReadTests {
         #expect(try await store.pilotReports(after: nil, from: .distantPast, to: .distantFuture, limit: 10).isEmpty)
     }
 
+    @Test func theExtentIsOfWhatCounts() async throws {
+        let store = try await makeStore()
+        #expect(try await store.extent() == nil)
+        _ = try await store.commit(observation(at: 5))
+        #expect(try await store.extent() == noon.advanced(by: 5)...noon.advanced(by: 5))
+        _ = try await store.commit(observation(at: 7), observation(id: "old", at: -3, source: "awc"))
+        #expect(try await store.extent() == noon.advanced(by: -3)...noon.advanced(by: 7))
+        // A pilot report is none, and what is closed no longer counts.
+        _ = try await store.commit(Batch(source: source("awc"), pilotReports: [pilotReport(at: 100)]))
+        _ = try await store.commit(observation(id: "old", at: 6, source: "awc"))
+        #expect(try await store.extent() == noon.advanced(by: 5)...noon.advanced(by: 7))
+        _ = try await store.commit(Batch(source: source("skypath"), retraction: .everything))
+        #expect(try await store.extent() == noon.advanced(by: 6)...noon.advanced(by: 6))
+        _ = try await store.commit(Batch(source: source("awc"), retraction: .everything))
+        #expect(try await store.extent() == nil)
+    }
+
     @Test func sourcesKeepTheirNumbers() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")
