@@ -175,7 +175,7 @@ struct TilePainterTests {
             }
         }
         let window = Window(
-            rows: rows, sources: [WindowSource(number: SourceNumber(rawValue: 0), id: source, merge: .keep)])
+            rows: rows, sources: [SourceRecord(number: SourceNumber(rawValue: 0), id: source, merge: .keep)])
         return Frame(window: window, at: now, filter: Filter(), table: SeverityTable()).plane()
     }
 
