@@ -123,7 +123,7 @@ let package = Package(
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SkyPathTests",
-            dependencies: ["TestSupport", 
+            dependencies: [
                 "SkyPath", "UpstreamSimulator", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
