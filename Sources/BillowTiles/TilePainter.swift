@@ -44,6 +44,8 @@ public struct HexagonClasses: Sendable, Hashable {
 /// Draws tiles of hexagons. Holds the buffers that it draws in, so it serves one at a time.
 public final class TilePainter {
     private var rasters: [Int: CoverageRaster] = [:]
+    private var builder: (classes: HexagonClasses, builder: PaletteBuilder)?
+    private let edges = SharedEdges()
     private var corners: [SIMD2<Int64>] = []
     private var inset: [SIMD2<Int64>] = []
 
@@ -54,7 +56,7 @@ public final class TilePainter {
         -> IndexedPicture
     {
         let raster = cover(content, at: coord, scale: scale, borders: classes.borders)
-        return PaletteBuilder.picture(from: raster, classColours: classes.colours)
+        return builder(for: classes).picture(from: raster)
     }
 
     /// The shares of every pixel before any palette, for tests.
@@ -70,6 +72,7 @@ public final class TilePainter {
         let raster = raster(pixels: scale.pixels)
         let projection = SubpixelProjection(coord: coord, scale: scale)
         let table = CellTable.of(resolution: content.resolution)
+        edges.reserve(cells: content.count)
         var chunk = -1
         var outlines: CellChunk?
         for entry in content.cells {
@@ -84,18 +87,23 @@ public final class TilePainter {
             for world in projection.worlds(of: outlines.vertices[range]) {
                 corners.removeAll(keepingCapacity: true)
                 for vertex in range { corners.append(projection.project(outlines.vertices[vertex], world: world)) }
-                let border = borders[lane]
-                corners.withUnsafeBufferPointer { raster.add($0, class: border ?? lane) }
-                if let border {
-                    // The border is the cell without its inset; the fill is the inset.
+                guard corners.count >= 3 else { continue }
+                edges.add(ring: corners, class: borders[lane] ?? lane)
+                if let border = borders[lane] {
+                    // The border is the cell without its inset; the fill is the inset, which touches no other.
                     makeInset()
-                    inset.withUnsafeBufferPointer {
-                        raster.add($0, class: border, subtract: true)
-                        raster.add($0, class: lane)
+                    var signs = CoverageRaster.Shares.zero
+                    signs[border] = .max
+                    signs[lane] = 1
+                    var previous = inset[inset.count - 1]
+                    for corner in inset {
+                        raster.addEdge(from: previous, to: corner, signs: signs)
+                        previous = corner
                     }
                 }
             }
         }
+        edges.drain(into: raster)
         return raster
     }
 
@@ -127,6 +135,13 @@ public final class TilePainter {
     }
 
     private static func floor(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
+
+    private func builder(for classes: HexagonClasses) -> PaletteBuilder {
+        if let builder, builder.classes == classes { return builder.builder }
+        let made = PaletteBuilder(classColours: classes.colours)
+        builder = (classes, made)
+        return made
+    }
 
     private func raster(pixels: Int) -> CoverageRaster {
         if let raster = rasters[pixels] { return raster }
