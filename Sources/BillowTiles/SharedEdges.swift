@@ -1,8 +1,8 @@
 import BillowRaster
 
 /// The edges of a tile's cells, each once: what two neighbours share is added for both at a time, and between two cells of
-/// one class nothing is left of it. Serves one tile at a time.
-final class SharedEdges {
+/// one class nothing is left of it. Holds one tile at a time.
+struct SharedEdges {
     private struct Edge {
         /// The northern end, or the western one.
         var a: SIMD2<Int64>
@@ -17,13 +17,13 @@ final class SharedEdges {
     private var mask = 0
 
     /// Makes room for the rings of so many cells.
-    func reserve(cells: Int) {
+    mutating func reserve(cells: Int) {
         edges.removeAll(keepingCapacity: true)
         edges.reserveCapacity(cells * 6)
         resize(to: cells * 12)
     }
 
-    private func resize(to count: Int) {
+    private mutating func resize(to count: Int) {
         var size = 64
         while size < count { size *= 2 }
         mask = size - 1
@@ -33,28 +33,26 @@ final class SharedEdges {
     }
 
     /// Adds a ring of at least one corner to a class, counter-clockwise on the map, not closed.
-    func add(ring: [SIMD2<Int64>], class lane: Int) {
+    mutating func add(ring: [SIMD2<Int64>], class lane: Int) {
         // A few cells have more corners than six: never more than half full.
         if (edges.count + ring.count) * 2 > mask { grow() }
         var forward = CoverageRaster.Shares.zero
         forward[lane] = 1
         let backward = CoverageRaster.Shares.zero &- forward
-        slots.withUnsafeMutableBufferPointer { slots in
-            var previous = ring[ring.count - 1]
-            for corner in ring {
-                let isDownward = previous.y < corner.y
-                if previous.y != corner.y {
-                    add(
-                        Edge(
-                            a: isDownward ? previous : corner, b: isDownward ? corner : previous,
-                            signs: isDownward ? forward : backward), slots)
-                }
-                previous = corner
+        var previous = ring[ring.count - 1]
+        for corner in ring {
+            let isDownward = previous.y < corner.y
+            if previous.y != corner.y {
+                add(
+                    Edge(
+                        a: isDownward ? previous : corner, b: isDownward ? corner : previous,
+                        signs: isDownward ? forward : backward))
             }
+            previous = corner
         }
     }
 
-    private func add(_ edge: Edge, _ slots: UnsafeMutableBufferPointer<Int32>) {
+    private mutating func add(_ edge: Edge) {
         var slot = Self.hash(edge) & mask
         while slots[slot] >= 0 {
             let known = Int(slots[slot])
@@ -68,11 +66,11 @@ final class SharedEdges {
         edges.append(edge)
     }
 
-    private func grow() {
+    private mutating func grow() {
         let all = edges
         edges.removeAll(keepingCapacity: true)
         resize(to: (mask + 1) * 2)
-        slots.withUnsafeMutableBufferPointer { slots in for edge in all { add(edge, slots) } }
+        for edge in all { add(edge) }
     }
 
     @inline(__always)
@@ -80,11 +78,11 @@ final class SharedEdges {
         let a = UInt64(bitPattern: edge.a.x &+ edge.a.y &<< 32)
         let b = UInt64(bitPattern: edge.b.x &+ edge.b.y &<< 32)
         let mixed = (a &* 0x9E37_79B9_7F4A_7C15) ^ (b &* 0xC2B2_AE3D_27D4_EB4F)
-        return Int(truncatingIfNeeded: (mixed ^ mixed &>> 29) &* 0xFF51_AFD7_ED55_8CCD &>> 33)
+        return Int(truncatingIfNeeded: ((mixed ^ mixed &>> 29) &* 0xFF51_AFD7_ED55_8CCD) &>> 33)
     }
 
     /// Draws them and forgets them.
-    func drain(into raster: CoverageRaster) {
+    mutating func drain(into raster: CoverageRaster) {
         for edge in edges where edge.signs != .zero { raster.addEdge(from: edge.a, to: edge.b, signs: edge.signs) }
         edges.removeAll(keepingCapacity: true)
     }

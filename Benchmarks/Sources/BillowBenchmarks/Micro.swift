@@ -18,9 +18,9 @@ struct Micro {
     }
 
     /// Gather, paint and encode, by zoom; and how the pictures came out.
-    func tiles(rounds: Int = 10) throws {
+    func tiles(rounds: Int = 10, zooms: ClosedRange<Int> = Scene.zooms) throws {
         let maker = try TileMaker(scene)
-        for zoom in Scene.zooms {
+        for zoom in zooms {
             let coords = scene.tiles[zoom] ?? []
             let contents = coords.map { maker.content($0) }
             let pictures = zip(contents, coords).map { maker.picture($0, $1) }

@@ -20,7 +20,11 @@ func run(_ arguments: [String]) throws {
     case ("data", let path?): try writeData(scene, to: URL(filePath: path, directoryHint: .isDirectory))
     case ("worker", nil): try Worker(scene: scene).run()
     case ("micro", nil): try Micro(scene: scene).run()
-    case ("tiles", let rounds): try Micro(scene: scene).tiles(rounds: rounds.flatMap { Int($0) } ?? 10)
+    case ("tiles", nil): try Micro(scene: scene).tiles()
+    case ("tiles", let zoom?):
+        // One zoom, long enough for a profiler.
+        guard let zoom = Int(zoom), Scene.zooms.contains(zoom) else { throw BenchmarkError.usage("tiles: \(zoom)") }
+        try Micro(scene: scene).tiles(rounds: 200, zooms: zoom...zoom)
     case ("levels", nil): try Micro(scene: scene).levels()
     case ("frame", nil): print(Spread(times: 20) { _ = scene.frame.plane() }.median)
     default: throw BenchmarkError.usage("unknown: \(arguments.joined(separator: " "))")
