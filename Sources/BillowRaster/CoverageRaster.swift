@@ -148,13 +148,13 @@ public final class CoverageRaster {
         var column = left &>> bits
         if left < 0 {
             start = min(right, 0)
-            done = start == right ? cover : Self.floorScale(0 &- left, cover, length).quotient
+            done = start == right ? cover : Self.part(0 &- left, cover, length).quotient
             put(row, column: 0, cover: done, fraction: 0, signs: signs)
             column = 0
         }
         let last = min(right, limit)
         guard start < last else { return }
-        var reached = Self.floorScale(min((column &+ 1) &<< bits, right) &- left, cover, length)
+        var reached = Self.part(min((column &+ 1) &<< bits, right) &- left, cover, length)
         var step: (quotient: Int64, remainder: Int64) = (0, 0)
         var hasStep = false
         while start < last {
@@ -168,7 +168,7 @@ public final class CoverageRaster {
             if !hasStep {
                 // Only where more than two columns are crossed.
                 guard (column &+ 1) &<< bits < right else { continue }
-                step = Self.floorScale(Self.subpixels, cover, length)
+                step = Self.part(Self.subpixels, cover, length)
                 hasStep = true
             }
             reached.quotient &+= step.quotient
@@ -199,10 +199,31 @@ public final class CoverageRaster {
     private static func floorScale(_ part: Int64, _ dx: Int64, _ dy: Int64) -> (quotient: Int64, remainder: Int64) {
         let small: Int64 = 1 << 31
         if dy < small, abs(dx) < small {
-            let (quotient, remainder) = (part &* dx).quotientAndRemainder(dividingBy: dy)
-            return remainder < 0 ? (quotient &- 1, remainder &+ dy) : (quotient, remainder)
+            let product = part &* dx
+            let (quotient, remainder) = divide(product.magnitude, UInt64(truncatingIfNeeded: dy))
+            if product >= 0 { return (quotient, remainder) }
+            return remainder == 0 ? (0 &- quotient, 0) : (-1 &- quotient, dy &- remainder)
         }
-        // A cell near the map's edge at zoom 22: the product needs more than 64 bits.
+        return wideFloorScale(part, dx, dy)
+    }
+
+    /// ⌊way × cover ÷ length⌋ and what remains: a way of less than 2⁴⁰ and a cover of one pixel at most.
+    @inline(__always)
+    private static func part(_ way: Int64, _ cover: Int64, _ length: Int64) -> (quotient: Int64, remainder: Int64) {
+        divide(UInt64(truncatingIfNeeded: way &* cover), UInt64(truncatingIfNeeded: length))
+    }
+
+    /// For a divisor of 1 or more.
+    @inline(__always)
+    private static func divide(_ dividend: UInt64, _ divisor: UInt64) -> (quotient: Int64, remainder: Int64) {
+        precondition(divisor > 0)
+        let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
+        return (Int64(truncatingIfNeeded: quotient), Int64(truncatingIfNeeded: remainder))
+    }
+
+    /// A cell near the map's edge at zoom 22: the product needs more than 64 bits.
+    @inline(never)
+    private static func wideFloorScale(_ part: Int64, _ dx: Int64, _ dy: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = (Int128(part) * Int128(dx)).quotientAndRemainder(dividingBy: Int128(dy))
         return remainder < 0
             ? (Int64(quotient - 1), Int64(remainder) + dy) : (Int64(quotient), Int64(remainder))
@@ -225,7 +246,7 @@ public final class CoverageRaster {
                     let column = word &<< 6 &+ bits.trailingZeroBitCount
                     bits &= bits &- 1
                     let delta = start[column]
-                    if delta == .zero { continue }
+                    if delta.isNothing { continue }
                     start[column] = .zero
                     shares &+= delta
                     if column < width { body(row, column, shares) }
@@ -243,5 +264,14 @@ public final class CoverageRaster {
             for at in row * width + column..<(row + 1) * width { all[at] = shares }
         }
         return all
+    }
+}
+
+extension CoverageRaster.Shares {
+    /// Whether all lanes are 0; two comparisons, where `==` would make eight.
+    @inline(__always)
+    public var isNothing: Bool {
+        let words = unsafeBitCast(self, to: SIMD2<UInt64>.self)
+        return words.x | words.y == 0
     }
 }

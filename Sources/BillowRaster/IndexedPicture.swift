@@ -231,8 +231,17 @@ private struct ColourReduction {
     private(set) var steps = 255
 
     init(_ mixtures: UnsafeBufferPointer<MixtureTable.Seen>, classColours: [SIMD4<Float>]) {
-        let colours = mixtures.map { Self.colour($0, classColours) }
-        let isPure = mixtures.map { seen in (0..<8).contains { UInt16(seen.lanes[$0]) == seen.steps } }
+        var colours: [SIMD4<Float>] = []
+        var isPure: [Bool] = []
+        colours.reserveCapacity(mixtures.count)
+        isPure.reserveCapacity(mixtures.count)
+        classColours.withUnsafeBufferPointer { classColours in
+            for mixture in mixtures {
+                let mean = Self.mean(mixture, classColours)
+                colours.append(mean.colour)
+                isPure.append(mean.isPure)
+            }
+        }
         var shift: UInt32 = 0
         while !group(mixtures, colours, isPure, shift: shift) { shift += 1 }
         steps = shift == 0 ? 255 : 256 >> Int(shift)
@@ -280,16 +289,26 @@ private struct ColourReduction {
         return true
     }
 
-    /// The mean of the classes' colours, premultiplied.
-    private static func colour(_ mixture: MixtureTable.Seen, _ classColours: [SIMD4<Float>]) -> SIMD4<Float> {
+    /// The mean of the classes' colours, premultiplied, and whether it is wholly of one.
+    @inline(__always)
+    private static func mean(_ mixture: MixtureTable.Seen, _ classColours: UnsafeBufferPointer<SIMD4<Float>>) -> (
+        colour: SIMD4<Float>, isPure: Bool
+    ) {
         var total: UInt16 = 0
+        var largest: UInt16 = 0
         var sum = SIMD4<Float>.zero
-        for (lane, colour) in classColours.enumerated() where mixture.lanes[lane] > 0 {
-            total += UInt16(mixture.lanes[lane])
-            sum += colour * Float(mixture.lanes[lane])
+        var lane = 0
+        while lane < classColours.count {
+            let share = UInt16(mixture.lanes[lane])
+            if share > 0 {
+                total &+= share
+                largest = max(largest, share)
+                sum += classColours[lane] * Float(share)
+            }
+            lane &+= 1
         }
         // Rounded shares may add up to a step more than a whole pixel.
-        return sum / Float(max(total, mixture.steps))
+        return (sum * (1 / Float(max(total, mixture.steps))), largest == mixture.steps)
     }
 
     private static func straight(_ colour: SIMD4<Float>) -> StraightColour {

@@ -33,7 +33,7 @@ struct SharedEdges {
     }
 
     /// Adds a ring of at least one corner to a class, counter-clockwise on the map, not closed.
-    mutating func add(ring: [SIMD2<Int64>], class lane: Int) {
+    mutating func add(ring: UnsafeBufferPointer<SIMD2<Int64>>, class lane: Int) {
         // A few cells have more corners than six: never more than half full.
         if (edges.count + ring.count) * 2 > mask { grow() }
         var forward = CoverageRaster.Shares.zero
@@ -56,7 +56,8 @@ struct SharedEdges {
         var slot = Self.hash(edge) & mask
         while slots[slot] >= 0 {
             let known = Int(slots[slot])
-            if edges[known].a == edge.a, edges[known].b == edge.b {
+            let other = edges[known]
+            if other.a.x == edge.a.x, other.a.y == edge.a.y, other.b.x == edge.b.x, other.b.y == edge.b.y {
                 edges[known].signs &+= edge.signs
                 return
             }
@@ -83,7 +84,7 @@ struct SharedEdges {
 
     /// Draws them and forgets them.
     mutating func drain(into raster: CoverageRaster) {
-        for edge in edges where edge.signs != .zero { raster.addEdge(from: edge.a, to: edge.b, signs: edge.signs) }
+        for edge in edges where !edge.signs.isNothing { raster.addEdge(from: edge.a, to: edge.b, signs: edge.signs) }
         edges.removeAll(keepingCapacity: true)
     }
 }

@@ -114,47 +114,51 @@ public final class TilePainter {
 /// The outlines of a tile's cells on their way to its raster.
 private struct CellOutlines {
     var edges = SharedEdges()
-    private var corners: [SIMD2<Int64>] = []
-    private var inset: [SIMD2<Int64>] = []
+
+    /// More corners than any cell has: six, one for each edge of the icosahedron it crosses, three around a pole.
+    private static let mostCorners = 16
 
     /// Adds a cell in each copy of the world in which the tile shows it: its edges here, and its inset to the raster.
+    @inline(__always)
     mutating func add(
         _ ring: UnsafeBufferPointer<GridPoint>, class lane: Int, border: Int?, _ projection: SubpixelProjection,
         to raster: CoverageRaster
     ) {
-        guard ring.count >= 3 else { return }
+        guard ring.count >= 3, ring.count <= Self.mostCorners else { return }
         for world in projection.worlds(of: ring) {
-            corners.removeAll(keepingCapacity: true)
-            for vertex in ring { corners.append(projection.project(vertex, world: world)) }
-            edges.add(ring: corners, class: border ?? lane)
-            guard let border else { continue }
-            // The border is the cell without its inset; the fill is the inset, which touches no other.
-            makeInset()
-            var signs = CoverageRaster.Shares.zero
-            signs[border] = .max
-            signs[lane] = 1
-            var previous = inset[inset.count - 1]
-            for corner in inset {
-                raster.addEdge(from: previous, to: corner, signs: signs)
-                previous = corner
+            withUnsafeTemporaryAllocation(of: SIMD2<Int64>.self, capacity: Self.mostCorners) { memory in
+                for (corner, vertex) in ring.enumerated() { memory[corner] = projection.project(vertex, world: world) }
+                let corners = UnsafeMutableBufferPointer(rebasing: memory[..<ring.count])
+                edges.add(ring: UnsafeBufferPointer(corners), class: border ?? lane)
+                guard let border else { return }
+                // The border is the cell without its inset; the fill is the inset, which touches no other.
+                Self.shrink(corners)
+                var signs = CoverageRaster.Shares.zero
+                signs[border] = .max
+                signs[lane] = 1
+                var previous = corners[corners.count - 1]
+                for corner in corners {
+                    raster.addEdge(from: previous, to: corner, signs: signs)
+                    previous = corner
+                }
             }
         }
     }
 
     /// The cell without its border: drawn in toward its middle by one pixel, but at most 6 % of the cell's width. All in
     /// differences from the middle, so the same wherever the tile begins.
-    private mutating func makeInset() {
+    private static func shrink(_ corners: UnsafeMutableBufferPointer<SIMD2<Int64>>) {
         let count = Int64(corners.count)
         var sum = SIMD2<Int64>.zero
         for corner in corners { sum &+= corner }
-        let middle = SIMD2(Self.floor(sum.x, count), Self.floor(sum.y, count))
+        let middle = SIMD2(floor(sum.x, count), floor(sum.y, count))
         // Squared lengths, so that only the nearest side costs a root.
         var nearest = Double.infinity
-        var previous = Self.offset(corners[corners.count - 1], middle)
+        var previous = offset(corners[corners.count - 1], middle)
         for corner in corners {
-            let current = Self.offset(corner, middle)
+            let current = offset(corner, middle)
             let edge = current - previous
-            let length = (edge * edge).sum()
+            let length = edge.x * edge.x + edge.y * edge.y
             let area = previous.x * current.y - previous.y * current.x
             if length > 0 { nearest = min(nearest, area * area / length) }
             previous = current
@@ -162,12 +166,15 @@ private struct CellOutlines {
         let inradius = nearest.squareRoot()
         let band = min(Double(CoverageRaster.subpixels), inradius * 2 * 0.06)
         let factor = inradius > 0 && inradius.isFinite ? 1 - band / inradius : 0
-        inset.removeAll(keepingCapacity: true)
-        for corner in corners {
-            let offset = Self.offset(corner, middle) * factor
-            inset.append(middle &+ SIMD2(Int64(offset.x.rounded()), Int64(offset.y.rounded())))
+        for index in corners.indices {
+            let offset = offset(corners[index], middle) * factor
+            corners[index] = middle &+ SIMD2(whole(offset.x), whole(offset.y))
         }
     }
+
+    /// To the nearest, halves away from zero; of values well within 2⁵³.
+    @inline(__always)
+    private static func whole(_ value: Double) -> Int64 { Int64(value < 0 ? value - 0.5 : value + 0.5) }
 
     @inline(__always)
     private static func offset(_ point: SIMD2<Int64>, _ middle: SIMD2<Int64>) -> SIMD2<Double> {
