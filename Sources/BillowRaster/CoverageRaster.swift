@@ -140,6 +140,7 @@ public final class CoverageRaster {
 
     /// The part of an edge inside one row, across columns: the height at which it enters each is a function of the row's part
     /// alone, ⌊(where the column ends − left) × cover ÷ length⌋.
+    @inline(never)
     private func addSlope(row: Int, left: Int64, right: Int64, cover: Int64, signs: Shares, limit: Int64) {
         let bits = Self.subpixelBits
         let length = right &- left

@@ -6,8 +6,8 @@ public struct IndexedPicture: Sendable {
     public var indices: [UInt8]
     /// 1…256 entries; entry 0 is transparent.
     public var palette: [StraightColour]
-    /// Into how many steps each premultiplied channel was told apart: 255, or 128, 64, … where more than 256 colours would
-    /// have come out. Pixels wholly of one class are exact at any value.
+    /// Into how many steps shares and premultiplied channels were told apart: 255, or 64, 32, … where more than 256 colours
+    /// would have come out. Pixels wholly of one class are exact at any value.
     public var shareSteps: Int
 }
 
@@ -46,7 +46,7 @@ public final class PaletteBuilder {
         let reduced = ColourReduction(mixtures.all, classColours: classColours)
         return IndexedPicture(
             width: raster.width, height: raster.height, indices: expand(raster, by: reduced.indices),
-            palette: reduced.palette, shareSteps: reduced.steps)
+            palette: reduced.palette, shareSteps: min(reduced.steps, mixtures.coarsestSteps))
     }
 
     private func collectRuns(_ raster: CoverageRaster) {
@@ -126,9 +126,11 @@ final class MixtureTable {
         let slotBits: UInt64
     }
 
+    /// The first limit is what 256 colours can come from: an opacity of 0.8 makes 204 of 255 shares.
     private static let levels = [
-        Level(steps: 255, limit: 1_024, slotBits: 11), Level(steps: 64, limit: 8_192, slotBits: 14),
-        Level(steps: 16, limit: 32_768, slotBits: 16), Level(steps: 1, limit: 65_535, slotBits: 16),
+        Level(steps: 255, limit: 320, slotBits: 10), Level(steps: 64, limit: 1_536, slotBits: 12),
+        Level(steps: 32, limit: 8_192, slotBits: 14), Level(steps: 16, limit: 32_768, slotBits: 16),
+        Level(steps: 1, limit: 65_535, slotBits: 16),
     ]
     private static let empty = UInt64.max
 
@@ -153,6 +155,9 @@ final class MixtureTable {
         keys.deallocate()
         numbers.deallocate()
     }
+
+    /// The fewest steps that any mixture was told apart in.
+    var coarsestSteps: Int { Int(level.steps) }
 
     /// The mixtures by number.
     var all: UnsafeBufferPointer<Seen> { UnsafeBufferPointer(start: seen, count: count) }
@@ -213,6 +218,7 @@ final class MixtureTable {
             let u = shares &+ 32
             stepped = (u &- (u &>> 8)) &>> 6
         case 64: stepped = (shares &+ 128) &>> 8
+        case 32: stepped = (shares &+ 256) &>> 9
         case 16: stepped = (shares &+ 512) &>> 10
         default: stepped = (shares &+ 8_192) &>> 14
         }

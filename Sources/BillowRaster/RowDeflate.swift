@@ -204,29 +204,26 @@ final class RowDeflate {
         bits.write(UInt64(shown - 4), 4)
         for symbol in order.prefix(shown) { bits.write(UInt64(lengths.lengths[symbol]), 3) }
         for item in items {
-            bits.write(UInt64(lengths.codes[item.symbol]), UInt64(lengths.lengths[item.symbol]))
-            bits.write(item.extra, item.bits)
+            bits.write(lengths.codes[item.symbol], extra: item.extra, item.bits)
         }
     }
 
     private func write(_ count: Int, _ bits: inout BitWriter) {
         var writer = bits
-        literals.withCode { literal, literalBits in
-            distances.withCode { distance, distanceBits in
+        literals.withCode { literal in
+            distances.withCode { distance in
                 tokens.withUnsafeBufferPointer { tokens in
                     for token in tokens[..<count] {
                         if token < Self.match {
-                            writer.write(UInt64(literal[Int(token)]), UInt64(literalBits[Int(token)]))
+                            writer.write(literal[Int(token)])
                             continue
                         }
                         let length = Self.lengthSymbol(Int(token &>> 15 & 0x1FF))
-                        writer.write(UInt64(literal[length.symbol]), UInt64(literalBits[length.symbol]))
-                        writer.write(length.extra, length.bits)
+                        writer.write(literal[length.symbol], extra: length.extra, length.bits)
                         let back = Self.distanceSymbol(Int(token & 0x7FFF) &+ 1)
-                        writer.write(UInt64(distance[back.symbol]), UInt64(distanceBits[back.symbol]))
-                        writer.write(back.extra, back.bits)
+                        writer.write(distance[back.symbol], extra: back.extra, back.bits)
                     }
-                    writer.write(UInt64(literal[256]), UInt64(literalBits[256]))
+                    writer.write(literal[256])
                 }
             }
         }
@@ -257,6 +254,16 @@ private struct BitWriter {
         }
     }
 
+    @inline(__always)
+    mutating func write(_ code: HuffmanCode.Code) { write(UInt64(code.bits), UInt64(code.length)) }
+
+    /// A code and the extra bits after it: 15 and 13 at most.
+    @inline(__always)
+    mutating func write(_ code: HuffmanCode.Code, extra: UInt64, _ extraBits: UInt64) {
+        let length = UInt64(code.length)
+        write(UInt64(code.bits) | extra &<< length, length &+ extraBits)
+    }
+
     /// To the next whole byte.
     mutating func flush() {
         while filled > 0 {
@@ -275,14 +282,19 @@ private struct HuffmanCode {
     private var counts: [UInt32]
     /// In bits; 0 for a symbol that doesn't occur.
     private(set) var lengths: [UInt8]
-    /// Lowest bit first.
-    private(set) var codes: [UInt16]
+    private(set) var codes: [Code]
+
+    struct Code {
+        /// Lowest bit first.
+        var bits: UInt16
+        var length: UInt16
+    }
 
     init(symbols: Int, longest: Int) {
         self.longest = longest
         counts = [UInt32](repeating: 0, count: symbols)
         lengths = [UInt8](repeating: 0, count: symbols)
-        codes = [UInt16](repeating: 0, count: symbols)
+        codes = [Code](repeating: Code(bits: 0, length: 0), count: symbols)
     }
 
     var usedSymbols: Int { (lengths.lastIndex { $0 > 0 } ?? -1) + 1 }
@@ -295,9 +307,7 @@ private struct HuffmanCode {
         counts.withUnsafeMutableBufferPointer { body($0) }
     }
 
-    func withCode(_ body: (UnsafeBufferPointer<UInt16>, UnsafeBufferPointer<UInt8>) -> Void) {
-        codes.withUnsafeBufferPointer { codes in lengths.withUnsafeBufferPointer { body(codes, $0) } }
-    }
+    func withCode(_ body: (UnsafeBufferPointer<Code>) -> Void) { codes.withUnsafeBufferPointer(body) }
 
     /// Lengths and codes from the counts. A code of fewer than two symbols is filled up to two, so that it is complete.
     mutating func build() {
@@ -389,7 +399,7 @@ private struct HuffmanCode {
                 reversed = reversed << 1 | code & 1
                 code >>= 1
             }
-            codes[symbol] = reversed
+            codes[symbol] = Code(bits: reversed, length: UInt16(length))
         }
     }
 }

@@ -14,13 +14,15 @@ struct RowDeflateTests {
         #expect(try PNG.decode(png).pixels == indices.map { palette[Int($0)] })
     }
 
-    @Test("noise, runs, stripes and steps come back as they were", arguments: [1, 2, 3, 5, 16, 17, 100, 256])
+    @Test("noise, runs, stripes and steps come back as they were", arguments: [1, 2, 5, 16, 17, 256])
     func kinds(colours: Int) throws {
         var random = SeededGenerator(seed: UInt64(colours))
-        for (width, height) in [(1, 1), (3, 2), (8, 300), (255, 7), (256, 256), (300, 40), (1_000, 90)] {
+        for (width, height) in [(1, 1), (3, 2), (8, 70), (255, 7), (100, 40)] {
             let count = width * height
             func index(_ value: Int) -> UInt8 { UInt8(value % colours) }
-            try roundTrip((0..<count).map { _ in index(Int(random.next() >> 33)) }, width: width, height: height, colours: colours)
+            try roundTrip(
+                (0..<count).map { _ in index(Int(random.next() >> 33)) }, width: width, height: height,
+                colours: colours)
             try roundTrip((0..<count).map { index($0 / 261) }, width: width, height: height, colours: colours)
             try roundTrip((0..<count).map { index($0 % width / 5) }, width: width, height: height, colours: colours)
             try roundTrip((0..<count).map { index($0 * $0 / 977) }, width: width, height: height, colours: colours)
@@ -40,8 +42,8 @@ struct RowDeflateTests {
         let palette = (0..<200).map { StraightColour(red: UInt8($0), green: 0, blue: 0) }
         let one = (0..<65_536).map { UInt8($0 / 300 % 200) }
         let first = try encoder.encode(indices: one, width: 256, height: 256, palette: palette)
-        let noise = (0..<100_000).map { _ in UInt8(random.next() % 200) }
-        _ = try encoder.encode(indices: noise, width: 1_000, height: 100, palette: palette)
+        let noise = (0..<20_000).map { _ in UInt8(random.next() % 200) }
+        _ = try encoder.encode(indices: noise, width: 200, height: 100, palette: palette)
         #expect(try encoder.encode(indices: one, width: 256, height: 256, palette: palette) == first)
     }
 
