@@ -248,29 +248,30 @@ private struct ColourReduction {
                 isPure.append(mean.isPure)
             }
         }
+        let bits = colours.map(Self.packed)
         var shift: UInt32 = 0
-        while !group(mixtures, colours, isPure, shift: shift) { shift += 1 }
+        while !group(mixtures, colours, bits, isPure, shift: shift) { shift += 1 }
         steps = shift == 0 ? 255 : 256 >> Int(shift)
     }
 
     /// Makes one of the colours that are alike but for the lowest `shift` bits of their channels; false when more than 256
     /// remain.
     private mutating func group(
-        _ mixtures: UnsafeBufferPointer<MixtureTable.Seen>, _ colours: [SIMD4<Float>], _ isPure: [Bool], shift: UInt32
+        _ mixtures: UnsafeBufferPointer<MixtureTable.Seen>, _ colours: [SIMD4<Float>], _ bits: [UInt32], _ isPure: [Bool],
+        shift: UInt32
     ) -> Bool {
         var table = ColourTable()
         var groups: [UInt8] = []
         groups.reserveCapacity(colours.count)
         var sums: [SIMD4<Float>] = []
         var weights: [Float] = []
+        let kept: UInt32 = 0x0101_0101 * ((0xFF >> shift) << shift)
         for (number, colour) in colours.enumerated() {
             let key: UInt64
             if shift == 0 || isPure[number] {
                 key = UInt64(Self.straight(colour).bits) | (isPure[number] ? 1 << 32 : 0)
             } else {
-                func part(_ value: Float) -> UInt64 { UInt64(Self.byte(value) &>> UInt8(truncatingIfNeeded: shift)) }
-                let (x, y, z, w) = (part(colour.x), part(colour.y), part(colour.z), part(colour.w))
-                key = x &<< 24 | y &<< 16 | z &<< 8 | w | 1 &<< 33
+                key = UInt64(bits[number] & kept) | 1 << 33
             }
             guard let group = table.number(of: key) else { return false }
             if group == sums.count {
@@ -322,6 +323,12 @@ private struct ColourReduction {
         guard alpha > 0 else { return .clear }
         let straight = colour * (255 / colour.w)
         return StraightColour(red: byte(straight.x), green: byte(straight.y), blue: byte(straight.z), alpha: alpha)
+    }
+
+    /// Its four channels in 8 bits each.
+    private static func packed(_ colour: SIMD4<Float>) -> UInt32 {
+        UInt32(byte(colour.x)) << 24 | UInt32(byte(colour.y)) << 16 | UInt32(byte(colour.z)) << 8
+            | UInt32(byte(colour.w))
     }
 
     /// To the nearest of 0…255, halves up.
