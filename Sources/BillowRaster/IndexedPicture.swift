@@ -17,7 +17,7 @@ public struct IndexedPicture: Sendable {
 /// The colour of a pixel is the mean of its classes' colours, weighted by area, in premultiplied space. It is computed once
 /// for each mixture of shares that occurs; a busy picture's later mixtures are told apart more coarsely. The picture is
 /// first written down as runs of mixtures. Where these have more than 256 colours, like colours are made one: their mean,
-/// weighted by how often they occur. A colour wholly of one class is kept as it is.
+/// weighted by how often they occur. A colour wholly of one class, and nothing, are kept as they are.
 public final class PaletteBuilder {
     /// Premultiplied colour of each class in 0…255, with its alpha.
     private let classColours: [SIMD4<Float>]
@@ -257,7 +257,8 @@ private struct ColourReduction {
     /// Makes one of the colours that are alike but for the lowest `shift` bits of their channels; false when more than 256
     /// remain.
     private mutating func group(
-        _ mixtures: UnsafeBufferPointer<MixtureTable.Seen>, _ colours: [SIMD4<Float>], _ bits: [UInt32], _ isPure: [Bool],
+        _ mixtures: UnsafeBufferPointer<MixtureTable.Seen>, _ colours: [SIMD4<Float>], _ bits: [UInt32],
+        _ isPure: [Bool],
         shift: UInt32
     ) -> Bool {
         var table = ColourTable()
@@ -296,7 +297,7 @@ private struct ColourReduction {
         return true
     }
 
-    /// The mean of the classes' colours, premultiplied, and whether it is wholly of one.
+    /// The mean of the classes' colours, premultiplied, and whether it is wholly of one, or of none.
     @inline(__always)
     private static func mean(_ mixture: MixtureTable.Seen, _ classColours: UnsafeBufferPointer<SIMD4<Float>>) -> (
         colour: SIMD4<Float>, isPure: Bool
@@ -315,7 +316,7 @@ private struct ColourReduction {
             lane &+= 1
         }
         // Rounded shares may add up to a step more than a whole pixel.
-        return (sum * (1 / Float(max(total, mixture.steps))), largest == mixture.steps)
+        return (sum * (1 / Float(max(total, mixture.steps))), total == 0 || largest == mixture.steps)
     }
 
     private static func straight(_ colour: SIMD4<Float>) -> StraightColour {

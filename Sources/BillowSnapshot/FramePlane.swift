@@ -178,7 +178,9 @@ public struct FramePlane: Sendable {
         if level == resolution { return append(level: level, dense: dense, &found) }
         guard tree.mayIntersect(resolution: level, dense: dense, box) else { return }
         for child in dense * 7..<dense * 7 + 7 {
-            if level + 1 == resolution { append(level: resolution, dense: child, &found) } else {
+            if level + 1 == resolution {
+                append(level: resolution, dense: child, &found)
+            } else {
                 visit(level: level + 1, dense: child, resolution: resolution, box: box, tree: tree, &found)
             }
         }

@@ -27,7 +27,9 @@ struct SharedEdges {
         var size = 64
         while size < count { size *= 2 }
         mask = size - 1
-        if slots.count < size { slots = [Int32](repeating: -1, count: size) } else {
+        if slots.count < size {
+            slots = [Int32](repeating: -1, count: size)
+        } else {
             slots.withUnsafeMutableBufferPointer { $0[..<size].update(repeating: -1) }
         }
     }

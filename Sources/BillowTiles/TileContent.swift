@@ -1,5 +1,5 @@
 public import BillowSnapshot
-public import Geometry
+import Geometry
 import Turbulence
 
 /// All that a tile of the hexagon layer is made of: its cells with their severities. Two tiles with equal content, place,

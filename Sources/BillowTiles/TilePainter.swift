@@ -18,7 +18,9 @@ public struct HexagonClasses: Sendable, Hashable {
                 borders.append(nil)
                 continue
             }
-            if let same = colours[Severity.allCases.count...].firstIndex(of: border) { borders.append(same) } else {
+            if let same = colours[Severity.allCases.count...].firstIndex(of: border) {
+                borders.append(same)
+            } else {
                 guard colours.count < CoverageRaster.classes else {
                     throw ParameterError(
                         parameter: "severities", value: style.id, expected: "drawn with at most 3 colours of border")

@@ -144,11 +144,12 @@ struct TilePainterTests {
 
     @Test("a picture with no more than 256 colours is exact; one with more says how coarse it is")
     func quantisation() throws {
+        // Sparse, and with more than 256 colours.
         let coord = try #require(Self.coord(z: 7, longitude: 10, latitude: 50))
-        let content = TileContent(of: Self.patchwork, in: coord)
+        let content = TileContent(of: Self.sparse, in: coord)
         let shares = TilePainter().shares(of: content, at: coord, scale: .one, borders: Self.bordered)
         let picture = TilePainter().paint(content, at: coord, scale: .one, classes: Self.classes)
-        #expect(picture.palette.count <= 256)
+        #expect(picture.palette.count <= 256 && picture.shareSteps < 255)
         #expect(Set(picture.palette).count == picture.palette.count)
         func channels(_ colour: StraightColour) -> [Double] {
             [colour.red, colour.green, colour.blue, 255].map { Double($0) * Double(colour.alpha) / 255 }
@@ -160,6 +161,7 @@ struct TilePainterTests {
             for lane in Self.classes.colours.indices where share[lane] == CoverageRaster.full {
                 #expect(picture.palette[Int(index)] == Self.classes.colours[lane])
             }
+            if share == .zero { #expect(picture.palette[Int(index)] == .clear) }
         }
         for (index, share) in zip(picture.indices, shares) {
             let painted = channels(picture.palette[Int(index)])
@@ -196,6 +198,12 @@ struct TilePainterTests {
         case 215..<240: .moderate
         default: .moderateSevere
         }
+    }
+
+    /// One cell in three, of all severities.
+    static let sparse = plane { cell in
+        let mixed = (cell.dense &* 2_654_435_761) >> 20
+        return mixed % 3 == 0 ? Severity(rawValue: UInt8(mixed / 3 % 5)) : nil
     }
 
     /// A picture of the cells around the places.

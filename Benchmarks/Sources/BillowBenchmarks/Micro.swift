@@ -9,8 +9,9 @@ struct Micro {
     let scene: Scene
 
     func run() throws {
-        print("µs of one thread".padding(toLength: 34, withPad: " ", startingAt: 0)
-            + ["min", "median", "p99", "mean"].map { String(repeating: " ", count: 10 - $0.count) + $0 }.joined())
+        print(
+            "µs of one thread".padding(toLength: 34, withPad: " ", startingAt: 0)
+                + ["min", "median", "p99", "mean"].map { String(repeating: " ", count: 10 - $0.count) + $0 }.joined())
         line("plane of \(scene.world.cells.count) rows", Spread(times: 20) { _ = scene.frame.plane() })
         let million = Scene.frame(of: scene.world.rows(count: 1_000_000))
         line("plane of 1000000 rows", Spread(times: 10) { _ = million.plane() })

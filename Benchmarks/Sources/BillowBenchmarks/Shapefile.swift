@@ -10,7 +10,8 @@ enum Shapefile {
     private static let metresPerUnit = 2 * Double.pi * 6_378_137 / Double(Grid.world)
 
     /// Writes `name`.shp, .shx, .dbf and .prj into a folder.
-    static func write(_ cells: [(dense: Int, severity: Severity)], resolution: Int, to folder: URL, name: String) throws {
+    static func write(_ cells: [(dense: Int, severity: Severity)], resolution: Int, to folder: URL, name: String) throws
+    {
         let table = CellTable.of(resolution: resolution)
         var records = Data()
         var index = Data()

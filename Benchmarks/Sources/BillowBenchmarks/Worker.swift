@@ -1,9 +1,11 @@
+import BillowSnapshot
 import BillowTiles
 import Foundation
 
 /// The half of the comparison with a peer that runs here: draws the tiles of a zoom on demand, while the peer waits.
 ///
 /// One command a line on the standard input, one line of JSON for each on the standard output:
+/// `plane N` → `[thread ns, …]` of making the frame's plane N times,
 /// `draw Z` → `[[thread ns, wall ns, bytes], …]`, `save Z FOLDER` → `[]` and the tiles as `Z-X-Y.png`.
 struct Worker {
     let scene: Scene
@@ -12,10 +14,18 @@ struct Worker {
         let maker = try TileMaker(scene)
         while let line = readLine() {
             let words = line.split(separator: " ").map(String.init)
-            guard words.count >= 2, let zoom = Int(words[1]), let tiles = scene.tiles[zoom] else {
+            guard words.count >= 2, let number = Int(words[1]) else {
                 throw BenchmarkError.usage("worker: unknown command \(line)")
             }
+            let tiles = scene.tiles[number] ?? []
             switch words[0] {
+            case "plane":
+                let times = (0..<max(number, 0)).map { _ in
+                    let start = Clock.thread()
+                    _ = scene.frame.plane()
+                    return String(Clock.thread() - start)
+                }
+                answer("[\(times.joined(separator: ","))]")
             case "draw":
                 let times = try tiles.map { coord in
                     let wall = Clock.wall()

@@ -7,13 +7,17 @@ import Turbulence
 enum BenchmarkError: Error, CustomStringConvertible {
     case usage(String)
 
-    var description: String { switch self { case .usage(let text): text } }
+    var description: String {
+        switch self {
+        case .usage(let text): text
+        }
+    }
 }
 
-/// data FOLDER: what the peer reads. worker: see `Worker`. micro, tiles, levels: see `Micro`. frame: times of a plane.
+/// data FOLDER: what the peer reads. worker: see `Worker`. micro, tiles, levels: see `Micro`.
 func run(_ arguments: [String]) throws {
     guard arguments.count >= 2 else {
-        throw BenchmarkError.usage("usage: BillowBenchmarks STYLES data FOLDER|worker|micro|tiles|levels|frame")
+        throw BenchmarkError.usage("usage: BillowBenchmarks STYLES data FOLDER|worker|micro|tiles|levels")
     }
     let scene = try Scene(styles: arguments[0])
     switch (arguments[1], arguments.dropFirst(2).first) {
@@ -26,7 +30,6 @@ func run(_ arguments: [String]) throws {
         guard let zoom = Int(zoom), Scene.zooms.contains(zoom) else { throw BenchmarkError.usage("tiles: \(zoom)") }
         try Micro(scene: scene).tiles(rounds: 200, zooms: zoom...zoom)
     case ("levels", nil): try Micro(scene: scene).levels()
-    case ("frame", nil): print(Spread(times: 20) { _ = scene.frame.plane() }.median)
     default: throw BenchmarkError.usage("unknown: \(arguments.joined(separator: " "))")
     }
 }
