@@ -29,7 +29,7 @@ struct Scene {
     static func frame(of rows: [ObservationRow]) -> Frame {
         guard let id = SourceID("benchmark") else { preconditionFailure("a source's id of letters") }
         let window = Window(
-            rows: rows, sources: [WindowSource(number: SourceNumber(rawValue: 0), id: id, merge: .keep)])
+            rows: rows, sources: [SourceRecord(number: SourceNumber(rawValue: 0), id: id, merge: .keep)])
         return Frame(window: window, at: World.now, filter: Filter(), table: SeverityTable())
     }
 
