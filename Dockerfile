@@ -22,7 +22,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates fonts-dejavu-core libdeflate0 libfreetype6 libpng16-16 libsqlite3-0 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin billow \
+    && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin billow \
     && install -d -o billow -g billow /data
 COPY --from=build /out /usr/local
 ENV BILLOW_SERVER_HOST=0.0.0.0 \
