@@ -132,9 +132,10 @@ let package = Package(
         .testTarget(
             name: "BillowSyncTests",
             dependencies: [
-                "BillowSync", "BillowStore", "SkyPath", "UpstreamSimulator", "Turbulence", "Geometry",
+                "BillowSync", "BillowStore", "BillowSnapshot", "SkyPath", "UpstreamSimulator", "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
         .testTarget(
             name: "BillowServerTests",

@@ -2,7 +2,7 @@
 public struct BackOff: Sendable {
     /// Between attempts that succeed.
     public var interval: Duration
-    /// The longest wait after failures, unless the upstream asks for more.
+    /// The longest wait after failures (spread aside), unless the interval is longer or the upstream asks for more.
     public var maximum: Duration = .seconds(600)
 
     public init(interval: Duration) { self.interval = interval }
@@ -13,8 +13,11 @@ public struct BackOff: Sendable {
     /// - Parameter random: 0 ..< 1.
     public func delay(failures: Int, retryAfterSeconds: Int?, random: Double) -> Duration {
         guard failures > 0 else { return interval }
-        let doubled = max(interval, .seconds(1)) * (1 << min(failures - 1, 20))
-        let spread = min(doubled, maximum) * (0.8 + 0.4 * min(max(random, 0), 1))
-        return max(spread, .seconds(retryAfterSeconds ?? 0))
+        let first = max(interval, .seconds(1))
+        let longest = max(first, maximum)
+        var wait = first
+        for _ in 1..<min(failures, 32) where wait < longest { wait = min(wait * 2, longest) }
+        let share = random >= 0 ? min(random, 1) : 0
+        return max(wait * (0.8 + 0.4 * share), .seconds(retryAfterSeconds ?? 0))
     }
 }

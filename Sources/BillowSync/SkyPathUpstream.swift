@@ -1,5 +1,4 @@
 public import BillowStore
-import Foundation
 public import Geometry
 public import SkyPath
 public import Turbulence
@@ -47,13 +46,19 @@ public struct SkyPathUpstream: Upstream {
     private let query: Query
     private let store: any Store
     private let retentionSeconds: Int
+    /// Rows in one transaction, so that other writers never wait long. Tests make it small.
+    var batchSize = 10_000
 
-    /// Observations further ahead than this are refused: a clock is wrong.
-    private static let futureSeconds = 300
-    /// Rows this near to the end of the history are never retracted: the upstream's clock may be ahead of ours.
+    /// Observations further ahead than this are refused: a clock is wrong. So is a cursor.
+    static let futureSeconds = 300
+    /// Rows this near to an end of the window are never retracted: the upstream's clock may differ from ours.
     private static let windowMarginSeconds = 180
-    /// Rows in one transaction, so that other writers never wait long.
-    private static let batchSize = 10_000
+    /// Calls in one round. More can't be made in the minute that a round should take.
+    private static let maximumPieces = 1_000
+    /// Pieces are this much smaller than the upstream's limit, so that no rounding makes one too large.
+    private static let areaShare = 0.999
+    /// The name, among the cursors, of the query that the last complete round was for.
+    private static let roundName = "query"
 
     public init(
         id: SourceID, client: SkyPathClient, api: API, query: Query, simulated: Bool, store: any Store,
@@ -73,129 +78,112 @@ public struct SkyPathUpstream: Upstream {
         min(query.history.seconds, (api == .v4 ? History.sixHours : .fourHours).seconds)
     }
 
-    // MARK: - A round
-
-    public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
-        var outcome = SyncOutcome()
-        let pieces = self.pieces
-        let record = try await stored { () async throws(StoreError) in
-            try await store.register(id, merge: merge, simulated: simulated)
-        }
-        let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
-        for piece in pieces {
-            if Task.isCancelled { throw Self.cancelled }
-            let cursor = cursors[piece.name].flatMap(Cursor.init(text:))
-            let usable = cursor.flatMap { isUsable($0, at: now) ? $0 : nil }
-            do {
-                try await fetch(piece, after: usable, now: now, &outcome)
-            } catch {
-                // A delta that the upstream won't give is asked for whole.
-                guard usable != nil, error.kind == .refused else { throw error }
-                try await fetch(piece, after: nil, now: now, &outcome)
-            }
-        }
-        try await finish(pieces, cursors: cursors, record: record, now: now)
-        return outcome
-    }
-
-    /// Notes that all pieces are up to date, and lets go of the cursors of pieces that are asked for no more.
-    private func finish(_ pieces: [Piece], cursors: [String: String], record: SourceRecord, now: Instant)
-        async throws(SyncError)
-    {
-        let names = Set(pieces.map(\.name))
-        let forgotten = Dictionary(
-            uniqueKeysWithValues: cursors.keys.filter { !names.contains($0) }.map { ($0, String?.none) })
-        // The log is complete from before, if the fetch before reaches into this one's window.
-        let start = now.advanced(by: -reachSeconds)
-        let unbroken = record.fetchedAt.map { $0 >= start } ?? false
-        let completeSince = unbroken ? min(record.completeSince ?? start, start) : start
-        _ = try await stored { () async throws(StoreError) in
-            try await store.commit(
-                Batch(source: id, cursors: forgotten, fetchedAt: now, completeSince: completeSince))
-        }
-    }
-
-    // MARK: - Pieces
-
-    /// One call's worth of the query.
-    private struct Piece: Sendable {
-        enum Area: Sendable {
-            case world
-            case ring(AreaRing)
-            case parent(UInt64, resolution: Int, dense: Int)
-        }
-
-        var name: String
-        var area: Area
-
-        func covers(_ cell: Cell) -> Bool {
-            switch area {
-            case .world: true
-            case .ring(let ring): ring.contains(H3.center(of: cell))
-            case .parent(_, let resolution, let dense):
-                Int(cell.dense) / (Cell.slots / Cell.baseCells / (resolution == 0 ? 1 : 7)) == dense
-            }
-        }
-    }
-
-    private var pieces: [Piece] {
-        if api == .v4 { return [Piece(name: "map", area: query.polygon.map(Piece.Area.ring) ?? .world)] }
-        guard let polygon = query.polygon else {
-            return H3.cells(resolution: 0).enumerated().map { dense, parent in
-                Piece(name: String(parent, radix: 16), area: .parent(parent, resolution: 0, dense: dense))
-            }
-        }
-        let limit = client.configuration.limits.corridorAreaKm2 ?? .infinity
-        return polygon.pieces(maximumAreaKm2: limit).map { Piece(name: Self.name(of: $0), area: .ring($0)) }
-    }
-
-    /// The same name for the same ring, in every process.
-    private static func name(of ring: AreaRing) -> String {
-        let text = ring.places.map { "\($0.longitude),\($0.latitude)" }.joined(separator: ";")
-        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return "ring-" + String(hash, radix: 16)
-    }
-
-    // MARK: - Cursors
-
-    /// Where a piece stands, and for which query that holds.
-    private struct Cursor: Codable {
-        var query: String
-        /// `lastUpdatedAt` (v5) or the tick (v4).
-        var value: Int
-        /// When it was given, Unix seconds.
-        var fetchedAt: Int
-
-        init(query: String, value: Int, fetchedAt: Int) {
-            self.query = query
-            self.value = value
-            self.fetchedAt = fetchedAt
-        }
-
-        init?(text: String) {
-            // A cursor that can't be read is as good as none: the piece is fetched whole.
-            guard let cursor = try? JSONDecoder().decode(Cursor.self, from: Data(text.utf8)) else { return nil }
-            self = cursor
-        }
-
-        var text: String {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = .sortedKeys
-            // Three plain members always encode.
-            return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        }
-    }
-
     /// What a cursor depends on: another query needs another full fetch.
     private var signature: String {
         "\(api.rawValue) \(query.history.text)h \(query.category.name) \(query.severities.rawValue) "
             + client.configuration.environment.baseURL
     }
 
-    private func isUsable(_ cursor: Cursor, at now: Instant) -> Bool {
-        guard cursor.query == signature else { return false }
-        let age = now.seconds - cursor.fetchedAt
-        return age >= -Self.futureSeconds && age < reachSeconds
+    // MARK: - A round
+
+    /// When a round began, and how late it may have become since.
+    private struct Clock {
+        let now: Instant
+        private let began = ContinuousClock.now
+
+        init(now: Instant) { self.now = now }
+
+        /// Rounded up.
+        var latest: Instant { now.advanced(by: Int(began.duration(to: .now).components.seconds) + 1) }
+    }
+
+    public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+        var outcome = SyncOutcome()
+        do throws(SyncError) {
+            try await round(Clock(now: now), &outcome)
+        } catch {
+            var error = error
+            error.outcome = outcome
+            throw error
+        }
+        return outcome
+    }
+
+    private func round(_ clock: Clock, _ outcome: inout SyncOutcome) async throws(SyncError) {
+        let pieces = try self.pieces()
+        let record = try await register()
+        let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+        for piece in pieces {
+            if Task.isCancelled { throw .cancelled }
+            let cursor = cursors[piece.name].flatMap(SkyPathCursor.init(text:)).flatMap {
+                $0.isUsable(for: signature, at: clock.now, reachSeconds: reachSeconds) ? $0 : nil
+            }
+            do {
+                try await fetch(piece, after: cursor, clock, &outcome)
+            } catch {
+                // A delta that the upstream won't give is asked for whole.
+                guard cursor != nil, error.isAboutTheQuery else { throw error }
+                try await fetch(piece, after: nil, clock, &outcome)
+            }
+        }
+        try await finish(pieces, cursors: cursors, record: record, now: clock.now)
+    }
+
+    /// Notes that all pieces are up to date, and lets go of the cursors of pieces that are asked for no more.
+    private func finish(_ pieces: [SkyPathPiece], cursors: [String: String], record: SourceRecord, now: Instant)
+        async throws(SyncError)
+    {
+        let names = Set(pieces.map(\.name))
+        var changed = [String: String?]()
+        for name in cursors.keys where !names.contains(name) { changed.updateValue(nil, forKey: name) }
+        let asked = signature + " " + SkyPathPiece.stableHash(names.sorted().joined(separator: ";"))
+        changed.updateValue(asked, forKey: Self.roundName)
+        // The log is complete from before, if the round before asked for the same and reaches into this one's window.
+        let start = now.advanced(by: -reachSeconds)
+        let isUnbroken = cursors[Self.roundName] == asked && record.fetchedAt.map { $0 >= start } ?? false
+        let batch = Batch(
+            source: id, cursors: changed, fetchedAt: now,
+            completeSince: isUnbroken ? min(record.completeSince ?? start, start) : start)
+        _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+    }
+
+    /// Simulated and real data never stand under one name: the one would pass for the other.
+    private func register() async throws(SyncError) -> SourceRecord {
+        let known = try await stored { () async throws(StoreError) in try await store.sources() }.first { $0.id == id }
+        if let known, known.simulated != simulated {
+            let (was, now) = known.simulated ? ("simulated", "real") : ("real", "simulated")
+            throw SyncError(
+                kind: .refused, code: "simulated-data",
+                message: "the database holds \(was) data of source \(id), which is configured as \(now): "
+                    + "give the source another id, or use another database", isReachable: nil)
+        }
+        return try await stored { () async throws(StoreError) in
+            try await store.register(id, merge: merge, simulated: simulated)
+        }
+    }
+
+    // MARK: - Pieces
+
+    private func pieces() throws(SyncError) -> [SkyPathPiece] {
+        if api == .v4 { return SkyPathPiece.map(query.polygon) }
+        guard let polygon = query.polygon else {
+            guard query.category == .default else {
+                throw SyncError(
+                    kind: .refused, code: "query-invalid",
+                    message: "SkyPath's bulk call knows category \(AircraftCategory.default.name) only, not "
+                        + "\(query.category.name): set a polygon, or api v4", isReachable: nil)
+            }
+            return SkyPathPiece.baseCells
+        }
+        let limit = (client.configuration.limits.corridorAreaKm2 ?? .infinity) * Self.areaShare
+        guard limit > 0, polygon.areaKm2 / limit <= Double(Self.maximumPieces) else {
+            throw SyncError(
+                kind: .refused, code: "query-invalid",
+                message: "the polygon of \(Int(min(polygon.areaKm2, 1e9))) km2 would take more than "
+                    + "\(Self.maximumPieces) calls of the upstream's limit: make it smaller, or use api v4",
+                isReachable: nil)
+        }
+        return SkyPathPiece.corridors(polygon, maximumAreaKm2: limit)
     }
 
     // MARK: - One piece
@@ -203,35 +191,53 @@ public struct SkyPathUpstream: Upstream {
     private struct Answer {
         var records: [SkyPathRecord]
         var counts: SkyPathCounts
-        /// The next cursor's value; nil where the call has none.
+        var isSimulated: Bool
+        /// The next cursor's value; nil where there is none.
         var cursor: Int?
-        /// The upstream's own time of the answer.
-        var asOf: Instant
+        /// The upstream's own word on how new the answer is; nil where it says nothing.
+        var updatedAt: Instant?
     }
 
-    private func fetch(_ piece: Piece, after cursor: Cursor?, now: Instant, _ outcome: inout SyncOutcome)
+    private func fetch(
+        _ piece: SkyPathPiece, after cursor: SkyPathCursor?, _ clock: Clock, _ outcome: inout SyncOutcome
+    )
         async throws(SyncError)
     {
-        let answer = try await ask(piece, after: cursor, now: now)
+        let answer = try await ask(piece, after: cursor)
+        guard simulated || !answer.isSimulated else {
+            throw SyncError(
+                kind: .refused, code: "simulated-data",
+                message: "\(client.configuration.environment.baseURL) sends simulated data, and source \(id) is not "
+                    + "configured as simulated: nothing was stored", isReachable: true)
+        }
         count(answer.counts, &outcome)
-        let observations = taken(answer.records, of: piece, now: now, &outcome)
-        let isWhole = cursor == nil || answer.cursor == nil
+        let intake = SkyPathIntake(
+            answer.records,
+            SkyPathIntake.Rules(
+                source: id, category: query.category, severities: query.severities, polygon: query.polygon,
+                oldest: clock.now.advanced(by: -retentionSeconds),
+                latest: clock.latest.advanced(by: Self.futureSeconds)), skipped: &outcome.skipped)
+        let retraction = retraction(piece, answer, intake, isWhole: cursor == nil, clock)
+        var next = answer.cursor.map { SkyPathCursor(value: $0, fetchedAt: clock.now, query: signature) }
+        // From a cursor in the future on, nothing would ever change: better whole again.
+        if let updatedAt = answer.updatedAt, updatedAt > clock.latest.advanced(by: Self.futureSeconds) { next = nil }
+        try await write(intake.observations, retraction, cursor: next.map { [piece.name: $0.text] } ?? [:], &outcome)
+    }
+
+    /// In batches. The cursor lands with the last of the data, never before it.
+    private func write(
+        _ observations: [Observation], _ retraction: Retraction?, cursor: [String: String?],
+        _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
         var start = 0
         repeat {
-            let end = min(start + Self.batchSize, observations.count)
-            let isLast = end == observations.count
+            let end = min(start + batchSize, observations.count)
             var batch = Batch(source: id, observations: Array(observations[start..<end]))
-            if isLast {
-                // The cursor lands with the last of the data, never before it.
-                // An answer that was partly unreadable may have had what seems to be missing.
-                if isWhole, answer.counts.skippedTotal == 0 {
-                    batch.retraction = retraction(piece, observations, asOf: answer.asOf)
-                }
-                if let value = answer.cursor {
-                    batch.cursors[piece.name] = Cursor(query: signature, value: value, fetchedAt: now.seconds).text
-                }
+            if end == observations.count {
+                batch.retraction = retraction
+                batch.cursors = cursor
             }
-            let result = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+            let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
             outcome.accepted += result.accepted
             outcome.duplicates += result.duplicates
             outcome.retracted += result.retracted
@@ -239,8 +245,8 @@ public struct SkyPathUpstream: Upstream {
         } while start < observations.count
     }
 
-    private func ask(_ piece: Piece, after cursor: Cursor?, now: Instant) async throws(SyncError) -> Answer {
-        let hours = min(query.history.hours, Double(reachSeconds) / 3_600)
+    private func ask(_ piece: SkyPathPiece, after cursor: SkyPathCursor?) async throws(SyncError) -> Answer {
+        let hours = Double(reachSeconds) / 3_600
         do throws(SkyPathError) {
             switch (api, piece.area) {
             case (.v5, .ring(let ring)):
@@ -249,76 +255,52 @@ public struct SkyPathUpstream: Upstream {
                         ring: ring.places, hours: hours, updatedSince: cursor?.value,
                         aircraftCategory: query.category.name))
                 return Answer(
-                    records: reply.records, counts: reply.counts, cursor: reply.lastUpdatedAt,
-                    asOf: reply.lastUpdatedAt.map { min(Instant(clamping: $0), now) } ?? now)
-            case (.v5, .parent(let parent, _, _)):
+                    records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated,
+                    cursor: reply.lastUpdatedAt, updatedAt: reply.lastUpdatedAt.map { Instant(clamping: $0) })
+            case (.v5, .baseCell(let parent, _)):
                 let reply = try await client.hexagons(SkyPathHexagonsQuery(parent: parent, hours: hours))
-                return Answer(records: reply.records, counts: reply.counts, cursor: nil, asOf: now)
-            case (.v4, .ring), (.v4, .world), (.v4, .parent), (.v5, .world):
+                return Answer(records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated)
+            case (.v4, _), (.v5, .world):
                 let ring: [LonLat]? = if case .ring(let ring) = piece.area { ring.places } else { nil }
                 let reply = try await client.map(
                     SkyPathMapQuery(
                         cursor.map { .since(tick: $0.value) } ?? .hours(hours), ring: ring,
                         aircraftCategory: query.category.name))
-                return Answer(records: reply.records, counts: reply.counts, cursor: reply.tick, asOf: now)
+                return Answer(
+                    records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated, cursor: reply.tick)
             }
         } catch {
             throw SyncError(error)
         }
     }
 
-    /// What the log takes of an answer.
-    private func taken(_ records: [SkyPathRecord], of piece: Piece, now: Instant, _ outcome: inout SyncOutcome)
-        -> [Observation]
-    {
-        let latest = now.advanced(by: Self.futureSeconds)
-        let oldest = now.advanced(by: -retentionSeconds)
-        var observations: [Observation] = []
-        observations.reserveCapacity(records.count)
-        for record in records {
-            guard let observedAt = Instant(seconds: record.observedAt), observedAt <= latest else {
-                outcome.skipped["in the future", default: 0] += 1
-                continue
-            }
-            guard observedAt >= oldest else {
-                outcome.skipped["older than retention", default: 0] += 1
-                continue
-            }
-            guard let severity = Severity(rawValue: record.severity),
-                let block = AltitudeBlock(thousands: record.altitudeThousands)
-            else {
-                outcome.skipped["unreadable", default: 0] += 1
-                continue
-            }
-            guard query.severities.contains(severity) else { continue }
-            observations.append(
-                Observation(
-                    cell: record.cell, altitude: AltitudeBand(block),
-                    intensity: .reported(severity, edr: record.edr.flatMap { EDR($0) }), observedAt: observedAt,
-                    category: query.category, source: id))
-        }
-        return observations
-    }
-
-    /// What a whole answer says by leaving out.
-    private func retraction(_ piece: Piece, _ observations: [Observation], asOf: Instant) -> Retraction {
-        var standing: [Retraction.Place: Instant] = [:]
-        for observation in observations {
-            let place = Retraction.Place(
-                cell: observation.cell.dense, altitude: observation.altitude, category: observation.category)
-            standing[place] = max(standing[place] ?? .distantPast, observation.observedAt)
-        }
+    /// What an answer says by leaving out, and by a newest value that isn't wanted; nil where that is nothing.
+    private func retraction(
+        _ piece: SkyPathPiece, _ answer: Answer, _ intake: SkyPathIntake, isWhole: Bool, _ clock: Clock
+    ) -> Retraction? {
+        // An answer that was partly unreadable may have had what seems to be missing, and an upstream that has nothing
+        // at all is more likely to be broken than the air to be unobserved: what it had ages by itself.
+        let isComplete = isWhole && answer.counts.skippedTotal == 0 && !answer.records.isEmpty
+        guard isComplete || !intake.ended.isEmpty else { return nil }
+        // The window of the upstream may have begun later than ours and ended earlier.
+        let upstreamNow = max(clock.latest, intake.newest ?? clock.latest, answer.updatedAt ?? clock.latest)
+        let start = upstreamNow.advanced(by: Self.windowMarginSeconds - reachSeconds)
+        let end = min(clock.now, answer.updatedAt ?? clock.now).advanced(by: -Self.windowMarginSeconds)
         let category = query.category
         let severities = query.severities
+        let ended = intake.ended
         return Retraction(
-            from: asOf.advanced(by: Self.windowMarginSeconds - reachSeconds),
-            to: asOf.advanced(by: -Self.windowMarginSeconds),
+            from: min(start, clock.now.advanced(by: -History.sixHours.seconds)),
+            to: max(end, ended.values.max() ?? end),
             covers: { row in
-                guard row.category == category, piece.covers(row.cell) else { return false }
+                guard row.category == category else { return false }
+                let place = Retraction.Place(cell: row.cell.dense, altitude: row.altitude, category: category)
+                if let ended = ended[place], row.observedAt <= ended { return true }
+                guard isComplete, row.observedAt >= start, row.observedAt <= end else { return false }
                 // A record that the query leaves out can't be missed in its answer.
-                guard let severity = row.intensity.severity else { return false }
-                return severities.contains(severity)
-            }, standing: standing)
+                guard let severity = row.intensity.severity, severities.contains(severity) else { return false }
+                return piece.covers(row.cell)
+            }, standing: intake.standing)
     }
 
     private func count(_ counts: SkyPathCounts, _ outcome: inout SyncOutcome) {
@@ -329,41 +311,10 @@ public struct SkyPathUpstream: Upstream {
         ] where count > 0 { outcome.adjusted[what, default: 0] += count }
     }
 
-    // MARK: - Errors
-
-    private static let cancelled = SyncError(
-        kind: .cancelled, code: "cancelled", message: "cancelled", isReachable: true)
-
     private func stored<Value>(_ body: () async throws(StoreError) -> Value) async throws(SyncError) -> Value {
         do throws(StoreError) { return try await body() } catch {
-            if Task.isCancelled { throw Self.cancelled }
-            throw SyncError(kind: .store, code: "store", message: error.description, isReachable: true)
+            if Task.isCancelled { throw .cancelled }
+            throw SyncError(kind: .store, code: "store", message: error.description, isReachable: nil)
         }
-    }
-}
-
-extension SyncError {
-    init(_ error: SkyPathError) {
-        let (kind, code, isReachable): (Kind, String, Bool) =
-            switch error {
-            case .unauthorized: (.session, "unauthorized", true)
-            case .locked: (.session, "locked", true)
-            case .forbidden: (.refused, "disabled", true)
-            case .rateLimited: (.transient, "rate-limited", true)
-            case .upgradeRequired: (.refused, "upgrade-required", true)
-            case .invalidRequest: (.refused, "query-refused", true)
-            case .server: (.transient, "upstream-error", true)
-            case .unexpectedStatus: (.transient, "unexpected-status", true)
-            case .unreadable: (.transient, "unreadable", true)
-            case .tooLarge: (.transient, "too-large", true)
-            case .timeout: (.transient, "timeout", false)
-            case .unreachable: (.transient, "unreachable", false)
-            case .cancelled: (.cancelled, "cancelled", true)
-            case .invalidQuery: (.refused, "query-invalid", true)
-            case .invalidConfiguration: (.refused, "configuration-invalid", true)
-            }
-        self.init(
-            kind: kind, code: code, message: error.description, isReachable: isReachable,
-            retryAfterSeconds: error.retryAfterSeconds)
     }
 }

@@ -11,7 +11,8 @@ public protocol Upstream: Sendable {
     var merge: MergeRule { get }
     var simulated: Bool { get }
 
-    /// Asks for what is new and writes it to the store. What was written before an error stays: it is whole batches.
+    /// Asks for what is new and writes it to the store. What was written before an error stays: it is whole batches,
+    /// and the error's outcome counts it.
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome
 }
 
@@ -44,13 +45,15 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Stable, for programs.
     public var code: String
     public var message: String
-    /// Whether the upstream was reached at all.
-    public var isReachable: Bool
+    /// Whether the upstream was reached at all; nil where it wasn't asked.
+    public var isReachable: Bool?
     public var retryAfterSeconds: Int?
+    /// What the round had brought before.
+    public var outcome = SyncOutcome()
 
     public var description: String { message }
 
-    public init(kind: Kind, code: String, message: String, isReachable: Bool, retryAfterSeconds: Int? = nil) {
+    public init(kind: Kind, code: String, message: String, isReachable: Bool?, retryAfterSeconds: Int? = nil) {
         self.kind = kind
         self.code = code
         self.message = message
@@ -69,6 +72,12 @@ public actor SourceLoop: Service {
     private let logger: Logger
     private var failures = 0
     private var isHalted = false
+    private var isFetching = false
+    /// How often it was started again.
+    private var starts = 0
+    /// Woken since the last pause began or ended.
+    private var isWoken = false
+    private var sleep: Task<Void, Never>?
 
     /// - Parameter random: 0 ..< 1, for the jitter.
     public init(
@@ -90,15 +99,16 @@ public actor SourceLoop: Service {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             // A graceful shutdown ends the round as a cancellation would: what isn't committed is asked for again.
             let delay = await cancelWhenGracefulShutdown { await self.round() }
-            // Cut short only by the shutdown that ends the loop.
-            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: delay) }
+            await cancelWhenGracefulShutdown { await self.pause(for: delay) }
         }
     }
 
-    /// One round; gives the wait until the next.
+    /// One round; gives the wait until the next. Does nothing while halted, or while another round is under way.
     public func round() async -> Duration {
-        if isHalted { return backOff.interval }
+        if isHalted || isFetching { return backOff.interval }
+        isFetching = true
         let began = now()
+        let startsBefore = starts
         states.update(upstream.id) {
             $0.isFetching = true
             $0.lastAttempt = began
@@ -106,23 +116,49 @@ public actor SourceLoop: Service {
         }
         let delay: Duration
         do {
-            let outcome = try await upstream.synchronise(now: began)
-            delay = succeeded(outcome)
+            delay = succeeded(try await upstream.synchronise(now: began))
         } catch {
-            delay = failed(error)
+            // Started again meanwhile, it tries once more.
+            delay = failed(error, mayHalt: starts == startsBefore)
         }
-        states.update(upstream.id) { state in
-            state.isFetching = false
-            state.nextAttempt = isHalted ? nil : now().advanced(by: Int(delay.components.seconds))
+        isFetching = false
+        let next = isHalted ? nil : now().advanced(by: Int(delay.components.seconds))
+        states.update(upstream.id) {
+            $0.isFetching = false
+            $0.nextAttempt = next
         }
         return delay
     }
 
-    /// Tries again after the session was refused.
+    /// Tries again, now, after the session was refused.
     public func start() {
         isHalted = false
         failures = 0
+        starts += 1
         states.update(upstream.id) { $0.hasSession = true }
+        refresh()
+    }
+
+    /// Ends the pause between two rounds, or the next one where a round is under way.
+    public func refresh() {
+        isWoken = true
+        sleep?.cancel()
+    }
+
+    /// Waits until the time is over, or woken, or cancelled.
+    private func pause(for delay: Duration) async {
+        if !isWoken {
+            // An error is a cancellation, which is what ends a sleep early.
+            let sleep = Task { () -> Void in try? await Task.sleep(for: delay) }
+            self.sleep = sleep
+            await withTaskCancellationHandler {
+                await sleep.value
+            } onCancel: {
+                sleep.cancel()
+            }
+            self.sleep = nil
+        }
+        isWoken = false
     }
 
     private func succeeded(_ outcome: SyncOutcome) -> Duration {
@@ -135,11 +171,7 @@ public actor SourceLoop: Service {
             state.lastSuccess = at
             state.lastError = nil
             state.consecutiveFailures = 0
-            state.accepted += outcome.accepted
-            state.duplicates += outcome.duplicates
-            state.retracted += outcome.retracted
-            state.skipped.merge(outcome.skipped, uniquingKeysWith: +)
-            state.adjusted.merge(outcome.adjusted, uniquingKeysWith: +)
+            state.count(outcome)
         }
         logger.debug(
             "synchronised",
@@ -150,15 +182,19 @@ public actor SourceLoop: Service {
         return backOff.delay(failures: 0, retryAfterSeconds: nil, random: random())
     }
 
-    private func failed(_ error: SyncError) -> Duration {
-        if error.kind == .cancelled { return backOff.interval }
+    private func failed(_ error: SyncError, mayHalt: Bool) -> Duration {
+        if error.kind == .cancelled {
+            states.update(upstream.id) { $0.count(error.outcome) }
+            return backOff.interval
+        }
         failures += 1
-        isHalted = error.kind == .session
+        isHalted = error.kind == .session && mayHalt
         let at = now()
         let failures = failures
         let isHalted = isHalted
         states.update(upstream.id) { state in
-            state.isReachable = error.kind == .store ? state.isReachable : error.isReachable
+            state.count(error.outcome)
+            state.isReachable = error.isReachable ?? state.isReachable
             state.hasSession = !isHalted
             state.lastError = SourceState.Failure(code: error.code, message: error.message, at: at)
             state.consecutiveFailures = failures

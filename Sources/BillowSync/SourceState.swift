@@ -37,6 +37,14 @@ public struct SourceState: Sendable, Hashable {
         self.kind = kind
         self.simulated = simulated
     }
+
+    mutating func count(_ outcome: SyncOutcome) {
+        accepted += outcome.accepted
+        duplicates += outcome.duplicates
+        retracted += outcome.retracted
+        skipped.merge(outcome.skipped, uniquingKeysWith: +)
+        adjusted.merge(outcome.adjusted, uniquingKeysWith: +)
+    }
 }
 
 /// The states of all sources.

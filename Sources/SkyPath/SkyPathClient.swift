@@ -41,22 +41,28 @@ public struct SkyPathClient: Sendable {
     public func corridor(_ query: SkyPathCorridorQuery) async throws(SkyPathError)
         -> SkyPathCorridorReply
     {
-        let body = try writer.corridor(query)
-        return try reader.corridor(try await post(configuration.wire.corridorPath, body))
+        let answer = try await post(configuration.wire.corridorPath, try writer.corridor(query))
+        var reply = try reader.corridor(answer.bytes)
+        reply.isSimulated = answer.isSimulated
+        return reply
     }
 
     /// `GET /adsb/v5/hexagons/{hexId}`: everything under a coarse cell, whole.
     public func hexagons(_ query: SkyPathHexagonsQuery) async throws(SkyPathError)
         -> SkyPathHexagonsReply
     {
-        let request = request(try writer.hexagons(query))
-        return try reader.hexagons(try await exchange(request), parent: query.parent)
+        let answer = try await exchange(request(try writer.hexagons(query)))
+        var reply = try reader.hexagons(answer.bytes, parent: query.parent)
+        reply.isSimulated = answer.isSimulated
+        return reply
     }
 
     /// `POST /v4/map`: everything in an area or the world, whole or what changed since a tick.
     public func map(_ query: SkyPathMapQuery) async throws(SkyPathError) -> SkyPathMapReply {
-        let body = try writer.map(query)
-        return try reader.map(try await post(configuration.wire.mapPath, body))
+        let answer = try await post(configuration.wire.mapPath, try writer.map(query))
+        var reply = try reader.map(answer.bytes)
+        reply.isSimulated = answer.isSimulated
+        return reply
     }
 
     private var writer: RequestWriter {
@@ -81,7 +87,13 @@ public struct SkyPathClient: Sendable {
         return request
     }
 
-    private func post(_ path: String, _ body: String) async throws(SkyPathError) -> [UInt8] {
+    /// A 200's body, and whether it said that it is made up.
+    private struct Answer: Sendable {
+        var bytes: [UInt8]
+        var isSimulated: Bool
+    }
+
+    private func post(_ path: String, _ body: String) async throws(SkyPathError) -> Answer {
         var request = request(path)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json")
@@ -89,28 +101,28 @@ public struct SkyPathClient: Sendable {
         return try await exchange(request)
     }
 
-    /// The body of a 200, within the timeout.
-    private func exchange(_ request: HTTPClientRequest) async throws(SkyPathError) -> [UInt8] {
+    /// The answer of a 200, within the timeout.
+    private func exchange(_ request: HTTPClientRequest) async throws(SkyPathError) -> Answer {
         let timeout = configuration.timeout
         do {
-            return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+            return try await withThrowingTaskGroup(of: Answer?.self) { group in
                 group.addTask { try await fetch(request) }
                 group.addTask {
                     try await Task.sleep(for: timeout)
                     return nil
                 }
                 defer { group.cancelAll() }
-                guard let first = try await group.next(), let body = first else {
+                guard let first = try await group.next(), let answer = first else {
                     throw SkyPathError.timeout
                 }
-                return body
+                return answer
             }
         } catch {
             throw translated(error)
         }
     }
 
-    private func fetch(_ request: HTTPClientRequest) async throws -> [UInt8] {
+    private func fetch(_ request: HTTPClientRequest) async throws -> Answer {
         // The task group keeps the time, body included; this deadline is only out of the way.
         let response = try await httpClient.execute(request, deadline: .distantFuture)
         let status = Int(response.status.code)
@@ -136,7 +148,8 @@ public struct SkyPathClient: Sendable {
             if case .unreachable = translated(error) { throw SkyPathError.unreadable(.truncated) }
             throw error
         }
-        return bytes
+        let mark = response.headers.first(name: configuration.wire.simulatedHeader)
+        return Answer(bytes: bytes, isSimulated: mark.map { $0.lowercased() != "false" } ?? false)
     }
 
     private func refusal(_ response: HTTPClientResponse, status: Int) async -> SkyPathError {

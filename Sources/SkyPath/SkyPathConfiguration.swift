@@ -135,6 +135,8 @@ public struct SkyPathWire: Sendable, Hashable {
     public var mapPath = "/v4/map"
     public var apiKeyHeader = "x-api-key"
     public var accessTokenHeader = "x-access-token"
+    /// A header of answers that are made up, whatever its value, unless `false`. Billow's simulator sends it.
+    public var simulatedHeader = "x-simulated"
 
     /// Members of the corridor request.
     public var corridor = "corridor"

@@ -82,12 +82,16 @@ public struct SkyPathCorridorReply: Sendable {
     /// The cursor for the next call, Unix seconds; nil where the answer had none that can be read: fetch whole then.
     public let lastUpdatedAt: Int?
     public let counts: SkyPathCounts
+    /// Whether the answer said that it is made up: it must not pass for real then.
+    public internal(set) var isSimulated = false
 }
 
 /// The answer to a bulk call: always whole, without EDR and cursor.
 public struct SkyPathHexagonsReply: Sendable {
     public let records: [SkyPathRecord]
     public let counts: SkyPathCounts
+    /// Whether the answer said that it is made up: it must not pass for real then.
+    public internal(set) var isSimulated = false
 }
 
 /// The answer to a map call.
@@ -96,4 +100,6 @@ public struct SkyPathMapReply: Sendable {
     /// For the next call; nil where the answer had none that can be read: fetch whole then.
     public let tick: Int?
     public let counts: SkyPathCounts
+    /// Whether the answer said that it is made up: it must not pass for real then.
+    public internal(set) var isSimulated = false
 }

@@ -19,6 +19,14 @@ public enum Fault: String, CaseIterable, Sendable {
     case empty
     /// `lastUpdatedAt` and the tick are a minute behind.
     case clockSkew = "clock-skew"
+    /// `lastUpdatedAt` is ten years ahead.
+    case futureCursor = "future-cursor"
+    /// Neither `lastUpdatedAt` nor a tick.
+    case missingCursor = "missing-cursor"
+    /// Every second record is missing.
+    case halfGone = "half-gone"
+    /// The bulk answer's altitudes lack the last one.
+    case unequalArrays = "unequal-arrays"
 
     // Refusals.
     /// 401.

@@ -25,6 +25,18 @@ import UpstreamSimulator
         }
     }
 
+    @Test func anAnswerThatIsMadeUpSaysSo() async throws {
+        try await withRig(flights: 0) { rig in
+            let parent = try unwrap(H3.cells(resolution: 0).first)
+            #expect(try await rig.client.corridor(SkyPathCorridorQuery(ring: try atlantic())).isSimulated)
+            #expect(try await rig.client.map(SkyPathMapQuery(.hours(2))).isSimulated)
+            #expect(try await rig.client.hexagons(SkyPathHexagonsQuery(parent: parent)).isSimulated)
+        }
+        try await withRig(flights: 0, configure: { $0.wire.simulatedHeader = "x-other" }) { rig in
+            #expect(try await !rig.client.map(SkyPathMapQuery(.hours(2))).isSimulated)
+        }
+    }
+
     @Test func mergedDeltasEqualAWholeFetch() async throws {
         try await withRig { rig in
             let ring = try atlantic()

@@ -47,7 +47,7 @@ struct DataCalls: Sendable {
         guard let reply else { throw DataCalls.expired }
         return JSONText.corridor(
             misbehave(reply.records.map { output($0, category) }, fault, isDelta: since != nil),
-            lastUpdatedAt: reply.since,
+            lastUpdatedAt: fault == .missingCursor ? nil : reply.since,
             warning: ring.isConvex ? nil : "the corridor is not convex")
     }
 
@@ -76,7 +76,7 @@ struct DataCalls: Sendable {
         guard let reply else { throw DataCalls.expired }
         return JSONText.map(
             misbehave(reply.records.map { output($0, category) }, fault, isDelta: tick != nil),
-            tick: reply.tick)
+            tick: fault == .missingCursor ? nil : reply.tick)
     }
 
     /// `GET /adsb/v5/hexagons/{hexId}`.
@@ -108,7 +108,7 @@ struct DataCalls: Sendable {
         ).map { held, output in
             (#""\#(H3.childPosition(of: held.cell, parentResolution: resolution))""#, output)
         }
-        return JSONText.hexagons(rows)
+        return JSONText.hexagons(rows, altitudesMissing: fault == .unequalArrays ? 1 : 0)
     }
 
     private static let expired = Refusal.badRequest(
@@ -154,13 +154,19 @@ struct DataCalls: Sendable {
     }
 
     private func lastUpdatedAt(_ picture: Picture, _ fault: Fault?) -> Int {
-        max(0, picture.lastChange - (fault == .clockSkew ? 60 : 0))
+        let tenYears = 10 * 365 * 86_400
+        return switch fault {
+        case .clockSkew: max(0, picture.lastChange - 60)
+        case .futureCursor: picture.lastChange + tenYears
+        default: picture.lastChange
+        }
     }
 
     private func select(_ picture: inout Picture, _ fault: Fault?, _ matches: (Held) -> Bool)
         -> [Held]
     {
-        let records = fault == .empty ? [] : picture.select(matches)
+        var records = fault == .empty ? [] : picture.select(matches)
+        if fault == .halfGone { records = records.enumerated().filter { $0.offset % 2 == 0 }.map(\.element) }
         guard fault == .fallingSeverity else { return records }
         let worst = records.filter { $0.report.edr >= 2_000 && $0.report.observedAt < picture.now }
             .sorted { ($0.report.edr, $0.report.key) > ($1.report.edr, $1.report.key) }

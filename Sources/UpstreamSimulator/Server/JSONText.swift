@@ -11,9 +11,10 @@ enum JSONText {
     }
 
     /// The corridor's answer.
-    static func corridor(_ records: [Output], lastUpdatedAt: Int, warning: String?) -> ByteBuffer {
+    static func corridor(_ records: [Output], lastUpdatedAt: Int?, warning: String?) -> ByteBuffer {
         var buffer = ByteBuffer()
-        buffer.writeString(#"{"data":{"lastUpdatedAt":\#(lastUpdatedAt),"hexagons":["#)
+        let cursor = lastUpdatedAt.map { #""lastUpdatedAt":\#($0),"# } ?? ""
+        buffer.writeString(#"{"data":{\#(cursor)"hexagons":["#)
         write(records, to: &buffer) { record, buffer in
             buffer.writeString(#"{"id":"\#(record.id)","alt":\#(record.level),"sev":\#(record.severity)"#)
             if let edr = record.edr {
@@ -29,9 +30,10 @@ enum JSONText {
     }
 
     /// The v4 map's answer.
-    static func map(_ records: [Output], tick: Int) -> ByteBuffer {
+    static func map(_ records: [Output], tick: Int?) -> ByteBuffer {
         var buffer = ByteBuffer()
-        buffer.writeString(#"{"skypath_tick":\#(tick),"turbulence":["#)
+        let cursor = tick.map { #""skypath_tick":\#($0),"# } ?? ""
+        buffer.writeString(#"{\#(cursor)"turbulence":["#)
         write(records, to: &buffer) { record, buffer in
             buffer.writeString(
                 #"{"hex_id":"\#(record.id)","skypath_alt":\#(record.level),"sev":\#(record.severity),"ts":\#(record.observedAt),"tick":\#(record.tick)}"#
@@ -51,13 +53,13 @@ enum JSONText {
     }
 
     /// The bulk answer: parallel arrays.
-    static func hexagons(_ rows: [(position: String, record: Output)]) -> ByteBuffer {
-        func list(_ name: String, _ value: (String, Output) -> String) -> String {
-            #""\#(name)":["# + rows.map { value($0.position, $0.record) }.joined(separator: ",") + "]"
+    static func hexagons(_ rows: [(position: String, record: Output)], altitudesMissing: Int = 0) -> ByteBuffer {
+        func list(_ name: String, dropping count: Int = 0, _ value: (String, Output) -> String) -> String {
+            #""\#(name)":["# + rows.dropLast(count).map { value($0.position, $0.record) }.joined(separator: ",") + "]"
         }
         let columns = [
             list("hexId") { position, _ in position },
-            list("alt") { _, record in record.broken == nil ? "\(record.level)" : "null" },
+            list("alt", dropping: altitudesMissing) { _, record in record.broken == nil ? "\(record.level)" : "null" },
             list("sev") { _, record in
                 record.broken == nil ? "\(record.severity)" : #""\#(record.severity)""#
             },

@@ -27,6 +27,7 @@ struct SimulatorRoutes: Sendable {
 
     func router() -> Router<SimulatorContext> {
         let router = Router(context: SimulatorContext.self)
+        router.add(middleware: SimulatedMark())
         let calls = DataCalls(configuration: configuration, state: state)
         router.get("health") { _, _ in JSONText.response(ByteBuffer(string: #"{"status":"ok"}"#)) }
         router.post("observations/v5/corridor") { request, context in
@@ -196,6 +197,25 @@ struct SimulatorRoutes: Sendable {
         state.inject(
             cell: cell, level: level, edr: edr, observedAt: query["observedAt"].flatMap { Int($0) })
         return JSONText.response(ByteBuffer(string: #"{"status":"ok"}"#))
+    }
+}
+
+/// Says in every answer, refusals included, that its data is made up.
+private struct SimulatedMark: RouterMiddleware {
+    typealias Context = SimulatorContext
+
+    func handle(
+        _ request: Request, context: SimulatorContext,
+        next: (Request, SimulatorContext) async throws -> Response
+    ) async throws -> Response {
+        var response: Response
+        do {
+            response = try await next(request, context)
+        } catch let error as any HTTPResponseError {
+            response = try error.response(from: request, context: context)
+        }
+        if let name = HTTPField.Name("X-Simulated") { response.headers[name] = "true" }
+        return response
     }
 }
 
