@@ -101,12 +101,13 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Yams", package: "Yams"),
             ], swiftSettings: strict),
-        .testTarget(name: "GeometryTests", dependencies: ["Geometry"], swiftSettings: strict),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TurbulenceTests", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .testTarget(
-            name: "BillowRasterTests", dependencies: ["BillowRaster", "Turbulence"], swiftSettings: strict),
+            name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"], swiftSettings: strict),
         .testTarget(
-            name: "BillowSnapshotTests", dependencies: ["BillowSnapshot", "Turbulence", "Geometry"],
+            name: "BillowSnapshotTests", dependencies: ["TestSupport", "BillowSnapshot", "Turbulence", "Geometry"],
             swiftSettings: strict),
         .testTarget(
             name: "BillowTilesTests",
@@ -114,7 +115,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BillowStoreTests",
-            dependencies: ["BillowStore", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["TestSupport", "BillowStore", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
         .testTarget(
             name: "BillowExchangeTests",

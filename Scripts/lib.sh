@@ -11,7 +11,11 @@ fail() {
     exit "$status"
 }
 
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; return; fi
+    command -v sudo >/dev/null || fail 69 "must be run as root, or with sudo installed, to run: $*"
+    sudo "$@"
+}
 
 # fetch_wheel NAME VERSION FOLDER: downloads a wheel from PyPI, never a source distribution, and unpacks it into
 # FOLDER/unpacked.

@@ -114,7 +114,9 @@ function staleData({ billow, pictures, server, view }) {
     }
     if (billow.unknown) return "The server does not say how old its data is.";
     const received = instantOf(billow.dataTime);
-    if (received === null && server?.sources?.length === 0) return "No source is configured: the map shows stored data only, however old.";
+    if (received === null && server?.sources?.every((source) => source.kind === "stored")) {
+        return "No source is configured: the map shows stored data only, however old.";
+    }
     if (received === null) return "No data has been received from any source yet. An empty map is not a smooth one.";
     if (billow.stale) return `The data is stale: last received ${near(received, now())}, ${age(now() - received)} ago.`;
     return null;

@@ -151,32 +151,45 @@ public struct FramePlane: Sendable {
         return value == 0 ? nil : Severity(rawValue: value - 1)
     }
 
-    /// Calls `body` with every cell of a resolution that has something drawn and may lie in a box, in dense order.
+    /// A cell of a picture, and what it is drawn with.
+    public struct DrawnCell: Sendable, Hashable {
+        /// At the resolution asked for.
+        public var dense: UInt32
+        public var severity: UInt8
+    }
+
+    /// Every cell of a resolution that has something drawn and may lie in a box, in dense order.
     ///
     /// The boxes by which it searches are generous, so some of the cells lie outside.
     /// - Complexity: O(cells found + coarser cells above them)
-    public func forEachCell(
-        resolution: Int, in box: GridBox, _ body: (_ dense: Int, _ severity: Severity) -> Void
-    ) {
+    public func cells(resolution: Int, in box: GridBox) -> [DrawnCell] {
+        var found: [DrawnCell] = []
+        let tree = CellTree.shared
         for base in 0..<Cell.baseCells {
-            visit(level: 0, dense: base, resolution: resolution, box: box, tree: CellTree.shared, body)
+            visit(level: 0, dense: base, resolution: resolution, box: box, tree: tree, &found)
         }
+        return found
     }
 
     private func visit(
-        level: Int, dense: Int, resolution: Int, box: GridBox, tree: CellTree,
-        _ body: (_ dense: Int, _ severity: Severity) -> Void
+        level: Int, dense: Int, resolution: Int, box: GridBox, tree: CellTree, _ found: inout [DrawnCell]
     ) {
         guard maximum(resolution: level, dense: dense) > 0 else { return }
-        if level == resolution {
-            let value = drawnValue(resolution: level, dense: dense)
-            if value > 0, let severity = Severity(rawValue: value - 1) { body(dense, severity) }
-            return
-        }
+        if level == resolution { return append(level: level, dense: dense, &found) }
         guard tree.mayIntersect(resolution: level, dense: dense, box) else { return }
-        for child in 0..<7 {
-            visit(level: level + 1, dense: dense * 7 + child, resolution: resolution, box: box, tree: tree, body)
+        for child in dense * 7..<dense * 7 + 7 {
+            if level + 1 == resolution {
+                append(level: resolution, dense: child, &found)
+            } else {
+                visit(level: level + 1, dense: child, resolution: resolution, box: box, tree: tree, &found)
+            }
         }
+    }
+
+    @inline(__always)
+    private func append(level: Int, dense: Int, _ found: inout [DrawnCell]) {
+        let value = drawnValue(resolution: level, dense: dense)
+        if value > 0 { found.append(DrawnCell(dense: UInt32(truncatingIfNeeded: dense), severity: value - 1)) }
     }
 }
 

@@ -8,11 +8,11 @@ public struct Snapshot: Sendable {
     /// From when on every row is in `window`; what a picture needs from before comes from the store.
     public let liveFrom: Instant
     /// Every source, in the order of their numbers.
-    public let sources: [SourceSummary]
+    public let sources: [SourceRecord]
     public let severityTable: SeverityTable
 
     public init(
-        publication: Publication, window: Window, liveFrom: Instant, sources: [SourceSummary],
+        publication: Publication, window: Window, liveFrom: Instant, sources: [SourceRecord],
         severityTable: SeverityTable
     ) {
         self.publication = publication
@@ -27,30 +27,4 @@ public struct Snapshot: Sendable {
         guard instant.advanced(by: 1 - filter.lookBackSeconds) >= liveFrom else { return nil }
         return Frame(window: window, at: instant, filter: filter, table: severityTable)
     }
-}
-
-/// What a picture says of a source.
-public struct SourceSummary: Sendable, Hashable {
-    public var number: SourceNumber
-    public var id: SourceID
-    public var merge: MergeRule
-    public var simulated: Bool
-    /// When it was last fetched with success; nil for what isn't fetched.
-    public var fetchedAt: Instant?
-    /// From when on the log is complete for it.
-    public var completeSince: Instant?
-
-    public init(
-        number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool, fetchedAt: Instant?,
-        completeSince: Instant?
-    ) {
-        self.number = number
-        self.id = id
-        self.merge = merge
-        self.simulated = simulated
-        self.fetchedAt = fetchedAt
-        self.completeSince = completeSince
-    }
-
-    public var window: WindowSource { WindowSource(number: number, id: id, merge: merge) }
 }

@@ -17,7 +17,7 @@ public struct Window: Sendable {
     }
 
     /// Rows that count, of any hours.
-    public init(rows: [ObservationRow], sources: [WindowSource]) {
+    public init(rows: [ObservationRow], sources: [SourceRecord]) {
         self.init()
         update(opened: rows, closed: [], sources: sources)
     }
@@ -35,7 +35,7 @@ public struct Window: Sendable {
 
     /// Takes in what came and went.
     /// - Complexity: O(rows of the hours touched + changes × hours held)
-    public mutating func update(opened: [ObservationRow], closed: [ObservationRow], sources: [WindowSource]) {
+    public mutating func update(opened: [ObservationRow], closed: [ObservationRow], sources: [SourceRecord]) {
         self.sources = Dictionary(sources.map { ($0.number, $0.id) }) { _, last in last }
         let rules = Set(sources.lazy.filter { $0.merge == .replace }.map(\.number))
         let ruleChanged = rules != replacing
@@ -112,18 +112,5 @@ public struct Window: Sendable {
         let last = instant.seconds / Segment.seconds
         let first = max(instant.seconds - filter.lookBackSeconds + 1, 0) / Segment.seconds
         return stride(from: last, through: first, by: -1).compactMap { segments[$0] }
-    }
-}
-
-/// A source, as far as a window cares.
-public struct WindowSource: Sendable, Hashable {
-    public var number: SourceNumber
-    public var id: SourceID
-    public var merge: MergeRule
-
-    public init(number: SourceNumber, id: SourceID, merge: MergeRule) {
-        self.number = number
-        self.id = id
-        self.merge = merge
     }
 }

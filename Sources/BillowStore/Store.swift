@@ -55,31 +55,6 @@ public struct Head: Sendable, Hashable {
     public init(version: Version) { self.version = version }
 }
 
-/// One source, as the store knows it.
-public struct SourceRecord: Sendable, Hashable {
-    public var number: SourceNumber
-    public var id: SourceID
-    public var merge: MergeRule
-    /// Whether its data is made up for demonstration.
-    public var simulated: Bool
-    /// When it was last fetched with success; nil before the first time and for what isn't fetched.
-    public var fetchedAt: Instant?
-    /// From when on the log is complete for it; nil where nothing is known.
-    public var completeSince: Instant?
-
-    public init(
-        number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool, fetchedAt: Instant?,
-        completeSince: Instant?
-    ) {
-        self.number = number
-        self.id = id
-        self.merge = merge
-        self.simulated = simulated
-        self.fetchedAt = fetchedAt
-        self.completeSince = completeSince
-    }
-}
-
 /// What one transaction writes. All observations and pilot reports are of sources registered before.
 public struct Batch: Sendable {
     /// The source on whose behalf it is written; nil for an import of several.

@@ -1,5 +1,5 @@
 public import BillowSnapshot
-public import Geometry
+import Geometry
 import Turbulence
 
 /// All that a tile of the hexagon layer is made of: its cells with their severities. Two tiles with equal content, place,
@@ -20,35 +20,44 @@ public struct TileContent: Sendable, Hashable {
         let resolution = DrawnResolution.of(zoom: coord.z)
         let box = coord.box
         let table = CellTable.of(resolution: resolution)
+        let found = plane.cells(resolution: resolution, in: box)
         var cells: [UInt32] = []
-        var chunk: (index: Int, outlines: CellChunk)?
-        plane.forEachCell(resolution: resolution, in: box) { dense, severity in
-            let (index, position) = dense.quotientAndRemainder(dividingBy: CellTable.chunkSize)
-            let outlines: CellChunk
-            if let chunk, chunk.index == index { outlines = chunk.outlines } else {
-                outlines = table.chunk(index)
-                chunk = (index, outlines)
+        cells.reserveCapacity(found.count)
+        var next = 0
+        while next < found.count {
+            // All cells of one chunk after the other.
+            let index = Int(found[next].dense) / CellTable.chunkSize
+            let chunk = table.chunk(index)
+            chunk.vertices.withUnsafeBufferPointer { vertices in
+                chunk.starts.withUnsafeBufferPointer { starts in
+                    while next < found.count {
+                        let cell = found[next]
+                        let position = Int(cell.dense) - index * CellTable.chunkSize
+                        guard position < CellTable.chunkSize else { break }
+                        let ring = UnsafeBufferPointer(
+                            rebasing: vertices[Int(starts[position])..<Int(starts[position + 1])])
+                        if TileContent.touches(ring, box) { cells.append(cell.dense << 3 | UInt32(cell.severity)) }
+                        next += 1
+                    }
+                }
             }
-            if TileContent.touches(outlines, position, box) { cells.append(UInt32(dense) << 3 | UInt32(severity.rawValue)) }
         }
         self.resolution = resolution
         self.cells = cells
     }
 
-    private static func touches(_ chunk: CellChunk, _ position: Int, _ box: GridBox) -> Bool {
-        chunk.vertices.withUnsafeBufferPointer { vertices in
-            var own = GridBox(minX: .max, minY: .max, maxX: .min, maxY: .min)
-            for index in Int(chunk.starts[position])..<Int(chunk.starts[position + 1]) {
-                let vertex = vertices[index]
-                own.minX = min(own.minX, Int64(vertex.x))
-                own.maxX = max(own.maxX, Int64(vertex.x))
-                own.minY = min(own.minY, Int64(vertex.y))
-                own.maxY = max(own.maxY, Int64(vertex.y))
-            }
-            guard own.minX <= own.maxX else { return false }
-            return own.intersects(box) || own.shifted(worlds: 1).intersects(box)
-                || own.shifted(worlds: -1).intersects(box)
+    private static func touches(_ ring: UnsafeBufferPointer<GridPoint>, _ box: GridBox) -> Bool {
+        var (minX, minY, maxX, maxY) = (Int32.max, Int32.max, Int32.min, Int32.min)
+        for vertex in ring {
+            minX = min(minX, vertex.x)
+            maxX = max(maxX, vertex.x)
+            minY = min(minY, vertex.y)
+            maxY = max(maxY, vertex.y)
         }
+        guard minX <= maxX else { return false }
+        let own = GridBox(minX: Int64(minX), minY: Int64(minY), maxX: Int64(maxX), maxY: Int64(maxY))
+        return own.intersects(box) || own.shifted(worlds: 1).intersects(box)
+            || own.shifted(worlds: -1).intersects(box)
     }
 
     /// 128 bits of the content, for cache keys and entity tags.

@@ -18,7 +18,9 @@ public struct HexagonClasses: Sendable, Hashable {
                 borders.append(nil)
                 continue
             }
-            if let same = colours[Severity.allCases.count...].firstIndex(of: border) { borders.append(same) } else {
+            if let same = colours[Severity.allCases.count...].firstIndex(of: border) {
+                borders.append(same)
+            } else {
                 guard colours.count < CoverageRaster.classes else {
                     throw ParameterError(
                         parameter: "severities", value: style.id, expected: "drawn with at most 3 colours of border")
@@ -44,8 +46,8 @@ public struct HexagonClasses: Sendable, Hashable {
 /// Draws tiles of hexagons. Holds the buffers that it draws in, so it serves one at a time.
 public final class TilePainter {
     private var rasters: [Int: CoverageRaster] = [:]
-    private var corners: [SIMD2<Int64>] = []
-    private var inset: [SIMD2<Int64>] = []
+    private var builder: (classes: HexagonClasses, builder: PaletteBuilder)?
+    private var outline = CellOutlines()
 
     public init() {}
 
@@ -54,7 +56,7 @@ public final class TilePainter {
         -> IndexedPicture
     {
         let raster = cover(content, at: coord, scale: scale, borders: classes.borders)
-        return PaletteBuilder.picture(from: raster, classColours: classes.colours)
+        return builder(for: classes).picture(from: raster)
     }
 
     /// The shares of every pixel before any palette, for tests.
@@ -70,63 +72,38 @@ public final class TilePainter {
         let raster = raster(pixels: scale.pixels)
         let projection = SubpixelProjection(coord: coord, scale: scale)
         let table = CellTable.of(resolution: content.resolution)
-        var chunk = -1
-        var outlines: CellChunk?
-        for entry in content.cells {
-            let (index, position) = Int(entry >> 3).quotientAndRemainder(dividingBy: CellTable.chunkSize)
-            if index != chunk {
-                chunk = index
-                outlines = table.chunk(index)
-            }
-            guard let outlines else { continue }
-            let lane = Int(entry & 7)
-            let range = Int(outlines.starts[position])..<Int(outlines.starts[position + 1])
-            for world in projection.worlds(of: outlines.vertices[range]) {
-                corners.removeAll(keepingCapacity: true)
-                for vertex in range { corners.append(projection.project(outlines.vertices[vertex], world: world)) }
-                let border = borders[lane]
-                corners.withUnsafeBufferPointer { raster.add($0, class: border ?? lane) }
-                if let border {
-                    // The border is the cell without its inset; the fill is the inset.
-                    makeInset()
-                    inset.withUnsafeBufferPointer {
-                        raster.add($0, class: border, subtract: true)
-                        raster.add($0, class: lane)
-                    }
+        // Taken out for the time of drawing: the loops then work on what is theirs alone.
+        var outline = self.outline
+        self.outline = CellOutlines()
+        defer { self.outline = outline }
+        outline.edges.reserve(cells: content.count)
+        var next = 0
+        while next < content.cells.count {
+            // All cells of one chunk after the other.
+            let index = Int(content.cells[next] >> 3) / CellTable.chunkSize
+            let chunk = table.chunk(index)
+            chunk.vertices.withUnsafeBufferPointer { vertices in
+                while next < content.cells.count {
+                    let entry = content.cells[next]
+                    let position = Int(entry >> 3) - index * CellTable.chunkSize
+                    guard position < CellTable.chunkSize else { break }
+                    let range = Int(chunk.starts[position])..<Int(chunk.starts[position + 1])
+                    let ring = UnsafeBufferPointer(rebasing: vertices[range])
+                    outline.add(ring, class: Int(entry & 7), border: borders[Int(entry & 7)], projection, to: raster)
+                    next += 1
                 }
             }
         }
+        outline.edges.drain(into: raster)
         return raster
     }
 
-    /// The cell without its border: drawn in toward its middle by one pixel, but at most 6 % of the cell's width. All in
-    /// differences from the middle, so the same wherever the tile begins.
-    private func makeInset() {
-        let count = Int64(corners.count)
-        var sum = SIMD2<Int64>.zero
-        for corner in corners { sum &+= corner }
-        let middle = SIMD2(Self.floor(sum.x, count), Self.floor(sum.y, count))
-        var inradius = Double.infinity
-        var previous = corners[corners.count - 1] &- middle
-        for corner in corners {
-            let current = corner &- middle
-            let a = SIMD2<Double>(previous)
-            let b = SIMD2<Double>(current)
-            let edge = b - a
-            let length = (edge * edge).sum().squareRoot()
-            if length > 0 { inradius = min(inradius, abs(a.x * b.y - a.y * b.x) / length) }
-            previous = current
-        }
-        let band = min(Double(CoverageRaster.subpixels), inradius * 2 * 0.06)
-        let factor = inradius > 0 && inradius.isFinite ? 1 - band / inradius : 0
-        inset.removeAll(keepingCapacity: true)
-        for corner in corners {
-            let offset = SIMD2<Double>(corner &- middle) * factor
-            inset.append(middle &+ SIMD2(Int64(offset.x.rounded()), Int64(offset.y.rounded())))
-        }
+    private func builder(for classes: HexagonClasses) -> PaletteBuilder {
+        if let builder, builder.classes == classes { return builder.builder }
+        let made = PaletteBuilder(classColours: classes.colours)
+        builder = (classes, made)
+        return made
     }
-
-    private static func floor(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
 
     private func raster(pixels: Int) -> CoverageRaster {
         if let raster = rasters[pixels] { return raster }
@@ -134,6 +111,79 @@ public final class TilePainter {
         rasters[pixels] = raster
         return raster
     }
+}
+
+/// The outlines of a tile's cells on their way to its raster.
+private struct CellOutlines {
+    var edges = SharedEdges()
+
+    /// More corners than any cell has: six, one for each edge of the icosahedron it crosses, three around a pole.
+    private static let mostCorners = 16
+
+    /// Adds a cell in each copy of the world in which the tile shows it: its edges here, and its inset to the raster.
+    @inline(__always)
+    mutating func add(
+        _ ring: UnsafeBufferPointer<GridPoint>, class lane: Int, border: Int?, _ projection: SubpixelProjection,
+        to raster: CoverageRaster
+    ) {
+        guard ring.count >= 3, ring.count <= Self.mostCorners else { return }
+        for world in projection.worlds(of: ring) {
+            withUnsafeTemporaryAllocation(of: SIMD2<Int64>.self, capacity: Self.mostCorners) { memory in
+                for (corner, vertex) in ring.enumerated() { memory[corner] = projection.project(vertex, world: world) }
+                let corners = UnsafeMutableBufferPointer(rebasing: memory[..<ring.count])
+                edges.add(ring: UnsafeBufferPointer(corners), class: border ?? lane)
+                guard let border else { return }
+                // The border is the cell without its inset; the fill is the inset, which touches no other.
+                Self.shrink(corners)
+                var signs = CoverageRaster.Shares.zero
+                signs[border] = .max
+                signs[lane] = 1
+                var previous = corners[corners.count - 1]
+                for corner in corners {
+                    raster.addEdge(from: previous, to: corner, signs: signs)
+                    previous = corner
+                }
+            }
+        }
+    }
+
+    /// The cell without its border: drawn in toward its middle by one pixel, but at most 6 % of the cell's width. All in
+    /// differences from the middle, so the same wherever the tile begins.
+    private static func shrink(_ corners: UnsafeMutableBufferPointer<SIMD2<Int64>>) {
+        let count = Int64(corners.count)
+        var sum = SIMD2<Int64>.zero
+        for corner in corners { sum &+= corner }
+        let middle = SIMD2(floor(sum.x, count), floor(sum.y, count))
+        // Squared lengths, so that only the nearest side costs a root.
+        var nearest = Double.infinity
+        var previous = offset(corners[corners.count - 1], middle)
+        for corner in corners {
+            let current = offset(corner, middle)
+            let edge = current - previous
+            let length = edge.x * edge.x + edge.y * edge.y
+            let area = previous.x * current.y - previous.y * current.x
+            if length > 0 { nearest = min(nearest, area * area / length) }
+            previous = current
+        }
+        let inradius = nearest.squareRoot()
+        let band = min(Double(CoverageRaster.subpixels), inradius * 2 * 0.06)
+        let factor = inradius > 0 && inradius.isFinite ? 1 - band / inradius : 0
+        for index in corners.indices {
+            let offset = offset(corners[index], middle) * factor
+            corners[index] = middle &+ SIMD2(whole(offset.x), whole(offset.y))
+        }
+    }
+
+    /// To the nearest, halves away from zero; of values well within 2⁵³.
+    @inline(__always)
+    private static func whole(_ value: Double) -> Int64 { Int64(value < 0 ? value - 0.5 : value + 0.5) }
+
+    @inline(__always)
+    private static func offset(_ point: SIMD2<Int64>, _ middle: SIMD2<Int64>) -> SIMD2<Double> {
+        SIMD2(Double(point.x &- middle.x), Double(point.y &- middle.y))
+    }
+
+    private static func floor(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
 }
 
 /// From grid units to subpixels from a tile's north-west corner. A grid point has the same place in the world's subpixels
@@ -166,7 +216,7 @@ struct SubpixelProjection {
     }
 
     /// In which copies of the world a cell shares a point with the tile.
-    func worlds(of vertices: ArraySlice<GridPoint>) -> ClosedRange<Int64> {
+    func worlds(of vertices: UnsafeBufferPointer<GridPoint>) -> ClosedRange<Int64> {
         var minX = Int64.max
         var maxX = Int64.min
         for vertex in vertices {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import BillowRaster
@@ -41,7 +42,7 @@ struct CanvasTests {
 
     @Test("Coverage is the exact area, rounded to the nearest 255th: random triangles, also beyond the canvas")
     func oracle() {
-        var random = SeededRandom(seed: 21)
+        var random = SeededGenerator(seed: 21)
         let (width, height) = (12, 9)
         for _ in 0..<150 {
             let corners = (0..<3).map { _ in

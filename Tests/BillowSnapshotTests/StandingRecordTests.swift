@@ -1,4 +1,5 @@
 import Geometry
+import TestSupport
 import Testing
 import Turbulence
 
@@ -7,10 +8,10 @@ import Turbulence
 /// Rows made by hand, around one cell.
 struct RowMaker {
     static let start = Instant(clamping: 1_790_000_000)
-    static let sources: [WindowSource] = [
-        WindowSource(number: SourceNumber(rawValue: 0), id: SourceID("skypath")!, merge: .replace),
-        WindowSource(number: SourceNumber(rawValue: 1), id: SourceID("pilots")!, merge: .keep),
-        WindowSource(number: SourceNumber(rawValue: 2), id: SourceID("other")!, merge: .replace),
+    static let sources: [SourceRecord] = [
+        SourceRecord(number: SourceNumber(rawValue: 0), id: SourceID("skypath")!, merge: .replace),
+        SourceRecord(number: SourceNumber(rawValue: 1), id: SourceID("pilots")!, merge: .keep),
+        SourceRecord(number: SourceNumber(rawValue: 2), id: SourceID("other")!, merge: .replace),
     ]
     static let cell = H3.cell(at: LonLat(longitude: 10, latitude: 50)!)
 

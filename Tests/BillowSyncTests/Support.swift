@@ -177,7 +177,7 @@ extension Store {
     ) async throws -> Set<Standing> {
         let all = try await rows(from: .distantPast, to: .distantFuture)
         let window = Window(
-            rows: all.rows, sources: all.sources.map { WindowSource(number: $0.number, id: $0.id, merge: $0.merge) })
+            rows: all.rows, sources: all.sources)
         let filter = Filter(history: history, severities: severities, category: category)
         let frame = Frame(window: window, at: instant, filter: filter, table: SeverityTable())
         let records = frame.standingRecords().map(\.row)

@@ -1,4 +1,5 @@
 import BillowSnapshot
+import Foundation
 import Geometry
 import Testing
 import Turbulence
@@ -43,6 +44,40 @@ struct TilePainterTests {
             }
         }
         #expect(worst <= 1.0 / 255, "z\(coord.z)/\(coord.x)/\(coord.y): \(worst * 255) / 255")
+    }
+
+    /// For a release build or patience: `BILLOW_ORACLE_TILES=300 swift test --filter manyTiles`.
+    @Test(
+        "the share of every pixel is exact in as many tiles as asked for, at all zooms",
+        .enabled(if: ProcessInfo.processInfo.environment["BILLOW_ORACLE_TILES"] != nil))
+    func manyTiles() throws {
+        let wanted = try #require(Int(ProcessInfo.processInfo.environment["BILLOW_ORACLE_TILES"] ?? ""))
+        var random = SeededGenerator(seed: 7)
+        var drawn = 0
+        var worst = 0.0
+        while drawn < wanted {
+            let zoom = Int(random.next() % UInt64(TileCoord.maximumZoom + 1))
+            let size = UInt64(1) << UInt64(zoom)
+            // Around one of the places, where there is something to draw.
+            let place = Self.places[Int(random.next() % UInt64(Self.places.count))]
+            let longitude = place.longitude + Double(random.next() % 4_000) / 1_000 - 2
+            let latitude = max(min(place.latitude + Double(random.next() % 4_000) / 1_000 - 2, 85), -85)
+            let x = min(max(Int(UnitMercator.x(longitude: longitude) * Double(size)), 0), Int(size) - 1)
+            let y = min(max(Int(UnitMercator.y(latitude: latitude) * Double(size)), 0), Int(size) - 1)
+            let coord = try #require(TileCoord(z: zoom, x: x, y: y))
+            let content = TileContent(of: Self.patchwork, in: coord)
+            if content.isEmpty { continue }
+            drawn += 1
+            let shares = TilePainter().shares(of: content, at: coord, scale: .one, borders: Self.plain)
+            let expected = ExactAreaOracle.shares(of: content, at: coord, pixels: 256)
+            var off = 0.0
+            for (pixel, share) in shares.enumerated() {
+                for lane in 0..<5 { off = max(off, abs(Double(share[lane]) / 16_384 - expected[lane][pixel])) }
+            }
+            #expect(off <= 1.0 / 255, "z\(zoom)/\(x)/\(y): \(off * 255) / 255")
+            worst = max(worst, off)
+        }
+        print("\(drawn) tiles, worst share off by \(worst * 255) / 255")
     }
 
     @Test("a region of one severity has one colour inside, at every zoom and scale", arguments: [5, 6, 7, 8, 9, 11])
@@ -109,11 +144,12 @@ struct TilePainterTests {
 
     @Test("a picture with no more than 256 colours is exact; one with more says how coarse it is")
     func quantisation() throws {
+        // Sparse, and with more than 256 colours.
         let coord = try #require(Self.coord(z: 7, longitude: 10, latitude: 50))
-        let content = TileContent(of: Self.patchwork, in: coord)
+        let content = TileContent(of: Self.sparse, in: coord)
         let shares = TilePainter().shares(of: content, at: coord, scale: .one, borders: Self.bordered)
         let picture = TilePainter().paint(content, at: coord, scale: .one, classes: Self.classes)
-        #expect(picture.palette.count <= 256)
+        #expect(picture.palette.count <= 256 && picture.shareSteps < 255)
         #expect(Set(picture.palette).count == picture.palette.count)
         func channels(_ colour: StraightColour) -> [Double] {
             [colour.red, colour.green, colour.blue, 255].map { Double($0) * Double(colour.alpha) / 255 }
@@ -121,6 +157,12 @@ struct TilePainterTests {
         let classes = Self.classes.colours.map(channels)
         // Every share is off by at most half a step, and so is the premultiplied colour, per class.
         let tolerance = 255.0 * 5 / Double(picture.shareSteps) / 2 + 1.5
+        for (index, share) in zip(picture.indices, shares) {
+            for lane in Self.classes.colours.indices where share[lane] == CoverageRaster.full {
+                #expect(picture.palette[Int(index)] == Self.classes.colours[lane])
+            }
+            if share == .zero { #expect(picture.palette[Int(index)] == .clear) }
+        }
         for (index, share) in zip(picture.indices, shares) {
             let painted = channels(picture.palette[Int(index)])
             for channel in 0..<4 {
@@ -158,6 +200,12 @@ struct TilePainterTests {
         }
     }
 
+    /// One cell in three, of all severities.
+    static let sparse = plane { cell in
+        let mixed = (cell.dense &* 2_654_435_761) >> 20
+        return mixed % 3 == 0 ? Severity(rawValue: UInt8(mixed / 3 % 5)) : nil
+    }
+
     /// A picture of the cells around the places.
     static func plane(_ severity: (Cell) -> Severity?) -> FramePlane {
         var cells = Set<Cell>()
@@ -175,7 +223,7 @@ struct TilePainterTests {
             }
         }
         let window = Window(
-            rows: rows, sources: [WindowSource(number: SourceNumber(rawValue: 0), id: source, merge: .keep)])
+            rows: rows, sources: [SourceRecord(number: SourceNumber(rawValue: 0), id: source, merge: .keep)])
         return Frame(window: window, at: now, filter: Filter(), table: SeverityTable()).plane()
     }
 

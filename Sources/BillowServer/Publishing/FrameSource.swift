@@ -75,8 +75,7 @@ public final class FrameSource: Sendable {
             let end = Instant(clamping: endHour * 3_600)
             let rows = try await store.rows(
                 from: end.advanced(by: -(History.sixHours.seconds + 3_600 + 1_800)), to: end)
-            return Window(
-                rows: rows.rows, sources: rows.sources.map { WindowSource(number: $0.number, id: $0.id, merge: $0.merge) })
+            return Window(rows: rows.rows, sources: rows.sources)
         }
         return Frame(window: window, at: instant, filter: filter, table: snapshot.severityTable)
     }

@@ -71,12 +71,11 @@ public final class SnapshotPublisher: Service {
     private func load(asOf now: Instant) async throws(StoreError) {
         let liveFrom = Self.liveFrom(now)
         let rows = try await store.rows(from: liveFrom, to: .distantFuture)
-        let sources = rows.sources.map(SourceSummary.init)
         try await readExtent()
         publish(
             Snapshot(
                 publication: Publication(version: rows.head.version, asOf: now),
-                window: Window(rows: rows.rows, sources: sources.map(\.window)), liveFrom: liveFrom, sources: sources,
+                window: Window(rows: rows.rows, sources: rows.sources), liveFrom: liveFrom, sources: rows.sources,
                 severityTable: severityTable))
     }
 
@@ -88,20 +87,19 @@ public final class SnapshotPublisher: Service {
         }
         try await readExtent()
         let liveFrom = Self.liveFrom(now)
-        let sources = changes.sources.map(SourceSummary.init)
         var window = old.window
         window.update(
             opened: changes.opened.filter { $0.observedAt >= liveFrom },
-            closed: changes.closed.filter { $0.observedAt >= liveFrom }, sources: sources.map(\.window))
+            closed: changes.closed.filter { $0.observedAt >= liveFrom }, sources: changes.sources)
         window.drop(before: liveFrom)
         publish(
             Snapshot(
                 publication: Publication(version: changes.head.version, asOf: now), window: window,
-                liveFrom: max(liveFrom, old.liveFrom), sources: sources, severityTable: severityTable))
+                liveFrom: max(liveFrom, old.liveFrom), sources: changes.sources, severityTable: severityTable))
     }
 
     private func publishAnew(_ old: Snapshot, asOf now: Instant) async throws(StoreError) {
-        let sources = try await store.sources().map(SourceSummary.init)
+        let sources = try await store.sources()
         var window = old.window
         let liveFrom = Self.liveFrom(now)
         window.drop(before: liveFrom)
@@ -145,13 +143,5 @@ public final class SnapshotPublisher: Service {
 
     private static func liveFrom(_ now: Instant) -> Instant {
         now.advanced(by: -liveSeconds).floored(toMultipleOf: 3_600)
-    }
-}
-
-extension SourceSummary {
-    init(_ record: SourceRecord) {
-        self.init(
-            number: record.number, id: record.id, merge: record.merge, simulated: record.simulated,
-            fetchedAt: record.fetchedAt, completeSince: record.completeSince)
     }
 }

@@ -80,7 +80,9 @@ extension Settings {
         let root = reader.root(yaml: yaml, file: file)
         var settings = Settings()
         settings.server = Server(root.section("server"), reader)
-        settings.database = overrides.database ?? root.text("database") ?? settings.database
+        // Read even where a flag wins: a key that nobody asks for is taken for a misspelt one.
+        let database = root.text("database")
+        settings.database = overrides.database ?? database ?? settings.database
         settings.retentionSeconds =
             root.value("retention", expected: "an ISO 8601 duration of at least 1 hour, such as P7D") {
                 ISODuration.seconds($0).flatMap { $0 >= 3_600 ? $0 : nil }

@@ -1,0 +1,41 @@
+# Billow in a container. `docker compose up` is the demo; see README.md for a real configuration.
+
+FROM swift:6.3-bookworm AS build
+WORKDIR /build
+# What changes least comes first, so that it is built least often: libraries and the viewer's parts, then dependencies.
+COPY Scripts Scripts
+RUN Scripts/setup
+COPY Package.swift ./
+RUN swift package resolve
+COPY Sources Sources
+COPY Tests Tests
+RUN swift build -c release --product billow --static-swift-stdlib \
+    && install -D "$(swift build -c release --static-swift-stdlib --show-bin-path)/billow" /out/bin/billow \
+    && strip /out/bin/billow
+COPY Public Public
+COPY Styles Styles
+RUN mkdir -p /out/share/billow && cp -r Public Styles /out/share/billow/
+
+FROM debian:bookworm-slim
+# The fonts are the legends'; the certificates are for upstreams over https.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends \
+        ca-certificates fonts-dejavu-core libdeflate0 libfreetype6 libpng16-16 libsqlite3-0 libstdc++6 zlib1g \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin billow \
+    && install -d -o billow -g billow /data
+COPY --from=build /out /usr/local
+ENV BILLOW_SERVER_HOST=0.0.0.0 \
+    BILLOW_SERVER_PORT=8080 \
+    BILLOW_SERVER_PUBLIC_FOLDER=/usr/local/share/billow/Public \
+    BILLOW_SERVER_STYLES_FOLDER=/usr/local/share/billow/Styles
+USER billow
+# Databases are made in the working folder unless a setting says otherwise.
+WORKDIR /data
+VOLUME /data
+EXPOSE 8080
+# Bash speaks TCP by itself, so that the image needs no HTTP client.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["bash", "-c", \
+    "exec 3<>\"/dev/tcp/127.0.0.1/$BILLOW_SERVER_PORT\" && printf 'GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
+ENTRYPOINT ["billow"]
+CMD ["serve"]
