@@ -1,6 +1,7 @@
 import BillowStore
 import Geometry
 import SkyPath
+import TestSupport
 import Testing
 import Turbulence
 import UpstreamSimulator

@@ -3,6 +3,7 @@ import BillowStore
 import Foundation
 import SkyPath
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 import UpstreamSimulator
