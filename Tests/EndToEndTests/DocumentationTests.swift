@@ -141,6 +141,18 @@ import Testing
         #expect(Set(names) == ["serve.self", "sync.self", "import.self", "export.self", "simulate.self"])
     }
 
+    @Test("Every fault of the simulator is named")
+    func faults() throws {
+        let readme = try Self.text("README.md")
+        let cases = try Self.text("Sources/UpstreamSimulator/Fault.swift").matches(
+            of: /\n    case (\w+)(?: = "([^"]+)")?\n/)
+        #expect(cases.count > 20)
+        for match in cases {
+            let name = match.2 ?? match.1
+            #expect(readme.contains("`\(name)`"), "the fault \(name)")
+        }
+    }
+
     /// The flags that a command's source declares.
     private static func flags(of command: String) throws -> [String] {
         let source = try text("Sources/billow/Commands/\(command.prefix(1).uppercased() + command.dropFirst()).swift")
