@@ -149,7 +149,7 @@ struct SharedCacheTests {
             intensity: .reported(.moderate, edr: nil), observedAt: noon, category: nil,
             source: SourceNumber(rawValue: 0), kind: .inSitu, since: Version(rawValue: 1))
         let window = Window(
-            rows: [row], sources: [WindowSource(number: SourceNumber(rawValue: 0), id: try source("a"), merge: .keep)])
+            rows: [row], sources: [SourceRecord(number: SourceNumber(rawValue: 0), id: try source("a"), merge: .keep)])
         let plane = Frame(window: window, at: noon, filter: Filter(), table: SeverityTable()).plane()
         let coord = try TileCoord(z: 0, x: 0, y: 0).orMissing()
         let styles = try StyleLibrary(folder: World.repository.appending(path: "Styles").path)
