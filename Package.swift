@@ -132,7 +132,8 @@ let package = Package(
         .testTarget(
             name: "BillowSyncTests",
             dependencies: [
-                "BillowSync", "BillowStore", "BillowSnapshot", "SkyPath", "UpstreamSimulator", "Turbulence", "Geometry",
+                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "SkyPath", "UpstreamSimulator",
+                "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -7,23 +7,29 @@ struct SkyPathCursor: Sendable, Hashable {
     var fetchedAt: Instant
     /// What the answer depended on, beside the piece's own area.
     var query: String
+    /// Set where an answer on the way here was partly unreadable: from then on, as soon as a delta can be read, the piece
+    /// is fetched whole, for what was unreadable then comes in no later delta.
+    var recheckAt: Instant?
 
-    init(value: Int, fetchedAt: Instant, query: String) {
+    init(value: Int, fetchedAt: Instant, query: String, recheckAt: Instant? = nil) {
         self.value = value
         self.fetchedAt = fetchedAt
         self.query = query
+        self.recheckAt = recheckAt
     }
 
     /// Reads `text` back. A cursor that can't be read is as good as none: the piece is fetched whole.
     init?(text: String) {
-        let parts = text.split(separator: " ", maxSplits: 2)
-        guard parts.count == 3, let value = Int(parts[0]), let fetchedAt = Int(parts[1]).flatMap(Instant.init(seconds:))
+        let parts = text.split(separator: " ", maxSplits: 3)
+        guard parts.count == 4, let value = Int(parts[0]), let fetchedAt = Int(parts[1]).flatMap(Instant.init(seconds:))
         else { return nil }
-        self.init(value: value, fetchedAt: fetchedAt, query: String(parts[2]))
+        let recheckAt = Int(parts[2]).flatMap(Instant.init(seconds:))
+        guard recheckAt != nil || parts[2] == "-" else { return nil }
+        self.init(value: value, fetchedAt: fetchedAt, query: String(parts[3]), recheckAt: recheckAt)
     }
 
     /// As the store keeps it.
-    var text: String { "\(value) \(fetchedAt.seconds) \(query)" }
+    var text: String { "\(value) \(fetchedAt.seconds) \(recheckAt.map { String($0.seconds) } ?? "-") \(query)" }
 
     /// Whether the upstream may still have all that came since. A clock that was set back a little is no reason to doubt.
     func isUsable(for query: String, at now: Instant, reachSeconds: Int) -> Bool {

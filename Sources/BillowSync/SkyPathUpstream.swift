@@ -53,6 +53,8 @@ public struct SkyPathUpstream: Upstream {
     static let futureSeconds = 300
     /// Rows this near to an end of the window are never retracted: the upstream's clock may differ from ours.
     private static let windowMarginSeconds = 180
+    /// A whole answer that was partly unreadable is asked for again after this: it may well stay so.
+    private static let recheckSeconds = 600
     /// Calls in one round. More can't be made in the minute that a round should take.
     private static let maximumPieces = 1_000
     /// Pieces are this much smaller than the upstream's limit, so that no rounding makes one too large.
@@ -219,9 +221,15 @@ public struct SkyPathUpstream: Upstream {
                 latest: clock.latest.advanced(by: Self.futureSeconds)), skipped: &outcome.skipped)
         let retraction = retraction(piece, answer, intake, isWhole: cursor == nil, clock)
         var next = answer.cursor.map { SkyPathCursor(value: $0, fetchedAt: clock.now, query: signature) }
+        next?.recheckAt = cursor?.recheckAt
+        let isReadable = answer.counts.skippedTotal == 0
+        if !isReadable { next?.recheckAt = cursor == nil ? clock.now.advanced(by: Self.recheckSeconds) : clock.now }
         // From a cursor in the future on, nothing would ever change: better whole again.
         if let updatedAt = answer.updatedAt, updatedAt > clock.latest.advanced(by: Self.futureSeconds) { next = nil }
         try await write(intake.observations, retraction, cursor: next.map { [piece.name: $0.text] } ?? [:], &outcome)
+        if isReadable, let recheckAt = cursor?.recheckAt, recheckAt <= clock.now {
+            try await fetch(piece, after: nil, clock, &outcome)
+        }
     }
 
     /// In batches. The cursor lands with the last of the data, never before it.

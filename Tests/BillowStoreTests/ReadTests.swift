@@ -148,10 +148,13 @@ struct ReadTests {
         #expect(try await store.commit(batch) == BatchResult(version: Version(rawValue: 1), pilotReports: 1))
         #expect(try await store.commit(batch) == BatchResult(version: Version(rawValue: 1)))
         #expect(try await store.pilotReports(after: nil, from: noon, to: noon.advanced(by: 1), limit: 10) == [one])
+        #expect(try await store.pilotReport(id: one.id) == one)
+        #expect(try await store.pilotReport(id: "nobody") == nil)
         // A correction closes the old one.
         let other = try pilotReport(at: 60, text: "UA corrected")
         #expect(try await store.commit(Batch(source: nil, pilotReports: [other])).pilotReports == 1)
         #expect(try await store.pilotReports(after: nil, from: noon, to: .distantFuture, limit: 10) == [other])
+        #expect(try await store.pilotReport(id: one.id) == other)
         #expect(try await store.pilotReports(after: nil, from: noon, to: noon.advanced(by: 60), limit: 10).isEmpty)
     }
 

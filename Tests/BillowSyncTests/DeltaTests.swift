@@ -1,6 +1,7 @@
 import BillowStore
 import Geometry
 import SkyPath
+import TestSupport
 import Testing
 import Turbulence
 import UpstreamSimulator
@@ -167,7 +168,8 @@ struct DeltaTests {
     }
 
     @Test(arguments: [
-        "", "7", "x y z", "-1 1795214400 q", "9999999999999999999 1795214400 q", "1 -9223372036854775808 q",
+        "", "7", "x y z", "1 1795214400 x q", "1 1795214400 9223372036854775807 q", "17 1795214400 - ",
+        "-1 1795214400 - q", "9999999999999999999 1795214400 - q", "1 -9223372036854775808 - q",
     ])
     func aStoredCursorThatMakesNoSenseIsNone(text: String) async throws {
         let cursor = SkyPathCursor(text: text)
@@ -184,8 +186,11 @@ struct DeltaTests {
     @Test func aCursorComesBackAsItWent() {
         let cursor = SkyPathCursor(value: 17, fetchedAt: ManualClock().now, query: "v4 2h C60 31 http://[::1]:80/a b")
         #expect(SkyPathCursor(text: cursor.text) == cursor)
+        var doubtful = cursor
+        doubtful.recheckAt = cursor.fetchedAt.advanced(by: 600)
+        #expect(SkyPathCursor(text: doubtful.text) == doubtful && doubtful.text != cursor.text)
         // What no upstream gives is refused before it is sent, and asked whole then.
-        #expect(SkyPathCursor(text: "-1 1795214400 q")?.value == -1)
+        #expect(SkyPathCursor(text: "-1 1795214400 - q")?.value == -1)
     }
 
     @Test func aCursorInTheFutureIsNotKept() async throws {
@@ -197,6 +202,46 @@ struct DeltaTests {
             rig.clock.advance(60)
             try await rig.round(upstream)
             #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(.v5, Mode.corridor.query()))
+        }
+    }
+
+    /// What was unreadable comes in no later delta.
+    @Test(arguments: [Mode.v4, .corridor]) func afterAnAnswerThatWasPartlyUnreadableItIsFetchedWhole(mode: Mode)
+        async throws
+    {
+        try await withRig(flights: 12) { rig in
+            let upstream = try rig.upstream(mode)
+            // A delta.
+            try await rig.round(upstream)
+            rig.clock.advance(600)
+            rig.simulator.setFault(.wrongTypes)
+            #expect(try await !rig.round(upstream).skipped.isEmpty)
+            #expect(try await rig.store.picture(at: rig.clock.now) != rig.fresh(mode.api, mode.query()))
+            rig.clock.advance(600)
+            try await rig.round(upstream)
+            rig.simulator.setFault(nil)
+            rig.clock.advance(600)
+            let before = rig.simulator.calls
+            try await rig.round(upstream)
+            #expect(rig.simulator.calls - before == 2)
+            #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(mode.api, mode.query()))
+            // A whole answer: it may stay so, and isn't asked for again each time.
+            _ = try await rig.store.commit(
+                Batch(
+                    source: skypath(),
+                    cursors: Dictionary(uniqueKeysWithValues: rig.store.pieces().keys.map { ($0, nil) })))
+            rig.simulator.setFault(.wrongTypes)
+            try await rig.round(upstream)
+            rig.simulator.setFault(nil)
+            var calls: [Int] = []
+            for _ in 0..<5 {
+                rig.clock.advance(200)
+                let before = rig.simulator.calls
+                try await rig.round(upstream)
+                calls.append(rig.simulator.calls - before)
+            }
+            #expect(calls == [1, 1, 2, 1, 1])
+            #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(mode.api, mode.query()))
         }
     }
 

@@ -1,5 +1,6 @@
 import BillowStore
 import Geometry
+import TestSupport
 import Testing
 import Turbulence
 import UpstreamSimulator

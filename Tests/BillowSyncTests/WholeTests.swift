@@ -100,6 +100,28 @@ struct WholeTests {
         }
     }
 
+    /// The upstream's window goes by its clock, however long ago its last change was.
+    @Test(arguments: Mode.allCases) func whatAgedOutUpstreamIsNotRetracted(mode: Mode) async throws {
+        try await withRig(flights: 0) { rig in
+            let upstream = try rig.upstream(mode, history: .oneHour)
+            func inject(_ altitude: Int) throws {
+                rig.simulator.inject(
+                    cell: H3.cell(at: try LonLat(longitude: -33, latitude: 41).orMissing()),
+                    altitudeThousands: altitude, edr: 0.3)
+            }
+            try inject(30)
+            try await rig.round(upstream)
+            rig.clock.advance(3_000)
+            try inject(31)
+            rig.clock.advance(3_000)
+            // Its cursor is too old, so it is fetched whole: that has the second report only.
+            let outcome = try await rig.round(upstream)
+            #expect(outcome.accepted == 1 && outcome.retracted == 0)
+            #expect(try await rig.store.allRows().count == 2)
+            #expect(try await rig.store.picture(at: rig.clock.now, .oneHour).count == 1)
+        }
+    }
+
     /// SkyPath's deltas don't say what a severity filter leaves out: the air that became smooth must not stay rough.
     @Test(arguments: Mode.allCases) func severitiesThatAreNotWantedEndWhatStoodThere(mode: Mode) async throws {
         try await withRig(flights: 8) { rig in

@@ -75,6 +75,7 @@ struct Answer: Equatable {
                 let response = try await http.execute(request, timeout: .seconds(10))
                 let text = String(buffer: try await response.body.collect(upTo: 100_000))
                 #expect(response.status.code == 400, "\(body)")
+                #expect(response.headers.first(name: "x-simulated") == "true")
                 #expect(text.contains(#""message":"\#(message)""#), "\(body): \(text)")
                 #expect(text.hasPrefix(#"{"data":{"statusCode":400,"code":""#))
                 let problem = ReplyReader.problem(status: 400, Array(text.utf8), redacting: [])
@@ -89,6 +90,7 @@ struct Answer: Equatable {
                 var request = HTTPClientRequest(url: rig.baseURL + path)
                 request.method = .init(rawValue: method)
                 let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+                #expect(response.headers.first(name: "x-simulated") == "true")
                 return Answer(
                     status: response.status.code, text: String(buffer: try await response.body.collect(upTo: 100_000)))
             }

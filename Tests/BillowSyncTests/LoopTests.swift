@@ -1,0 +1,185 @@
+import BillowStore
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+import Turbulence
+import UpstreamSimulator
+
+@testable import BillowSync
+
+/// An upstream of which a test decides when and how each round ends.
+private final class Scripted: Upstream {
+    let id: SourceID
+    let kind = "scripted"
+    let merge = MergeRule.replace
+    let simulated = true
+
+    private struct State {
+        var rounds = 0
+        var running: CheckedContinuation<Result<SyncOutcome, SyncError>, Never>?
+    }
+    private let state = Mutex(State())
+
+    init() throws { id = try skypath() }
+
+    /// Rounds that have begun.
+    var rounds: Int { state.withLock { $0.rounds } }
+
+    func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock {
+                    $0.rounds += 1
+                    $0.running = continuation
+                }
+            }
+        } onCancel: {
+            end(.failure(.cancelled))
+        }
+        return try result.get()
+    }
+
+    func end(_ result: Result<SyncOutcome, SyncError>) {
+        state.withLock { state in
+            defer { state.running = nil }
+            return state.running
+        }?.resume(returning: result)
+    }
+
+    /// Waits until a round has begun.
+    func began(_ number: Int) async { while rounds < number { await Task.yield() } }
+
+    static let refused = SyncError(kind: .session, code: "unauthorized", message: "no", isReachable: true)
+}
+
+@Suite("The loop of a source")
+struct LoopTests {
+    private func loop(_ upstream: Scripted, interval: Duration = .seconds(86_400)) -> (SourceLoop, SourceStates) {
+        let states = SourceStates()
+        let clock = ManualClock()
+        let loop = SourceLoop(
+            upstream: upstream, interval: interval, states: states, now: { clock.now }, random: { 0.5 },
+            logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
+        return (loop, states)
+    }
+
+    /// Runs until the body is done, with a pause of a day between rounds: whatever comes sooner was woken.
+    private func running(_ body: (Scripted, SourceLoop, SourceStates) async throws -> Void) async throws {
+        let upstream = try Scripted()
+        let (loop, states) = loop(upstream)
+        let task = Task { try await loop.run() }
+        await upstream.began(1)
+        #expect(states.all.first?.isFetching == true)
+        try await body(upstream, loop, states)
+        task.cancel()
+        _ = await task.result
+        #expect(states.all.first?.isFetching == false)
+    }
+
+    @Test func startWakesAHaltedLoop() async throws {
+        try await running { upstream, loop, states in
+            upstream.end(.failure(Scripted.refused))
+            while states.all.first?.hasSession == true { await Task.yield() }
+            #expect(states.all.first?.nextAttempt == nil)
+            // Waking alone asks nothing.
+            await loop.refresh()
+            for _ in 0..<100 { await Task.yield() }
+            #expect(upstream.rounds == 1)
+            await loop.start()
+            await upstream.began(2)
+            #expect(states.all.first?.hasSession == true)
+        }
+    }
+
+    @Test func refreshEndsThePause() async throws {
+        try await running { upstream, loop, states in
+            for number in 2...5 {
+                upstream.end(.success(SyncOutcome()))
+                while states.all.first?.isFetching == true { await Task.yield() }
+                await loop.refresh()
+                await upstream.began(number)
+            }
+            // During a round it makes another one follow.
+            await loop.refresh()
+            upstream.end(.success(SyncOutcome()))
+            await upstream.began(6)
+        }
+    }
+
+    @Test func startedDuringARoundItTriesOnceMore() async throws {
+        try await running { upstream, loop, states in
+            await loop.start()
+            upstream.end(.failure(Scripted.refused))
+            await upstream.began(2)
+            #expect(states.all.first?.hasSession == true && states.all.first?.lastError?.code == "unauthorized")
+            upstream.end(.failure(Scripted.refused))
+            while states.all.first?.hasSession == true { await Task.yield() }
+            #expect(upstream.rounds == 2)
+        }
+    }
+
+    @Test func roundsNeverOverlap() async throws {
+        let upstream = try Scripted()
+        let (loop, _) = loop(upstream, interval: .seconds(5))
+        let first = Task { await loop.round() }
+        await upstream.began(1)
+        #expect(await loop.round() == .seconds(5))
+        #expect(upstream.rounds == 1)
+        upstream.end(.success(SyncOutcome()))
+        _ = await first.value
+        let second = Task { await loop.round() }
+        await upstream.began(2)
+        upstream.end(.success(SyncOutcome()))
+        _ = await second.value
+    }
+
+    @Test func whatAFailedRoundBroughtIsCounted() async throws {
+        let upstream = try Scripted()
+        let (loop, states) = loop(upstream)
+        var outcome = SyncOutcome()
+        outcome.accepted = 3
+        outcome.skipped = ["time": 2]
+        var error = SyncError(kind: .transient, code: "timeout", message: "late", isReachable: false)
+        error.outcome = outcome
+        for result in [Result.success(outcome), .failure(error), .failure(.cancelled)] {
+            let round = Task { await loop.round() }
+            await upstream.began(upstream.rounds + 1)
+            upstream.end(result)
+            _ = await round.value
+        }
+        let state = try states.all.first.orMissing()
+        #expect(state.accepted == 6 && state.skipped == ["time": 4])
+        // A cancelled round is no failure, and says nothing about the upstream.
+        #expect(state.consecutiveFailures == 1 && state.isReachable == false)
+    }
+
+    @Test func anErrorOfTheStoreSaysNothingAboutTheUpstream() async throws {
+        try await withRig(flights: 0) { rig in
+            let broken = WatchedStore(rig.store, before: { _, _ throws(StoreError) in throw .failed("disk full") })
+            let (loop, states) = rig.loop(try rig.upstream(.v4, store: broken))
+            _ = await loop.round()
+            #expect(states.all.first?.isReachable == nil && states.all.first?.lastError?.code == "store")
+            #expect(states.all.first?.lastError?.message.contains("disk full") == true)
+        }
+    }
+
+    @Test(arguments: [true, false]) func aGracefulShutdownEndsItAtOnce(duringTheRound: Bool) async throws {
+        let upstream = try Scripted()
+        let (loop, states) = loop(upstream)
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: loop)],
+                logger: Logger(label: "group", factory: { _ in SwiftLogNoOpLogHandler() })))
+        let task = Task { try await group.run() }
+        await upstream.began(1)
+        if !duringTheRound {
+            upstream.end(.success(SyncOutcome()))
+            while states.all.first?.isFetching == true { await Task.yield() }
+        }
+        await group.triggerGracefulShutdown()
+        try await task.value
+        #expect(upstream.rounds == 1 && states.all.first?.isFetching == false)
+        #expect(states.all.first?.lastError == nil)
+    }
+}
