@@ -28,12 +28,15 @@ public struct AgeRule: Sendable {
     public func age(of snapshot: Snapshot, filter: Filter) -> Age {
         let shown = snapshot.sources.filter { filter.sources?.contains($0.id) ?? true }
         let fetched = shown.filter { configured.isEmpty ? $0.fetchedAt != nil : configured.contains($0.id) }
-        let times = fetched.map(\.fetchedAt)
+        // A source that the store has never heard of was never fetched.
+        let known = Set(snapshot.sources.map(\.id))
+        let unheard = configured.filter { (filter.sources?.contains($0) ?? true) && !known.contains($0) }
+        let times = fetched.map(\.fetchedAt) + unheard.map { _ in nil }
         let limit = snapshot.publication.asOf.advanced(by: -staleAfterSeconds)
         return Age(
             dataTime: times.contains(nil) ? nil : times.compactMap { $0 }.min(),
-            isStale: !fetched.isEmpty && times.allSatisfy { ($0 ?? .distantPast) < limit },
+            isStale: !times.isEmpty && times.allSatisfy { ($0 ?? .distantPast) < limit },
             isSimulated: shown.contains(where: \.simulated),
-            completeSince: fetched.compactMap(\.completeSince).max())
+            completeSince: times.contains(nil) ? nil : fetched.compactMap(\.completeSince).max())
     }
 }

@@ -41,9 +41,25 @@ enum JSONAnswer {
         headers[.contentType] = contentType
         let tag = String(EntityTags.hash(body.readableBytesView), radix: 16)
         headers[.eTag] = "\"\(tag)\""
-        if EntityTags(request.headers[.ifNoneMatch]).match(tag) { return Response(status: .notModified, headers: headers) }
+        if status == .ok, EntityTags(request.headers[.ifNoneMatch]).match(tag) {
+            return Response(status: .notModified, headers: headers)
+        }
         headers[.contentLength] = String(body.readableBytes)
         return Response(status: status, headers: headers, body: .init(byteBuffer: body))
+    }
+}
+
+/// Bytes with an entity tag of themselves.
+enum BytesAnswer {
+    static func make(_ bytes: [UInt8], headers: HTTPFields, request: Request) -> Response {
+        var headers = headers
+        let tag = String(EntityTags.hash(bytes), radix: 16)
+        headers[.eTag] = "\"\(tag)\""
+        if EntityTags(request.headers[.ifNoneMatch]).match(tag) {
+            return Response(status: .notModified, headers: headers)
+        }
+        headers[.contentLength] = String(bytes.count)
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }
 

@@ -42,7 +42,7 @@ public struct BillowApplication: Sendable {
     private let styles: StyleLibrary
     private let states: SourceStates
     private let tiles: TileService
-    private let readiness = Readiness()
+    let readiness = Readiness()
     private let now: @Sendable () -> Instant
     private let logger: Logger
 
@@ -68,8 +68,10 @@ public struct BillowApplication: Sendable {
         router.add(middleware: ProblemMiddleware())
         router.add(
             middleware: FileMiddleware(
-                configuration.publicFolder, cacheControl: CacheControl([(MediaType(type: .any), [.noCache])]), searchForIndexHtml: true,
-                logger: logger))
+                configuration.publicFolder, cacheControl: CacheControl([(MediaType(type: .any), [.noCache])]),
+                searchForIndexHtml: true,
+                logger: logger
+            ).withAdditionalMediaTypes(forFileExtensions: Self.mediaTypes))
         TileRoutes(
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
             publicURL: configuration.publicURL
@@ -85,6 +87,13 @@ public struct BillowApplication: Sendable {
         ).add(to: router)
         return router
     }
+
+    /// Of the viewer's files that Hummingbird has no type for.
+    private static let mediaTypes = [
+        "geojson": MediaType(type: .application, subType: "geo+json"),
+        "webmanifest": MediaType(type: .application, subType: "manifest+json"),
+        "md": MediaType(type: .text, subType: "markdown"),
+    ]
 
     /// What has to run for it, in the order of starting; stopped in the reverse.
     ///

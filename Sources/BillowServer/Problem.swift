@@ -61,6 +61,7 @@ public struct Problem: Error, HTTPResponseError, Sendable {
             .contentLength: String(bytes.readableBytes),
         ]
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
+        if status == .methodNotAllowed { headers[.allow] = allowed }
         return Response(status: status, headers: headers, body: .init(byteBuffer: bytes))
     }
 }
@@ -86,6 +87,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         var response: Response
         do {
             guard request.uri.string.utf8.count <= Self.longestURL else { throw Self.tooLong }
+            try Self.checkPath(request.uri.path)
             response = request.method == .options ? preflight() : try await next(request, context)
         } catch let problem as Problem {
             response = try problem.response(from: request, context: context)
@@ -98,7 +100,10 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
                 retryAfterSeconds: 5)
             response = try problem.response(from: request, context: context)
         } catch is CancellationError {
-            throw CancellationError()
+            // Work is cancelled only when nobody waits for it any more, or when the server goes.
+            let problem = Problem(
+                .serviceUnavailable, code: "stopping", detail: "The server is stopping.", retryAfterSeconds: 5)
+            response = try problem.response(from: request, context: context)
         } catch {
             context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             let problem = Problem(
@@ -119,6 +124,21 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             allowed: "at most \(longestURL) bytes")
     }
 
+    /// No route and no file of ours needs what is refused here, and what comes after may take the path as it is: control
+    /// characters (a NUL ends a file's name early), `..`, and two slashes at the start, which a redirect would turn into
+    /// the name of another host.
+    private static func checkPath(_ path: String) throws(Problem) {
+        let decoded = path.removingPercentEncodingOfBytes()
+        let isReadable = decoded.map { !$0.contains { $0 < 0x20 || $0 == 0x7F } } ?? false
+        let segments = (decoded ?? []).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard isReadable, !segments.contains(Array("..".utf8)[...]), !path.hasPrefix("//") else {
+            throw Problem(
+                .badRequest, code: "invalid-path", detail: "The path of the address can't be used.", parameter: "path",
+                value: String(path.prefix(100)),
+                allowed: "percent-encoded UTF-8 without control characters, '..' and a second slash at the start")
+        }
+    }
+
     private func preflight() -> Response {
         Response(
             status: .noContent,
@@ -130,6 +150,11 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
 
     private static func problem(for error: HTTPError, _ request: Request) -> Problem {
         switch error.status {
+        case .notFound where ![.get, .head].contains(request.method):
+            Problem(
+                .methodNotAllowed, code: "method-not-allowed",
+                detail: "\(request.method.rawValue.prefix(20)) is not possible at \(request.uri.path.prefix(200)).",
+                allowed: "GET, HEAD, OPTIONS")
         case .notFound:
             Problem(.notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).")
         default:

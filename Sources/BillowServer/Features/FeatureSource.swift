@@ -75,7 +75,9 @@ public struct FeatureSource: Sendable {
         _ frame: Frame, in area: CellArea, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         let start = try cursor.map { try Self.cell($0.text) }
-        let page = frame.hexagons(after: start, limit: limit, area: area)
+        // One more than wanted tells whether there is a next page.
+        let found = frame.hexagons(after: start, limit: limit + 1, area: area)
+        let page = found.prefix(limit)
         let details = try await store.details(of: page.map(\.record.row.key))
         for hexagon in page {
             let record = hexagon.record
@@ -84,7 +86,7 @@ public struct FeatureSource: Sendable {
                 severity: record.severity, basis: record.basis, reports: hexagon.reports, trend: nil,
                 geometry: Self.geometry(of: record.row.cell))
         }
-        guard page.count == limit, let last = page.last else { return nil }
+        guard found.count > limit, let last = page.last else { return nil }
         return Cursor(text: last.record.row.cell.h3String)
     }
 
@@ -93,11 +95,12 @@ public struct FeatureSource: Sendable {
     ) async throws -> Cursor? {
         var start: (Cell, ObservationKey)?
         if let cursor {
-            let parts = cursor.text.split(separator: "-")
-            guard parts.count == 2, let key = ObservationKey(id: parts[1]) else { throw Self.badCursor(cursor) }
-            start = (try Self.cell(parts[0]), key)
+            let parts = cursor.text.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw Self.badCursor(cursor) }
+            start = (try Self.cell(parts[0]), try Self.key(parts[1]))
         }
-        let page = frame.standingRecords(after: start, limit: limit, area: Self.area(query))
+        let found = frame.standingRecords(after: start, limit: limit + 1, area: Self.area(query))
+        let page = found.prefix(limit)
         let details = try await store.details(of: page.map(\.row.key))
         for record in page {
             writer.write(
@@ -105,7 +108,7 @@ public struct FeatureSource: Sendable {
                 id: details[record.row.key]?.id ?? record.row.key.id, severity: record.severity, basis: record.basis,
                 geometry: Self.geometry(of: record.row.cell))
         }
-        guard page.count == limit, let last = page.last else { return nil }
+        guard found.count > limit, let last = page.last else { return nil }
         return Cursor(text: "\(last.row.cell.h3String)-\(last.row.key.id)")
     }
 
@@ -114,19 +117,18 @@ public struct FeatureSource: Sendable {
     private func observations(
         _ query: FeatureQuery, _ table: SeverityTable, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
-        var after: ObservationKey?
-        if let cursor {
-            guard let key = ObservationKey(id: cursor.text) else { throw Self.badCursor(cursor) }
-            after = key
-        }
+        var after = try cursor.map { try Self.key($0.text) }
         let sources = Dictionary(try await store.sources().map { ($0.number, $0.id) }) { first, _ in first }
         let area = Self.area(query)
         var written = 0
         var scanned = 0
-        while written < limit, scanned < Self.scanLimit {
-            let asked = min(Self.storePage, max(limit - written, 100))
+        while scanned < Self.scanLimit {
+            // One more than wanted tells whether there is a next page.
+            let asked = min(Self.storePage, max(limit - written + 1, 100))
             let page = try await store.page(after: after, from: query.from, to: query.to, limit: asked)
             for (row, details) in page {
+                // The first that has no room any more: the page ends before it.
+                if written == limit { return after.map { Cursor(text: $0.id) } }
                 after = row.key
                 guard let source = sources[row.source], area.contains(row.cell) else { continue }
                 let observation = Self.observation(row, source, details)
@@ -135,10 +137,9 @@ public struct FeatureSource: Sendable {
                     observation, id: details.id ?? row.key.id, severity: severity, basis: basis,
                     geometry: Self.geometry(of: row.cell))
                 written += 1
-                if written == limit { break }
             }
+            if page.count < asked { return nil }
             scanned += page.count
-            if page.count < asked, written < limit || after == page.last?.row.key { return nil }
         }
         return after.map { Cursor(text: $0.id) }
     }
@@ -155,15 +156,21 @@ public struct FeatureSource: Sendable {
         }
         var written = 0
         var scanned = 0
-        while written < limit, scanned < Self.scanLimit {
-            let page = try await store.pilotReports(
-                after: after, from: query.from, to: query.to, limit: min(Self.storePage, limit - written))
-            guard let last = page.last else { return nil }
-            after = (last.observedAt, last.id)
-            for report in page where Self.takes(report, query) {
+        while scanned < Self.scanLimit {
+            let asked = min(Self.storePage, max(limit - written + 1, 100))
+            let page = try await store.pilotReports(after: after, from: query.from, to: query.to, limit: asked)
+            for report in page {
+                // The page ends before the first that has no room, unless it is the same report from another source,
+                // which the place where a page starts couldn't tell apart.
+                if written >= limit, after.map({ $0 != (report.observedAt, report.id) }) ?? true {
+                    return after.map { Cursor(text: "\($0.0.seconds)-\($0.1)") }
+                }
+                after = (report.observedAt, report.id)
+                guard Self.takes(report, query) else { continue }
                 writer.write(report)
                 written += 1
             }
+            if page.count < asked { return nil }
             scanned += page.count
         }
         return after.map { Cursor(text: "\($0.0.seconds)-\($0.1)") }
@@ -207,6 +214,14 @@ public struct FeatureSource: Sendable {
     private static func cell(_ text: some StringProtocol) throws(Problem) -> Cell {
         guard let cell = Cell(h3String: text) else { throw badCursor(Cursor(text: String(text))) }
         return cell
+    }
+
+    /// - Throws: for a key beyond any instant, which would turn the order around.
+    private static func key(_ text: some StringProtocol) throws(Problem) -> ObservationKey {
+        guard let key = ObservationKey(id: text), key < .first(of: .distantFuture) else {
+            throw badCursor(Cursor(text: String(text)))
+        }
+        return key
     }
 
     private static func badCursor(_ cursor: Cursor) -> Problem {

@@ -1,4 +1,5 @@
 import BillowSnapshot
+import Foundation
 import Geometry
 import HTTPTypes
 import Hummingbird
@@ -25,7 +26,8 @@ struct QueryReader {
                 guard known.contains(name) else {
                     throw Problem(
                         .badRequest, code: "unknown-parameter",
-                        detail: "There is no parameter '\(name.prefix(100))' here.", parameter: String(name.prefix(100)),
+                        detail: "There is no parameter '\(name.prefix(100))' here.",
+                        parameter: String(name.prefix(100)),
                         allowed: known.sorted().joined(separator: ", "))
                 }
                 guard values[name] == nil else {
@@ -46,6 +48,21 @@ struct QueryReader {
 
     /// Every parameter that was given.
     var all: [String: String] { values }
+
+    /// Some of the parameters as the query of another address, in the order of their names; empty where none was given.
+    func passedOn(_ names: Set<String>) -> String {
+        let query = Self.query(values.filter { names.contains($0.key) })
+        return query.isEmpty ? "" : "?\(query)"
+    }
+
+    /// Parameters as the query of an address, in the order of their names.
+    static func query(_ parameters: [String: String]) -> String {
+        var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))
+        allowed.insert(charactersIn: "-._~,:/")
+        return parameters.sorted { $0.key < $1.key }.map { name, value in
+            "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
+        }.joined(separator: "&")
+    }
 
     func has(_ name: String) -> Bool { values[name] != nil }
 
@@ -76,6 +93,24 @@ struct QueryReader {
             throw invalid(name, text, choices.map(\.0).joined(separator: ", "))
         }
         return match.1
+    }
+
+    /// The `f` of routes that answer in one form only.
+    func requireJSON(_ name: String = "json") throws(Problem) {
+        _ = try choice("f", name == "json" ? [("json", 0)] : [("json", 0), (name, 0)])
+    }
+
+    /// A decimal number such as `-12.5` or `1e-3`: no blanks, no hexadecimal, no words.
+    static func decimal(_ text: some StringProtocol) -> Double? {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "e"), UInt8(ascii: "E"):
+                true
+            default: false
+            }
+        }
+        return isPlain ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil
     }
 
     // MARK: - The one filter grammar
@@ -168,7 +203,9 @@ struct QueryReader {
         guard parts.count == 2 else { throw invalid("datetime", text, expected) }
         var ends: [Instant?] = []
         for part in parts {
-            if part.isEmpty || part == ".." { ends.append(nil) } else {
+            if part.isEmpty || part == ".." {
+                ends.append(nil)
+            } else {
                 guard let instant = Instant(part) else { throw invalid("datetime", text, expected) }
                 ends.append(instant)
             }
@@ -187,7 +224,7 @@ struct QueryReader {
         let expected =
             "four numbers, west,south,east,north, in degrees: longitudes from -180 to 180, latitudes from -90 to 90, "
             + "south not above north"
-        var numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Double($0) }
+        var numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Self.decimal($0) }
         guard numbers.count == text.count(where: { $0 == "," }) + 1 else { throw invalid("bbox", text, expected) }
         if numbers.count == 6 { numbers = [numbers[0], numbers[1], numbers[3], numbers[4]] }
         guard numbers.count == 4,

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Values made once and kept while there is room: concurrent askers of one key share one making, and what was used longest
-/// ago goes first.
+/// ago goes first. A making that nobody waits for any more is cancelled.
 final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var value: Value
@@ -9,14 +9,21 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var lastUsed: UInt64
     }
 
+    /// A making under way.
+    private struct Flight {
+        var number: UInt64
+        var task: Task<Value, any Error>
+        var waiting: Int
+    }
+
     private enum Found {
         case kept(Value)
-        case inFlight(Task<Value, any Error>)
+        case inFlight(Flight)
     }
 
     private struct State {
         var entries: [Key: Entry] = [:]
-        var flights: [Key: Task<Value, any Error>] = [:]
+        var flights: [Key: Flight] = [:]
         var cost = 0
         var clock: UInt64 = 0
         var hits = 0
@@ -55,26 +62,45 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 state.hits += 1
                 return .kept(entry.value)
             }
-            if let flight = state.flights[key] {
+            if var flight = state.flights[key] {
+                flight.waiting += 1
+                state.flights[key] = flight
                 state.hits += 1
                 return .inFlight(flight)
             }
             state.misses += 1
-            let flight = Task { try await make() }
+            let flight = Flight(number: state.clock, task: Task { try await make() }, waiting: 1)
             state.flights[key] = flight
             return .inFlight(flight)
         }
         switch found {
         case .kept(let value): return value
         case .inFlight(let flight):
-            let result = await flight.result
-            state.withLock { land(key, result, in: &$0) }
+            let result = await withTaskCancellationHandler {
+                await flight.task.result
+            } onCancel: {
+                leave(key, flight.number)
+            }
+            state.withLock { land(key, flight.number, result, in: &$0) }
             return try result.get()
         }
     }
 
-    private func land(_ key: Key, _ result: Result<Value, any Error>, in state: inout State) {
-        guard state.flights.removeValue(forKey: key) != nil, case .success(let value) = result else { return }
+    /// One of those who wait for a flight waits no more. The last one ends it; who comes after that begins another.
+    private func leave(_ key: Key, _ number: UInt64) {
+        let abandoned = state.withLock { state -> Task<Value, any Error>? in
+            guard var flight = state.flights[key], flight.number == number else { return nil }
+            flight.waiting -= 1
+            state.flights[key] = flight.waiting > 0 ? flight : nil
+            return flight.waiting > 0 ? nil : flight.task
+        }
+        abandoned?.cancel()
+    }
+
+    private func land(_ key: Key, _ number: UInt64, _ result: Result<Value, any Error>, in state: inout State) {
+        guard state.flights[key]?.number == number else { return }
+        state.flights[key] = nil
+        guard case .success(let value) = result else { return }
         let cost = cost(value)
         guard cost <= capacity else { return }
         state.entries[key] = Entry(value: value, cost: cost, lastUsed: state.clock)

@@ -60,10 +60,12 @@ public final class SnapshotPublisher: Service {
     public func refresh() async throws(StoreError) {
         let now = now()
         guard let snapshot else { return try await load(asOf: now) }
+        // A clock that was ahead and has been put right has let go of hours that count again.
+        guard Self.liveFrom(now) >= snapshot.liveFrom else { return try await load(asOf: now) }
         let head = try await store.head()
         if head.version != snapshot.publication.version {
             try await update(snapshot, asOf: now)
-        } else if now.floored(toMultipleOf: 60) > snapshot.publication.asOf.floored(toMultipleOf: 60) {
+        } else if now.floored(toMultipleOf: 60) != snapshot.publication.asOf.floored(toMultipleOf: 60) {
             try await publishAnew(snapshot, asOf: now)
         }
     }

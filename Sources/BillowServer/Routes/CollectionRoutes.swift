@@ -84,7 +84,7 @@ struct CollectionRoutes: Sendable {
     }
 
     private func list(_ request: Request) throws -> Response {
-        _ = try QueryReader(request, known: ["f"])
+        try QueryReader(request, known: ["f"]).requireJSON()
         let base = BaseURL.of(request, publicURL)
         let snapshot = try frames.snapshot()
         return try JSONAnswer.make(
@@ -95,7 +95,7 @@ struct CollectionRoutes: Sendable {
     }
 
     private func one(_ request: Request, _ parameters: Parameters) throws -> Response {
-        _ = try QueryReader(request, known: ["f"])
+        try QueryReader(request, known: ["f"]).requireJSON()
         let collection = try collection(parameters)
         return try JSONAnswer.make(
             describe(collection, base: BaseURL.of(request, publicURL), snapshot: try frames.snapshot()),
@@ -113,7 +113,7 @@ struct CollectionRoutes: Sendable {
     private func items(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let collection = try collection(parameters)
         let reader = try QueryReader(request, known: FeatureQuery.names.union(["limit", "after"]))
-        _ = try reader.choice("f", [("json", 0), ("geojson", 0)])
+        try reader.requireJSON("geojson")
         let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
@@ -137,12 +137,7 @@ struct CollectionRoutes: Sendable {
         }
         var headers = AnswerHeaders.make(age: age, instant: query.instant, publication: snapshot.publication)
         headers[.contentType] = "application/geo+json"
-        let bytes = writer.drain()
-        let tag = String(EntityTags.hash(bytes), radix: 16)
-        headers[.eTag] = "\"\(tag)\""
-        if EntityTags(request.headers[.ifNoneMatch]).match(tag) { return Response(status: .notModified, headers: headers) }
-        headers[.contentLength] = String(bytes.count)
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+        return BytesAnswer.make(writer.drain(), headers: headers, request: request)
     }
 
     private static func link(_ json: inout JSONWriter, rel: String, href: String) {
@@ -159,10 +154,11 @@ struct CollectionRoutes: Sendable {
     private func item(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let collection = try collection(parameters)
         let reader = try QueryReader(request, known: FeatureQuery.names)
+        try reader.requireJSON("geojson")
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
         let age = ageRule.age(of: snapshot, filter: query.filter)
-        let id = parameters.get("feature") ?? ""
+        let id = parameters.text("feature")
         var writer = FeatureWriter(collection, as: .geojsonl)
         guard try await features.write(id: id, query, in: snapshot, to: &writer) else {
             throw Problem(
@@ -172,7 +168,7 @@ struct CollectionRoutes: Sendable {
         }
         var headers = AnswerHeaders.make(age: age, instant: query.instant, publication: snapshot.publication)
         headers[.contentType] = "application/geo+json"
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: writer.drain())))
+        return BytesAnswer.make(writer.drain(), headers: headers, request: request)
     }
 }
 
@@ -210,14 +206,12 @@ extension FeatureQuery {
         parameters["after"] = cursor.text
         if collection == .hexagons {
             parameters["time"] = nil
-            let start = reader.text("datetime").flatMap { $0.contains("/") ? instant.advanced(by: -filter.lookBackSeconds) : nil }
+            let start = reader.text("datetime").flatMap {
+                $0.contains("/") ? instant.advanced(by: -filter.lookBackSeconds) : nil
+            }
             parameters["datetime"] = start.map { "\($0)/\(instant)" } ?? instant.description
         }
-        var allowed = CharacterSet.alphanumerics
-        allowed.insert(charactersIn: "-._~,:/")
-        return parameters.sorted { $0.key < $1.key }.map { name, value in
-            "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
-        }.joined(separator: "&")
+        return QueryReader.query(parameters)
     }
 }
 

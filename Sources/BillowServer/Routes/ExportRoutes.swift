@@ -16,18 +16,20 @@ struct ExportRoutes: Sendable {
     }
 
     private func export(_ request: Request, _ parameters: Parameters) throws -> Response {
-        let file = parameters.get("file") ?? ""
+        let file = parameters.text("file")
         let parts = file.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let collection = ExportCollection(rawValue: String(parts.first ?? "")) else {
             throw Problem.unknownCollection(parts.first ?? "")
         }
         guard parts.count == 2, let format = ExportFormat(rawValue: String(parts[1])) else {
             throw Problem(
-                .notFound, code: "unknown-format", detail: "There is no format '\(parts.dropFirst().joined().prefix(100))'.",
+                .notFound, code: "unknown-format",
+                detail: "There is no format '\(parts.dropFirst().joined().prefix(100))'.",
                 parameter: "format", value: String(parts.dropFirst().joined().prefix(100)),
                 allowed: ExportFormat.allCases.map(\.rawValue).joined(separator: ", "))
         }
         let reader = try QueryReader(request, known: FeatureQuery.names)
+        try reader.requireJSON(format.rawValue)
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
         let age = ageRule.age(of: snapshot, filter: query.filter)

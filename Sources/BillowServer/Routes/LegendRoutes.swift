@@ -2,7 +2,6 @@ import BillowRaster
 import BillowSnapshot
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import Turbulence
 
 /// `/legend.json`, `/legend.png`, `/legend.svg` and `/styles`.
@@ -29,7 +28,8 @@ struct LegendRoutes: Sendable {
         }
         router.get("/styles") { request, _ in
             try JSONAnswer.make(
-                ["styles": styles.styles.map { StyleEntry($0) }], headers: [.cacheControl: "no-cache"], request: request)
+                ["styles": styles.styles.map { StyleEntry($0) }], headers: [.cacheControl: "no-cache"], request: request
+            )
         }
     }
 
@@ -73,12 +73,8 @@ struct LegendRoutes: Sendable {
 
     private static func answer(_ bytes: [UInt8], type: String, _ headers: HTTPFields, _ request: Request) -> Response {
         var headers = headers
-        let tag = String(EntityTags.hash(bytes), radix: 16)
-        headers[.eTag] = "\"\(tag)\""
-        if EntityTags(request.headers[.ifNoneMatch]).match(tag) { return Response(status: .notModified, headers: headers) }
         headers[.contentType] = type
-        headers[.contentLength] = String(bytes.count)
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+        return BytesAnswer.make(bytes, headers: headers, request: request)
     }
 }
 

@@ -16,6 +16,8 @@ struct TileRoutes: Sendable {
     let publicURL: String?
 
     static let layers = ["hexagons"]
+    /// The parameters of a tile; others are ignored, and passed on to no address.
+    private static let passedOn = QueryReader.filterNames.union(["style", "opacity"])
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/tiles/:layers/:time/:z/:x/:y") { request, context in
@@ -35,7 +37,7 @@ struct TileRoutes: Sendable {
         let filter = try query.filter()
         let style = try styles.style(query)
         let snapshot = try frames.snapshot()
-        let instant = try frames.instant(try QueryReader.time(parameters.get("time") ?? ""), in: snapshot)
+        let instant = try frames.instant(try QueryReader.time(parameters.text("time")), in: snapshot)
         let age = ageRule.age(of: snapshot, filter: filter)
         var headers = AnswerHeaders.make(age: age, instant: instant, publication: snapshot.publication)
         let known = EntityTags(request.headers[.ifNoneMatch])
@@ -53,7 +55,8 @@ struct TileRoutes: Sendable {
     private func layer(_ name: String) throws(Problem) -> String {
         guard Self.layers.contains(name) else {
             throw Problem(
-                .notFound, code: "unknown-layer", detail: "There is no layer '\(name.prefix(100))'.", parameter: "layers",
+                .notFound, code: "unknown-layer", detail: "There is no layer '\(name.prefix(100))'.",
+                parameter: "layers",
                 value: String(name.prefix(100)), allowed: Self.layers.joined(separator: ", "))
         }
         return name
@@ -95,6 +98,7 @@ struct TileRoutes: Sendable {
         var billow: State
     }
 
+    /// 200, 304, 400 for what can't be read, 404 for a layer that isn't there and a time outside retention.
     private func tileJSON(_ request: Request, _ parameters: Parameters) throws -> Response {
         let document = parameters.get("layers") ?? ""
         guard document.hasSuffix(".json") else {
@@ -105,18 +109,21 @@ struct TileRoutes: Sendable {
         let layer = try layer(String(document.dropLast(5)))
         let query = try QueryReader(request)
         let filter = try query.filter()
-        _ = try styles.style(query)
+        let style = try styles.style(query)
         let snapshot = try frames.snapshot()
+        let time = try query.time()
+        let instant = try frames.instant(time, in: snapshot)
         let age = ageRule.age(of: snapshot, filter: filter)
         let extent = frames.extent(of: snapshot)
         let base = BaseURL.of(request, publicURL)
-        // The filters asked for here are those of the tiles that it names.
-        let passed = request.uri.query.map { "?\($0)" } ?? ""
+        // The filters and the time asked for here are those of the tiles that it names.
+        let passed = query.passedOn(Self.passedOn)
+        let shown = if case .instant = time { instant.compact } else { "latest" }
         let answer = TileJSON(
             name: "Billow \(layer)", description: "Turbulence by H3 cell, the most severe standing record.",
             attribution: age.isSimulated ? "SIMULATED turbulence, not for operational use" : "Turbulence: Billow",
-            tiles: ["\(base)/tiles/\(layer)/latest/{z}/{x}/{y}.png\(passed)"],
-            legend: "\(base)/legend.png?layer=\(layer)",
+            tiles: ["\(base)/tiles/\(layer)/\(shown)/{z}/{x}/{y}.png\(passed)"],
+            legend: "\(base)/legend.png?layer=\(layer)&style=\(style.id)",
             time: TileJSON.Time(
                 latest: snapshot.publication.asOf.description,
                 extent: [extent.lowerBound.description, extent.upperBound.description],
@@ -125,7 +132,7 @@ struct TileRoutes: Sendable {
                 version: snapshot.publication.version.rawValue, asOf: snapshot.publication.asOf.description,
                 dataTime: age.dataTime?.description, stale: age.isStale, simulated: age.isSimulated,
                 resolutions: (0...14).map(DrawnResolution.of)))
-        var headers = AnswerHeaders.make(age: age, instant: snapshot.publication.asOf, publication: snapshot.publication)
+        var headers = AnswerHeaders.make(age: age, instant: instant, publication: snapshot.publication)
         headers[.cacheControl] = "no-cache"
         return try JSONAnswer.make(answer, headers: headers, request: request)
     }
@@ -138,7 +145,9 @@ struct TilePath {
 
     init(z: String, x: String, y: String) throws(Problem) {
         var row = y[...]
-        guard row.hasSuffix(".png") else { throw Self.unreadable("y", y, "a number followed by .png, @2x.png or @3x.png") }
+        guard row.hasSuffix(".png") else {
+            throw Self.unreadable("y", y, "a number followed by .png, @2x.png or @3x.png")
+        }
         row = row.dropLast(4)
         if let at = row.firstIndex(of: "@") {
             guard let scale = TileScale.allCases.first(where: { $0 != .one && row[at...] == "@\($0.rawValue)x" }) else {
@@ -189,7 +198,7 @@ extension StyleLibrary {
             throw query.invalid("style", id, styles.map(\.id).joined(separator: ", "))
         }
         guard let text = query.text("opacity") else { return style }
-        guard let opacity = Double(text), opacity >= 0, opacity <= 1 else {
+        guard let opacity = QueryReader.decimal(text), opacity >= 0, opacity <= 1 else {
             throw query.invalid("opacity", text, "a number from 0 to 1")
         }
         return style.faded(by: opacity)

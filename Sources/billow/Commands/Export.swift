@@ -60,15 +60,11 @@ struct Export: AsyncParsableCommand {
         try await Failure.reported {
             guard let collection = ExportCollection(rawValue: collection) else {
                 throw Failure(
-                    .usage, "there is no collection '\(collection)'; it must be "
+                    .usage,
+                    "there is no collection '\(collection)'; it must be "
                         + ExportCollection.allCases.map(\.rawValue).joined(separator: ", "))
             }
-            let name = format ?? output.map { URL(fileURLWithPath: $0).pathExtension } ?? "geojson"
-            guard let format = ExportFormat(rawValue: name) else {
-                throw Failure(
-                    .usage, "there is no format '\(name)'; it must be "
-                        + ExportFormat.allCases.map(\.rawValue).joined(separator: ", "))
-            }
+            let format = try self.exportFormat
             let settings = try common.settings()
             guard FileManager.default.fileExists(atPath: settings.database) else {
                 throw Failure(.inputOutput, "there is no database \(settings.database)")
@@ -76,6 +72,25 @@ struct Export: AsyncParsableCommand {
             let store = try await SQLiteStore.open(path: settings.database)
             try await write(collection, format, settings, store)
             try store.close()
+        }
+    }
+
+    private var exportFormat: ExportFormat {
+        get throws {
+            let names = ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            if let format {
+                guard let known = ExportFormat(rawValue: format) else {
+                    throw Failure(.usage, "there is no format '\(format)'; it must be \(names)")
+                }
+                return known
+            }
+            guard let output else { return .geojson }
+            guard let known = ExportFormat(rawValue: URL(fileURLWithPath: output).pathExtension) else {
+                throw Failure(
+                    .usage,
+                    "the ending of \(output) names no format; give --format, or an ending that is one of \(names)")
+            }
+            return known
         }
     }
 
@@ -105,8 +120,14 @@ struct Export: AsyncParsableCommand {
             features: FeatureSource(frames: frames, store: store), query: query, format: format, snapshot: snapshot,
             age: rule.age(of: snapshot, filter: query.filter))
         let sink = try OutputFile(output)
-        let count = try await export.write { try sink.write($0) }
-        try sink.finish()
+        let count: Int
+        do {
+            count = try await export.write { try sink.write($0) }
+            try sink.finish()
+        } catch {
+            sink.discard()
+            throw error
+        }
         Terminal.say("\(count) features written")
     }
 }
@@ -125,7 +146,8 @@ private final class OutputFile {
             return
         }
         let part = path + ".part"
-        guard FileManager.default.createFile(atPath: part, contents: nil), let handle = FileHandle(forWritingAtPath: part)
+        guard FileManager.default.createFile(atPath: part, contents: nil),
+            let handle = FileHandle(forWritingAtPath: part)
         else { throw Failure(.inputOutput, "\(path) can't be written") }
         self.handle = handle
         self.part = part
@@ -135,6 +157,14 @@ private final class OutputFile {
         do { try handle.write(contentsOf: bytes) } catch {
             throw Failure(.inputOutput, "\(path ?? "standard output") can't be written: \(error.localizedDescription)")
         }
+    }
+
+    /// Leaves nothing behind of a file that didn't become whole.
+    func discard() {
+        guard let part else { return }
+        // What is left to say is why it didn't become whole.
+        try? handle.close()
+        try? FileManager.default.removeItem(atPath: part)
     }
 
     func finish() throws {

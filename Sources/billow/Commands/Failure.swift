@@ -39,7 +39,9 @@ struct Failure: Error {
         case let failure as Failure: self = failure
         case let error as SettingsError: self.init(.usage, error.description)
         case let error as StoreError:
-            if case .corrupt = error { self.init(.data, error.description) } else {
+            if case .corrupt = error {
+                self.init(.data, error.description)
+            } else {
                 self.init(.inputOutput, error.description)
             }
         case let error as ImportFileError: self.init(.inputOutput, error.description)
@@ -63,7 +65,8 @@ enum Terminal {
         let bar: String
         if let fraction {
             let filled = Int((min(max(fraction, 0), 1) * Double(width)).rounded())
-            bar = "[" + String(repeating: "#", count: filled) + String(repeating: " ", count: width - filled) + "] "
+            bar =
+                "[" + String(repeating: "#", count: filled) + String(repeating: " ", count: width - filled) + "] "
                 + "\(Int((min(max(fraction, 0), 1) * 100).rounded(.down))) %"
         } else {
             bar = "…"

@@ -33,11 +33,7 @@ struct Serve: AsyncParsableCommand {
             let logger = Logs.start(level: settings.logLevel)
             let simulator = demo ? UpstreamSimulator(.init(), logger: logger) : nil
             if demo, common.database == nil { settings.database = "billow-demo.sqlite" }
-            let isSimulated = demo || settings.sources.contains(where: \.simulated)
-            if let real = settings.sources.first(where: { !$0.simulated }), isSimulated {
-                throw Failure(
-                    .usage, "source '\(real.id)' is real, and simulated sources must not be mixed with real ones")
-            }
+            let isSimulated = try settings.isSimulated(besides: demo)
             let styles = try Self.styles(settings.server.stylesFolder)
             let store = try await SQLiteStore.open(path: settings.database, simulated: isSimulated)
             try await Server(settings: settings, store: store, styles: styles, logger: logger)
@@ -165,5 +161,18 @@ extension Settings.Source {
                 configuration: SkyPathConfiguration(
                     environment: .custom("http://127.0.0.1:\(port)"), apiKey: key), api: .v4,
                 query: SkyPathUpstream.Query(history: .sixHours)), interval: interval, simulated: true)
+    }
+}
+
+extension Settings {
+    /// Whether the sources are simulated: all of them, or none.
+    ///
+    /// - Parameter simulated: whether there is a simulated one besides them.
+    func isSimulated(besides simulated: Bool = false) throws(Failure) -> Bool {
+        guard simulated || sources.contains(where: \.simulated) else { return false }
+        if let real = sources.first(where: { !$0.simulated }) {
+            throw Failure(.usage, "source '\(real.id)' is real, and simulated sources must not be mixed with real ones")
+        }
+        return true
     }
 }

@@ -39,7 +39,8 @@ struct Simulate: AsyncParsableCommand {
         try await Failure.reported {
             let logger = Logs.start(level: "info")
             let simulator = UpstreamSimulator(
-                .init(seed: seed, host: host, port: port, flights: flights, apiKey: apiKey, fault: fault), logger: logger)
+                .init(seed: seed, host: host, port: port, flights: flights, apiKey: apiKey, fault: fault),
+                logger: logger)
             let configuration = ServiceGroupConfiguration(
                 services: [simulator], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             do { try await ServiceGroup(configuration: configuration).run() } catch let error as IOError {

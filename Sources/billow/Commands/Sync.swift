@@ -22,32 +22,43 @@ struct Sync: AsyncParsableCommand {
         try await Failure.reported {
             let settings = try common.settings()
             _ = Logs.start(level: settings.logLevel)
-            guard !settings.sources.isEmpty else { throw Failure(.usage, "no source is configured; give --config FILE") }
-            let store = try await SQLiteStore.open(
-                path: settings.database, simulated: settings.sources.contains(where: \.simulated))
+            guard !settings.sources.isEmpty else {
+                throw Failure(.usage, "no source is configured; give --config FILE")
+            }
+            let store = try await SQLiteStore.open(path: settings.database, simulated: try settings.isSimulated())
             let httpClient = HTTPClient(
                 eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
-            var failed = 0
-            for source in settings.sources {
-                let upstream = SkyPathUpstream(
-                    id: source.id,
-                    client: try SkyPathClient(configuration: source.skyPath.configuration, httpClient: httpClient),
-                    api: source.skyPath.api, query: source.skyPath.query, simulated: source.simulated, store: store,
-                    retentionSeconds: settings.retentionSeconds)
-                do throws(SyncError) {
-                    let outcome = try await upstream.synchronise(now: SystemClock.now())
-                    Terminal.say(
-                        "\(source.id): \(outcome.accepted) new, \(outcome.duplicates) known, \(outcome.retracted) retracted"
-                            + outcome.skipped.sorted { $0.key < $1.key }.map { ", \($0.value) skipped (\($0.key))" }
-                            .joined())
-                } catch {
-                    failed += 1
-                    Terminal.say("\(source.id): \(error.message)")
-                }
+            let failed: Int
+            do { failed = try await synchronise(settings, store, httpClient) } catch {
+                // A client that isn't shut down stops the program; the error is what counts.
+                try? await httpClient.shutdown()
+                throw error
             }
             try await httpClient.shutdown()
             try store.close()
             if failed > 0 { throw ExitCode(Failure.Kind.unavailable.rawValue) }
         }
+    }
+    /// - Returns: how many sources failed.
+    private func synchronise(_ settings: Settings, _ store: SQLiteStore, _ httpClient: HTTPClient) async throws -> Int {
+        var failed = 0
+        for source in settings.sources {
+            let upstream = SkyPathUpstream(
+                id: source.id,
+                client: try SkyPathClient(configuration: source.skyPath.configuration, httpClient: httpClient),
+                api: source.skyPath.api, query: source.skyPath.query, simulated: source.simulated, store: store,
+                retentionSeconds: settings.retentionSeconds)
+            do throws(SyncError) {
+                let outcome = try await upstream.synchronise(now: SystemClock.now())
+                Terminal.say(
+                    "\(source.id): \(outcome.accepted) new, \(outcome.duplicates) known, \(outcome.retracted) retracted"
+                        + outcome.skipped.sorted { $0.key < $1.key }.map { ", \($0.value) skipped (\($0.key))" }
+                        .joined())
+            } catch {
+                failed += 1
+                Terminal.say("\(source.id): \(error.message)")
+            }
+        }
+        return failed
     }
 }

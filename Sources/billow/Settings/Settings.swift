@@ -107,7 +107,9 @@ extension Settings {
         }
         if let host = overrides.host { settings.server.host = host }
         if let port = overrides.port {
-            if (0...65_535).contains(port) { settings.server.port = port } else {
+            if (0...65_535).contains(port) {
+                settings.server.port = port
+            } else {
                 reader.problem("--port", "is \(port); it must be 0 to 65535")
             }
         }
@@ -118,7 +120,9 @@ extension Settings {
     private static func severityTable(_ section: SettingsReader.Section, _ reader: SettingsReader) -> SeverityTable {
         var table: [AircraftCategory: SeverityThresholds] = [:]
         for category in AircraftCategory.all {
-            guard let values = section.list(category.name, expected: "EDR values from 0 to 1", { Double($0).flatMap { EDR($0) } })
+            guard
+                let values = section.list(
+                    category.name, expected: "EDR values from 0 to 1", { Double($0).flatMap { EDR($0) } })
             else { continue }
             guard values.count == 4,
                 let thresholds = SeverityThresholds(
@@ -159,12 +163,13 @@ extension Settings.Server {
 extension Settings.Source {
     init?(_ section: SettingsReader.Section, _ reader: SettingsReader) {
         let id: SourceID? = section.value(
-            "id", expected: "1 to 64 letters, digits, '-', '_' and '.'") { SourceID($0) }
-        if section.text("id") == nil { reader.problem(section.path(of: "id"), "is missing") }
+            "id", expected: "1 to 64 letters, digits, '-', '_' and '.'"
+        ) { SourceID($0) }
+        if !section.has("id") { reader.problem(section.path(of: "id"), "is missing") }
         let kind = section.value("kind", expected: "skypath (the kind of source that this version knows)") {
             $0 == "skypath" ? $0 : nil
         }
-        if section.text("kind") == nil { reader.problem(section.path(of: "kind"), "is missing") }
+        if !section.has("kind") { reader.problem(section.path(of: "kind"), "is missing") }
         let skyPath = Settings.SkyPathSettings(section, reader)
         let interval: Duration?? = section.value(
             "update", expected: "none, minimal, medium, fast, or an ISO 8601 duration of 1 second or more"
@@ -189,11 +194,11 @@ extension Settings.SkyPathSettings {
         let environment = section.value(
             "baseURL", expected: "an https address, or one of development, staging, production"
         ) { SkyPathEnvironment($0) }
-        if section.text("baseURL") == nil { reader.problem(section.path(of: "baseURL"), "is missing") }
+        if !section.has("baseURL") { reader.problem(section.path(of: "baseURL"), "is missing") }
         let key = section.value("apiKey", expected: "1 or more printable ASCII characters", secret: true) {
             SkyPathSecret($0)
         }
-        if section.text("apiKey") == nil { reader.problem(section.path(of: "apiKey"), "is missing") }
+        if !section.has("apiKey") { reader.problem(section.path(of: "apiKey"), "is missing") }
         let api = section.value("api", expected: "v4 or v5") { SkyPathUpstream.API(rawValue: $0) } ?? .v5
         let allowsPlainHTTP = section.value("allowsPlainHTTP", expected: "true or false") { Bool($0) } ?? false
         let timeout = section.value("timeout", expected: "an ISO 8601 duration above 0, such as PT60S") {
@@ -267,11 +272,16 @@ extension SkyPathWire {
 extension SkyPathLimits {
     init(_ section: SettingsReader.Section) {
         self.init()
-        if let area = section.value("corridorAreaKm2", expected: "an area above 0 in km²", { Double($0).flatMap { $0 > 0 && $0.isFinite ? $0 : nil } }) {
+        if let area = section.value(
+            "corridorAreaKm2", expected: "an area above 0 in km²",
+            { Double($0).flatMap { $0 > 0 && $0.isFinite ? $0 : nil } })
+        {
             corridorAreaKm2 = area
         }
         cursorOverlapSeconds =
-            section.value("cursorOverlapSeconds", expected: "0 to 3600") { Int($0).flatMap { (0...3_600).contains($0) ? $0 : nil } }
+            section.value("cursorOverlapSeconds", expected: "0 to 3600") {
+                Int($0).flatMap { (0...3_600).contains($0) ? $0 : nil }
+            }
             ?? cursorOverlapSeconds
         tickOverlap =
             section.value("tickOverlap", expected: "0 to 60") { Int($0).flatMap { (0...60).contains($0) ? $0 : nil } }
@@ -301,7 +311,8 @@ enum ISODuration {
                 number.append(character)
                 continue
             }
-            let units: [Character: (Int, Int)] = isTime ? ["H": (3, 3_600), "M": (4, 60), "S": (5, 1)] : ["W": (1, 604_800), "D": (2, 86_400)]
+            let units: [Character: (Int, Int)] =
+                isTime ? ["H": (3, 3_600), "M": (4, 60), "S": (5, 1)] : ["W": (1, 604_800), "D": (2, 86_400)]
             guard let (place, unit) = units[character], place > order, number.count <= 9, let count = Int(number) else {
                 return nil
             }

@@ -25,6 +25,9 @@ final class SettingsReader {
             self.reader = reader
         }
 
+        /// Whether the file gives this setting, readable or not.
+        func has(_ key: String) -> Bool { node(key) != nil }
+
         func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
         fileprivate func node(_ key: String) -> Node? {
@@ -50,10 +53,13 @@ final class SettingsReader {
         }
 
         /// A value that `parse` reads; `expected` follows "must be".
-        func value<Value>(_ key: String, expected: String, secret: Bool = false, _ parse: (String) -> Value?) -> Value? {
+        func value<Value>(_ key: String, expected: String, secret: Bool = false, _ parse: (String) -> Value?) -> Value?
+        {
             guard let text = text(key) else { return nil }
             guard let value = parse(text) else {
-                reader.problem(path(of: key), (secret ? "" : "is '\(text)'; it ") + "must be \(expected)")
+                reader.problem(
+                    path(of: key),
+                    (secret ? "" : "is '\(SettingsReader.withoutPassword(text))'; it ") + "must be \(expected)")
                 return nil
             }
             return value
@@ -89,8 +95,14 @@ final class SettingsReader {
                 return nil
             }
             return sequence.enumerated().compactMap { index, element in
-                guard let text = element.scalar?.string, let value = parse(text) else {
-                    reader.problem("\(path(of: key))[\(index)]", "is '\(element.scalar?.string ?? "…")'; it must be \(expected)")
+                let path = "\(path(of: key))[\(index)]"
+                guard let scalar = element.scalar else {
+                    reader.problem(path, "must be \(expected)")
+                    return nil
+                }
+                guard let text = reader.expanded(scalar.string, path: path) else { return nil }
+                guard let value = parse(text) else {
+                    reader.problem(path, "is '\(text)'; it must be \(expected)")
                     return nil
                 }
                 return value
@@ -112,7 +124,8 @@ final class SettingsReader {
         func finish() {
             for (key, _) in mapping ?? Node.Mapping([]) {
                 guard let name = key.string, !asked.contains(name) else { continue }
-                reader.problem(path(of: name), "is not a setting; known here: \(asked.sorted().joined(separator: ", "))")
+                reader.problem(
+                    path(of: name), "is not a setting; known here: \(asked.sorted().joined(separator: ", "))")
             }
         }
     }
@@ -125,9 +138,32 @@ final class SettingsReader {
             if let node, !node.isNull, node.mapping == nil { problem(file, "must hold settings by name") }
             return Section(path: "", mapping: node?.mapping, reader: self)
         } catch {
-            problem(file, "is not YAML: \(error)")
+            problem(file, "is not YAML: \(Self.describe(error))")
             return Section(path: "", mapping: nil, reader: self)
         }
+    }
+
+    /// What is wrong and where, without the line itself: it may hold a key.
+    private static func describe(_ error: any Error) -> String {
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            "\(problem) in line \(mark.line), column \(mark.column)"
+        case .reader(let problem, let offset, _, _):
+            offset.map { "\(problem) at character \($0)" } ?? problem
+        case .duplicatedKeysInMapping(let keys, let context):
+            "\(keys.sorted().map { "'\($0)'" }.joined(separator: ", ")) stands twice in one mapping, in line "
+                + "\(context.mark.line)"
+        default: "it can't be read"
+        }
+    }
+
+    /// An address without the name and password that may stand in it.
+    private static func withoutPassword(_ text: String) -> String {
+        guard let start = text.range(of: "://")?.upperBound, let end = text[start...].lastIndex(of: "@") else {
+            return text
+        }
+        return text[..<start] + "…" + text[end...]
     }
 
     /// Lists have no names in the environment.
@@ -172,5 +208,7 @@ final class SettingsReader {
 }
 
 extension Node {
-    fileprivate var isNull: Bool { scalar.map { ["", "null", "~", "Null", "NULL"].contains($0.string) && $0.style == .plain } ?? false }
+    fileprivate var isNull: Bool {
+        scalar.map { ["", "null", "~", "Null", "NULL"].contains($0.string) && $0.style == .plain } ?? false
+    }
 }

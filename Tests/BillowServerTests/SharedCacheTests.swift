@@ -1,0 +1,213 @@
+import BillowRaster
+import BillowSnapshot
+import BillowTiles
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import Turbulence
+
+@testable import BillowServer
+
+@Suite("Values are made once and kept while there is room")
+struct SharedCacheTests {
+    /// Something that tests wait for.
+    private final class Gate: Sendable {
+        private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
+
+        func open() {
+            let waiting = state.withLock { state in
+                state.isOpen = true
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for continuation in waiting { continuation.resume() }
+        }
+
+        func pass() async {
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    if !state.isOpen { state.waiting.append(continuation) }
+                    return state.isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+        }
+    }
+
+    private final class Counter: Sendable {
+        private let value = Mutex(0)
+        var count: Int { value.withLock { $0 } }
+        func add() { value.withLock { $0 += 1 } }
+    }
+
+    private struct Broken: Error {}
+
+    @Test("concurrent askers of one key share one making")
+    func single() async throws {
+        let cache = SharedCache<Int, String>(capacity: 100) { $0.count }
+        let made = Counter()
+        let gate = Gate()
+        let values = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await cache.value(for: 1) {
+                        made.add()
+                        await gate.pass()
+                        return "one"
+                    }
+                }
+            }
+            while cache.statistics.hits + cache.statistics.misses < 20 { await Task.yield() }
+            gate.open()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(values == Array(repeating: "one", count: 20))
+        #expect(made.count == 1)
+        #expect(cache.statistics.misses == 1)
+        #expect(cache.statistics.hits == 19)
+        #expect(cache.statistics.entries == 1)
+    }
+
+    @Test("an error goes to all who wait, and is not kept")
+    func errors() async throws {
+        let cache = SharedCache<Int, String>(capacity: 100) { $0.count }
+        await #expect(throws: Broken.self) { try await cache.value(for: 1) { throw Broken() } }
+        #expect(try await cache.value(for: 1) { "well" } == "well")
+    }
+
+    @Test("what was used longest ago goes first, and what is larger than all room is not kept")
+    func eviction() async throws {
+        let cache = SharedCache<Int, String>(capacity: 80) { $0.count }
+        for key in 0..<8 { _ = try await cache.value(for: key) { "0123456789" } }
+        _ = try await cache.value(for: 0) { "never asked" }
+        _ = try await cache.value(for: 8) { "0123456789" }
+        #expect(cache.statistics.cost <= 80)
+        let misses = cache.statistics.misses
+        #expect(try await cache.value(for: 0) { "gone" } == "0123456789")
+        #expect(try await cache.value(for: 8) { "gone" } == "0123456789")
+        #expect(cache.statistics.misses == misses)
+        #expect(try await cache.value(for: 1) { "anew" } == "anew")
+        let large = String(repeating: "x", count: 81)
+        #expect(try await cache.value(for: 9) { large } == large)
+        #expect(cache.statistics.cost <= 80)
+    }
+
+    @Test("a making that nobody waits for any more is cancelled, and the next asker gets a new one")
+    func abandoned() async throws {
+        let cache = SharedCache<Int, String>(capacity: 100) { $0.count }
+        let wasCancelled = Gate()
+        let began = Gate()
+        let asker = Task {
+            try await cache.value(for: 1) {
+                began.open()
+                await withTaskCancellationHandler {
+                    await wasCancelled.pass()
+                } onCancel: {
+                    wasCancelled.open()
+                }
+                try Task.checkCancellation()
+                return "late"
+            }
+        }
+        await began.pass()
+        asker.cancel()
+        await wasCancelled.pass()
+        await #expect(throws: CancellationError.self) { try await asker.value }
+        #expect(try await cache.value(for: 1) { "new" } == "new")
+    }
+
+    @Test("one of two who wait may go; the other is served")
+    func oneLeaves() async throws {
+        let cache = SharedCache<Int, String>(capacity: 100) { $0.count }
+        let gate = Gate()
+        let make: @Sendable () async throws -> String = {
+            await gate.pass()
+            try Task.checkCancellation()
+            return "value"
+        }
+        let first = Task { try await cache.value(for: 1, make: make) }
+        let second = Task { try await cache.value(for: 1, make: make) }
+        while cache.statistics.hits + cache.statistics.misses < 2 { await Task.yield() }
+        first.cancel()
+        gate.open()
+        #expect(try await second.value == "value")
+    }
+
+    // MARK: - Painters
+
+    private struct Order {
+        var content: TileContent
+        var coord: TileCoord
+        var classes: HexagonClasses
+    }
+
+    private func order() throws -> Order {
+        let row = ObservationRow(
+            key: ObservationKey(observedAt: noon, tag: 1), cell: try cell(10, 50),
+            altitude: AltitudeBand(try AltitudeBlock(thousands: 30).orMissing()),
+            intensity: .reported(.moderate, edr: nil), observedAt: noon, category: nil,
+            source: SourceNumber(rawValue: 0), kind: .inSitu, since: Version(rawValue: 1))
+        let window = Window(
+            rows: [row], sources: [WindowSource(number: SourceNumber(rawValue: 0), id: try source("a"), merge: .keep)])
+        let plane = Frame(window: window, at: noon, filter: Filter(), table: SeverityTable()).plane()
+        let coord = try TileCoord(z: 0, x: 0, y: 0).orMissing()
+        let styles = try StyleLibrary(folder: World.repository.appending(path: "Styles").path)
+        return Order(
+            content: TileContent(of: plane, in: coord), coord: coord, classes: try HexagonClasses(styles.default))
+    }
+
+    @Test("many more tiles than painters are painted, in turn")
+    func painters() async throws {
+        let pool = try PaintPool(width: 2, queueLimit: 100)
+        let order = try order()
+        let pngs = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await pool.paint(order.content, at: order.coord, scale: .one, classes: order.classes)
+                }
+            }
+            return try await group.reduce(into: [[UInt8]]()) { $0.append($1) }
+        }
+        #expect(pngs.count == 20)
+        #expect(Set(pngs).count == 1)
+    }
+
+    @Test("a full queue turns away with 503 and Retry-After, and cancelled waiters leave their place")
+    func fullQueue() async throws {
+        let pool = try PaintPool(width: 1, queueLimit: 1)
+        let order = try order()
+        let results = await withTaskGroup(of: Result<[UInt8], any Error>.self) { group in
+            for _ in 0..<40 {
+                group.addTask {
+                    do {
+                        return .success(
+                            try await pool.paint(order.content, at: order.coord, scale: .three, classes: order.classes))
+                    } catch { return .failure(error) }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        var painted = 0
+        for result in results {
+            switch result {
+            case .success: painted += 1
+            case .failure(let error as Problem):
+                #expect(error.status == .serviceUnavailable)
+                #expect(error.code == "overloaded")
+                #expect(error.retryAfterSeconds == 1)
+            case .failure(let error): Issue.record(error)
+            }
+        }
+        #expect(painted >= 2)
+
+        // Everyone cancels; whoever comes next is served all the same.
+        let cancelled = (0..<10).map { _ in
+            Task { try await pool.paint(order.content, at: order.coord, scale: .three, classes: order.classes) }
+        }
+        for task in cancelled { task.cancel() }
+        for task in cancelled { _ = await task.result }
+        let png = try await pool.paint(order.content, at: order.coord, scale: .one, classes: order.classes)
+        #expect(try PNG.decode(png).width == 256)
+    }
+}

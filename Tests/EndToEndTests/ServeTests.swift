@@ -1,0 +1,289 @@
+import BillowRaster
+import Foundation
+import Testing
+
+@Suite("billow serve, from outside")
+struct ServeTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func colours(_ answer: Answer) throws -> Set<String> {
+        #expect(answer.status == 200, "\(answer.text.prefix(300))")
+        return Set(try PNG.decode([UInt8](answer.body)).pixels.filter { $0.alpha > 0 }.map(\.hexadecimal))
+    }
+
+    /// z6 over the south of Florida.
+    private static let florida = "/tiles/hexagons/20260721T200000Z/6/17/27.png"
+
+    @Test(
+        "imported reports are on the tile of their time, at once and beside the running server; SIGTERM ends it with 0")
+    func importBeside() async throws {
+        let database = folder.path("x.sqlite")
+        let server = try await Server("--database", database)
+        #expect(try await server.get("/readyz").status == 200)
+        #expect(try await server.status()["version"].integer == 0)
+        #expect(try await server.get(Self.florida).status == 404)
+
+        let result = try await Command.run("import", "--database", database, Repository.florida)
+        #expect(result.status == 0)
+        // Looked at four times a second; the rest is for a busy machine.
+        try await eventually("the import to show", within: .seconds(5)) {
+            try await server.status()["version"].integer ?? 0 > 0
+        }
+        let tile = try await server.get(Self.florida)
+        #expect(!(try colours(tile)).isEmpty)
+        #expect(tile.header("X-Frame-Time") == "2026-07-21T20:00:00Z")
+        let tag = try tile.header("ETag").orMissing("ETag")
+        #expect(try await server.get(Self.florida, ["If-None-Match": tag]).status == 304)
+        #expect(try await server.get("/collections/pireps/items?limit=100").json["features"].items.count == 57)
+        #expect(try await server.get("/export/pireps.csv").text.split(separator: "\r\n").count == 58)
+        #expect(try await server.get("/").text.contains("<html"))
+
+        #expect(try await server.stop() == 0)
+        #expect(try server.command.standardError.contains("stopped"))
+
+        // Another start serves the same bytes, without any upstream.
+        let second = try await Server("--database", database)
+        #expect(try await second.get(Self.florida).body == tile.body)
+        #expect(try await second.stop() == 0)
+    }
+
+    @Test("a port that is taken is one sentence and status 69")
+    func portTaken() async throws {
+        let server = try await Server("--database", folder.path("a.sqlite"))
+        let other = try await Command.run("serve", "--port", "\(server.port)", "--database", folder.path("b.sqlite"))
+        #expect(other.status == 69)
+        #expect(other.errors.contains("billow: 127.0.0.1:\(server.port) is taken; choose another port with --port"))
+        #expect(try await server.get("/healthz").status == 200)
+        #expect(try await server.stop() == 0)
+    }
+
+    @Test("SIGTERM and SIGINT end it while a connection is open", arguments: [SIGTERM, SIGINT])
+    func signals(signal: Int32) async throws {
+        let server = try await Server("--database", folder.path("a.sqlite"))
+        // The client keeps this connection.
+        #expect(try await server.get("/status").status == 200)
+        server.command.signal(signal)
+        #expect(try await server.command.status(within: .seconds(8)) == 0)
+    }
+
+    @Test("what a broken client sends is refused without harm")
+    func brokenRequests() async throws {
+        let server = try await Server("--database", folder.path("a.sqlite"))
+        for text in [
+            "\u{0}\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
+            "GET /\u{FF} HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /tiles/hexagons/latest/\u{663}/0/0.png HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /\(String(repeating: "a", count: 100_000)) HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\nHost: x\r\nX: \(String(repeating: "a", count: 200_000))\r\n\r\n",
+        ] {
+            let reply = try Raw.send(text, to: server.port)
+            let line = reply.prefix { $0 != "\r\n" && $0 != "\r" }
+            #expect(reply.isEmpty || line.contains(" 40") || line.contains(" 41") || line.contains(" 43"), "\(line)")
+        }
+        #expect(try await server.get("/healthz").status == 200)
+        #expect(try await server.stop() == 0)
+    }
+
+    @Test("bad settings: every problem is named, no key is printed, and the status is 64")
+    func badSettings() async throws {
+        let secret = "SECRET-4711"
+        let file = try folder.write(
+            "bad.yaml",
+            """
+            server: { port: 99999, colour: red }
+            retention: forever
+            sources:
+              - id: "a b"
+                kind: skypath
+                baseURL: ftp://nowhere
+                apiKey: "\(secret)\\u0007"
+                update: PT0S
+            """)
+        let result = try await Command.run("serve", "--database", folder.path("a.sqlite"), "--config", file)
+        #expect(result.status == 64)
+        for word in ["server.port", "server.colour", "retention", "sources[0].id", "baseURL", "apiKey", "update"] {
+            #expect(result.errors.contains(word), "\(word): \(result.errors)")
+        }
+        #expect(!result.errors.contains(secret))
+
+        let broken = try folder.write("broken.yaml", "sources:\n  - apiKey: \"\(secret)\n    kind: [\n")
+        let unreadable = try await Command.run("serve", "--database", folder.path("a.sqlite"), "--config", broken)
+        #expect(unreadable.status == 64)
+        #expect(unreadable.errors.contains("is not YAML"))
+        #expect(!unreadable.errors.contains(secret), "\(unreadable.errors)")
+    }
+
+    @Test("real and simulated data never share a database")
+    func mixing() async throws {
+        let real = folder.path("real.sqlite")
+        _ = try await Command.run("import", "--database", real, Repository.florida)
+        let demo = try await Command.run("serve", "--demo", "--port", "0", "--database", real)
+        #expect(demo.status == 65)
+        #expect(demo.errors.contains("must not be mixed"))
+    }
+
+    @Test("the environment sets what no flag does")
+    func environment() async throws {
+        let server = try await Server(environment: [
+            "BILLOW_DATABASE": folder.path("env.sqlite"), "BILLOW_SERVER_PUBLIC_URL": "https://maps.example",
+        ])
+        #expect(FileManager.default.fileExists(atPath: folder.path("env.sqlite")))
+        #expect(try await server.get("/tiles/hexagons.json").text.contains("https://maps.example/tiles/"))
+        #expect(try await server.stop() == 0)
+    }
+
+    // MARK: - With an upstream
+
+    @Test("the demo shows a simulated picture, and says that it is one", .timeLimit(.minutes(2)))
+    func demo() async throws {
+        let server = try await Server("--demo", "--database", folder.path("demo.sqlite"))
+        try await eventually("a picture", within: .seconds(90)) {
+            let tile = try await server.get("/tiles/hexagons/latest/1/0/0.png")
+            return try tile.header("X-Simulated") == "true" && !colours(tile).isEmpty
+        }
+        #expect(try await server.get("/tiles/hexagons.json").text.contains("SIMULATED"))
+        #expect(try await server.stop() == 0)
+    }
+
+    @Test("SIGKILL during the first sync loses nothing that was seen, and doubles nothing", .timeLimit(.minutes(2)))
+    func killed() async throws {
+        let simulator = try await Simulator(flights: 60)
+        let settings = try simulator.settings(in: folder)
+        let database = folder.path("sim.sqlite")
+        let server = try await Server("--database", database, "--config", settings)
+        var version = 0
+        var rowsSeen = 0
+        try await eventually("the first batch", within: .seconds(60)) {
+            let status = try await server.status()
+            version = status["version"].integer ?? 0
+            rowsSeen = status["liveObservations"].integer ?? 0
+            return version > 0
+        }
+        // At once: of the batches of the first sync, the first is there, the last is not (on all but very fast machines).
+        server.command.signal(SIGKILL)
+        #expect(try await server.command.status() == -SIGKILL)
+        simulator.command.signal(SIGKILL)
+        _ = try await simulator.command.status()
+
+        // Without any upstream: what was seen is there at once.
+        let second = try await Server("--database", database, "--config", settings)
+        let status = try await second.status()
+        #expect(status["version"].integer ?? 0 >= version)
+        #expect(status["liveObservations"].integer ?? 0 >= rowsSeen)
+        #expect(rowsSeen > 1_000)
+        let rows = Set(try await second.get("/export/observations.csv").text.split(separator: "\r\n"))
+        #expect(rows.count > rowsSeen)
+        #expect(try await second.get("/tiles/hexagons/latest/1/0/0.png").header("X-Simulated") == "true")
+
+        // The upstream is back: the sync goes on where it was, and ends without duplicates.
+        let again = try await Simulator(flights: 60, port: simulator.port)
+        try await eventually("a whole sync", within: .seconds(60)) {
+            let source = try await second.status()["sources"][0]
+            return source["lastSuccess"].string != nil && source["lastError"].isAbsent
+        }
+        let final = try await second.get("/export/observations.csv?category=C60").text.split(separator: "\r\n")
+            .dropFirst()
+        let places = final.map { row -> Substring in
+            // h3, altitude … and the time, which no two rows may share.
+            let columns = row.split(separator: ",", omittingEmptySubsequences: false)
+            return Substring("\(columns[1]) \(columns[3]) \(columns[4]) \(columns[9])")
+        }
+        #expect(final.count >= rows.count - 1)
+        #expect(Set(places).count == places.count)
+        #expect(
+            rows.subtracting(try await second.get("/export/observations.csv").text.split(separator: "\r\n")).isEmpty)
+        #expect(try await second.stop() == 0)
+        again.command.signal(SIGTERM)
+        #expect(try await again.command.status() == 0)
+    }
+
+    @Test("an upstream that fails costs no picture: status tells, and it recovers", .timeLimit(.minutes(2)))
+    func faults() async throws {
+        let simulator = try await Simulator(flights: 20)
+        let server = try await Server(
+            "--database", folder.path("f.sqlite"), "--config", try simulator.settings(in: folder))
+        func source() async throws -> JSON { try await server.status()["sources"][0] }
+        try await eventually("a sync") { try await source()["lastSuccess"].string != nil }
+        #expect(try await source()["reachable"].bool == true)
+        let before = try await server.get("/collections/observations/items?limit=1").json["features"][0]["id"].string
+        #expect(before != nil)
+
+        for (fault, reachable) in [("server-error", true), ("connection-reset", false)] {
+            try await simulator.fault(fault)
+            try await eventually("\(fault) to be noticed") {
+                let state = try await source()
+                return state["lastError"]["code"].string?.isEmpty == false && state["reachable"].bool == reachable
+            }
+            let state = try await source()
+            #expect(state["consecutiveFailures"].integer ?? 0 > 0)
+            #expect(state["lastError"]["message"].string?.isEmpty == false)
+            #expect(state["lastError"]["message"].string?.contains("demo") == false, "no key in messages")
+            let tile = try await server.get("/tiles/hexagons/latest/1/0/0.png")
+            #expect(!(try colours(tile)).isEmpty)
+            #expect(try await server.get("/readyz").status == 200)
+            let failedAt = state["lastError"]["at"].string
+            try await simulator.fault("none")
+            try await eventually("recovery from \(fault)") {
+                let state = try await source()
+                return state["lastError"].isAbsent && (state["lastSuccess"].string ?? "") >= (failedAt ?? "")
+            }
+            #expect(try await source()["consecutiveFailures"].integer == 0)
+        }
+        #expect(try await server.stop() == 0)
+        simulator.command.signal(SIGTERM)
+        #expect(try await simulator.command.status() == 0)
+    }
+
+    @Test("a refused key ends the attempts and is said, without the key")
+    func refusedKey() async throws {
+        let simulator = try await Simulator(flights: 5)
+        let settings = try simulator.settings(in: folder, key: "WRONG-4711")
+        let server = try await Server("--database", folder.path("k.sqlite"), "--config", settings)
+        try await eventually("the refusal") { try await server.status()["sources"][0]["session"].bool == false }
+        let text = try await server.get("/status").text + server.command.standardError
+        #expect(!text.contains("WRONG-4711"))
+        #expect(try await server.stop() == 0)
+
+        let once = try await Command.run("sync", "--once", "--database", folder.path("k.sqlite"), "--config", settings)
+        #expect(once.status == 69)
+        #expect(!once.errors.contains("WRONG-4711"))
+        let right = try simulator.settings(in: folder)
+        let synced = try await Command.run("sync", "--once", "--database", folder.path("k.sqlite"), "--config", right)
+        #expect(synced.status == 0, "\(synced.errors)")
+        #expect(synced.errors.contains("sim: "))
+    }
+}
+
+/// Bytes over a plain socket.
+enum Raw {
+    static func send(_ text: String, to port: Int) throws -> String {
+        let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard handle >= 0 else { throw Missing(description: "a socket") }
+        defer { close(handle) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(handle, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { throw Missing(description: "a connection") }
+        var limit = timeval(tv_sec: 5, tv_usec: 0)
+        setsockopt(handle, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            // The server may have hung up already, which is an answer too.
+            let sent = bytes.withUnsafeBytes { Glibc.send(handle, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard sent > 0 else { break }
+            bytes = bytes.dropFirst(sent)
+        }
+        var reply = [UInt8](repeating: 0, count: 4_096)
+        let count = reply.withUnsafeMutableBytes { recv(handle, $0.baseAddress, $0.count, 0) }
+        return String(decoding: reply.prefix(max(count, 0)), as: UTF8.self)
+    }
+}
