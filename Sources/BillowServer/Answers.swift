@@ -20,12 +20,12 @@ extension HTTPField.Name {
 
 /// The headers of every answer that shows data.
 enum AnswerHeaders {
-    /// Kept until the next minute begins, when the picture ages: so the tiles of one view expire together.
-    static func make(age: Age, instant: Instant, publication: Publication) -> HTTPFields {
+    /// - Parameter freshSeconds: how long the answer may be kept.
+    static func make(age: Age, instant: Instant, freshSeconds: Int) -> HTTPFields {
         var headers: HTTPFields = [.frameTime: instant.description]
         if let dataTime = age.dataTime { headers[.dataTime] = dataTime.description }
         if age.isSimulated { headers[.simulated] = "true" }
-        headers[.cacheControl] = "public, max-age=\(60 - publication.asOf.seconds % 60)"
+        headers[.cacheControl] = "public, max-age=\(freshSeconds)"
         return headers
     }
 }

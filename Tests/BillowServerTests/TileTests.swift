@@ -77,6 +77,20 @@ struct TileTests {
         }
     }
 
+    @Test("an answer is kept until the next minute by the clock, and hardly at all when the minute is over")
+    func freshness() async throws {
+        try await withWorld(at: noon.advanced(by: 13)) { world in
+            for (seconds, kept) in [(0, 47), (30, 17), (16, 1), (2, 1)] {
+                world.clock.advance(by: seconds)
+                let response = try await world.get("/tiles/hexagons/latest/0/0/0.png")
+                #expect(response.headers[.cacheControl] == "public, max-age=\(kept)")
+            }
+            try await world.refresh()
+            let response = try await world.get("/tiles/hexagons/latest/0/0/0.png")
+            #expect(response.headers[.cacheControl] == "public, max-age=59")
+        }
+    }
+
     @Test("simulated data says so")
     func simulated() async throws {
         try await withWorld(simulated: true) { world in

@@ -41,6 +41,12 @@ public final class FrameSource: Sendable {
         return snapshot
     }
 
+    /// Seconds until the picture is published anew because it ages: what is answered until then expires together. At least
+    /// 1, for the moment when that is due.
+    func freshSeconds(of snapshot: Snapshot) -> Int {
+        max(1, snapshot.publication.asOf.floored(toMultipleOf: 60).seconds + 60 - publisher.now().seconds)
+    }
+
     /// From when to when an instant may be asked for.
     public func extent(of snapshot: Snapshot) -> ClosedRange<Instant> {
         let retained = snapshot.publication.asOf.advanced(by: -retentionSeconds)

@@ -16,7 +16,8 @@ public final class SnapshotPublisher: Service {
 
     private let store: any Store
     private let severityTable: SeverityTable
-    private let now: @Sendable () -> Instant
+    /// The clock by which it publishes.
+    let now: @Sendable () -> Instant
     private let logger: Logger
     private let current: Mutex<Snapshot?> = Mutex(nil)
     private let extent: Mutex<ClosedRange<Instant>?> = Mutex(nil)

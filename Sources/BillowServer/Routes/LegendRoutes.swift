@@ -58,7 +58,7 @@ struct LegendRoutes: Sendable {
             style: try styles.style(reader), layer: layer, severities: filter.severities, simulated: age.isSimulated,
             notes: notes)
         var headers = AnswerHeaders.make(
-            age: age, instant: snapshot.publication.asOf, publication: snapshot.publication)
+            age: age, instant: snapshot.publication.asOf, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.cacheControl] = "no-cache"
         return (legend, headers)
     }

@@ -39,7 +39,7 @@ struct TileRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let instant = try frames.instant(try QueryReader.time(parameters.text("time")), in: snapshot)
         let age = ageRule.age(of: snapshot, filter: filter)
-        var headers = AnswerHeaders.make(age: age, instant: instant, publication: snapshot.publication)
+        var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         let known = EntityTags(request.headers[.ifNoneMatch])
         let tile = try await tiles.tile(
             TileService.Request(coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style),
@@ -132,7 +132,7 @@ struct TileRoutes: Sendable {
                 version: snapshot.publication.version.rawValue, asOf: snapshot.publication.asOf.description,
                 dataTime: age.dataTime?.description, stale: age.isStale, simulated: age.isSimulated,
                 resolutions: (0...14).map(DrawnResolution.of)))
-        var headers = AnswerHeaders.make(age: age, instant: instant, publication: snapshot.publication)
+        var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.cacheControl] = "no-cache"
         return try JSONAnswer.make(answer, headers: headers, request: request)
     }
