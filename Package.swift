@@ -14,7 +14,8 @@ let package = Package(
         .executable(name: "billow", targets: ["billow"]),
         .library(name: "SkyPath", targets: ["SkyPath"]),
         .library(name: "AviationWeather", targets: ["AviationWeather"]),
-        .library(name: "BillowKernel", targets: ["Geometry", "Turbulence", "BillowSnapshot", "BillowRaster", "BillowTiles"]),
+        .library(
+            name: "BillowKernel", targets: ["Geometry", "Turbulence", "BillowSnapshot", "BillowRaster", "BillowTiles"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -105,7 +106,8 @@ let package = Package(
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TurbulenceTests", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .testTarget(
-            name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"], swiftSettings: strict),
+            name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"],
+            swiftSettings: strict),
         .testTarget(
             name: "BillowSnapshotTests", dependencies: ["TestSupport", "BillowSnapshot", "Turbulence", "Geometry"],
             swiftSettings: strict),
@@ -115,7 +117,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BillowStoreTests",
-            dependencies: ["TestSupport", "BillowStore", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "TestSupport", "BillowStore", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "BillowExchangeTests",
@@ -147,8 +151,12 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: strict),
-        .testTarget(name: "EndToEndTests", dependencies: ["billow", "BillowRaster",
-            .product(name: "AsyncHTTPClient", package: "async-http-client")], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "billow", "BillowRaster",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

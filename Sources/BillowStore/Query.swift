@@ -84,7 +84,8 @@ enum Query {
     static let all = [
         head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
         insertObservation, closeObservation, observationByKey, openObservationByExternalID, openObservationByFeatureID,
-        openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport, closeReport, openReport,
+        openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
+        closeReport, openReport,
         openReportByID, openReports,
     ]
 }

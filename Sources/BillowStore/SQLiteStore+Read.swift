@@ -55,7 +55,9 @@ extension SQLiteStore {
             func instant(_ query: String) throws -> Instant? {
                 try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
             }
-            guard let oldest = try instant(Query.oldestKey), let newest = try instant(Query.newestKey) else { return nil }
+            guard let oldest = try instant(Query.oldestKey), let newest = try instant(Query.newestKey) else {
+                return nil
+            }
             return oldest...max(oldest, newest)
         }
     }

@@ -102,8 +102,9 @@ enum CellOutline {
         }
         // A ring around a pole is a world wide: moved to where 32 bits hold it.
         let shift =
-            if unrolled.contains(where: { $0.x > Int64(Int32.max) }) { -Grid.world } else
-            if unrolled.contains(where: { $0.x < Int64(Int32.min) }) { Grid.world } else { Int64(0) }
+            if unrolled.contains(where: { $0.x > Int64(Int32.max) }) {
+                -Grid.world
+            } else if unrolled.contains(where: { $0.x < Int64(Int32.min) }) { Grid.world } else { Int64(0) }
         for index in unrolled.indices { unrolled[index].x += shift }
         for point in unrolled { vertices.append(GridPoint(Int32(clamping: point.x), Int32(clamping: point.y))) }
     }

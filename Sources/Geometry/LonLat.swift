@@ -77,7 +77,9 @@ public struct BoundingBox: Sendable, Hashable {
 extension GridBox {
     /// The smallest box of grid points around a box of degrees; one across the antimeridian reaches beyond 2³⁰.
     public init(_ box: BoundingBox) {
-        func units(_ value: Double, _ rule: FloatingPointRoundingRule) -> Int64 { Int64(Grid.units(value).rounded(rule)) }
+        func units(_ value: Double, _ rule: FloatingPointRoundingRule) -> Int64 {
+            Int64(Grid.units(value).rounded(rule))
+        }
         let east = box.crossesAntimeridian ? box.east + 360 : box.east
         self.init(
             minX: units(UnitMercator.x(longitude: box.west), .down),

@@ -54,7 +54,8 @@ extension Instant: CustomStringConvertible {
         let (year, month, day) = CivilDate.from(daysSince1970: days)
         let dash = separators ? "-" : ""
         let colon = separators ? ":" : ""
-        return "\(year)\(dash)\(two(month))\(dash)\(two(day))T\(two(time / 3_600))\(colon)\(two(time / 60 % 60))\(colon)"
+        return
+            "\(year)\(dash)\(two(month))\(dash)\(two(day))T\(two(time / 3_600))\(colon)\(two(time / 60 % 60))\(colon)"
             + "\(two(time % 60))Z"
     }
 
@@ -67,17 +68,22 @@ extension Instant: CustomStringConvertible {
         var reader = TimeReader(text)
         guard let year = reader.number(4) else { return nil }
         let extended = reader.skip("-")
-        guard let month = reader.number(2), !extended || reader.skip("-"), let day = reader.number(2) else { return nil }
+        guard let month = reader.number(2), !extended || reader.skip("-"), let day = reader.number(2) else {
+            return nil
+        }
         guard reader.skip("T") || reader.skip("t") || (extended && reader.skip(" ")) else { return nil }
         // Colons are accepted in paths beside a date without dashes.
         guard let hour = reader.number(2) else { return nil }
         let colons = reader.skip(":")
-        guard let minute = reader.number(2), !colons || reader.skip(":"), let second = reader.number(2) else { return nil }
+        guard let minute = reader.number(2), !colons || reader.skip(":"), let second = reader.number(2) else {
+            return nil
+        }
         if reader.skip(".") || reader.skip(",") {
             guard fraction, reader.skipDigits() > 0 else { return nil }
         }
         guard let offset = reader.zone(), reader.isAtEnd else { return nil }
-        guard (1...12).contains(month), day >= 1, day <= CivilDate.days(inMonth: month, of: year), hour < 24, minute < 60,
+        guard (1...12).contains(month), day >= 1, day <= CivilDate.days(inMonth: month, of: year), hour < 24,
+            minute < 60,
             second < 60
         else { return nil }
         let days = CivilDate.daysSince1970(year: year, month: month, day: day)

@@ -47,7 +47,13 @@ public enum Intensity: Sendable, Hashable {
 
     /// nil where neither is known.
     public init?(severity: Severity?, edr: EDR?) {
-        if let severity { self = .reported(severity, edr: edr) } else if let edr { self = .measured(edr) } else { return nil }
+        if let severity {
+            self = .reported(severity, edr: edr)
+        } else if let edr {
+            self = .measured(edr)
+        } else {
+            return nil
+        }
     }
 }
 

@@ -33,7 +33,9 @@ public enum Severity: UInt8, Sendable, Hashable, CaseIterable, Comparable {
 
     /// A number 0–4 or a name, as parameters write it.
     public init?(_ text: some StringProtocol) {
-        if let number = UInt8(text), text.utf8.count == 1 { self.init(rawValue: number) } else {
+        if let number = UInt8(text), text.utf8.count == 1 {
+            self.init(rawValue: number)
+        } else {
             guard let match = Severity.allCases.first(where: { $0.name == text }) else { return nil }
             self = match
         }

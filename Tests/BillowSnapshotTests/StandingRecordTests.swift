@@ -73,10 +73,12 @@ struct StandingRecordTests {
     @Test("a 0 at another level, from another source or for another category erases nothing")
     func otherPlacesStay() {
         let four = RowMaker.row(.moderateSevere, minute: 0)
-        #expect(RowMaker.severity([four, RowMaker.row(.smooth, minute: 20, altitude: 36)], minute: 30) == .moderateSevere)
+        #expect(
+            RowMaker.severity([four, RowMaker.row(.smooth, minute: 20, altitude: 36)], minute: 30) == .moderateSevere)
         #expect(RowMaker.severity([four, RowMaker.row(.smooth, minute: 20, source: 2)], minute: 30) == .moderateSevere)
         #expect(
-            RowMaker.severity([four, RowMaker.row(.smooth, minute: 20, category: "C60")], minute: 30) == .moderateSevere)
+            RowMaker.severity([four, RowMaker.row(.smooth, minute: 20, category: "C60")], minute: 30) == .moderateSevere
+        )
     }
 
     @Test("a replaced record does not come back through a severity filter")
@@ -124,10 +126,12 @@ struct StandingRecordTests {
         #expect(RowMaker.severity(rows, minute: minutes, Filter(history: history)) == nil)
     }
 
-    @Test("altitude bands overlap [minimum, maximum)", arguments: [
-        (nil, nil, true), (35_000, 36_000, true), (36_000, 37_000, true), (37_000, nil, true), (38_000, nil, false),
-        (nil, 35_000, false), (nil, 36_000, true), (30_000, 60_000, true),
-    ] as [(Int?, Int?, Bool)])
+    @Test(
+        "altitude bands overlap [minimum, maximum)",
+        arguments: [
+            (nil, nil, true), (35_000, 36_000, true), (36_000, 37_000, true), (37_000, nil, true), (38_000, nil, false),
+            (nil, 35_000, false), (nil, 36_000, true), (30_000, 60_000, true),
+        ] as [(Int?, Int?, Bool)])
     func altitudes(minimum: Int?, maximum: Int?, expected: Bool) throws {
         let rows = [RowMaker.row(.light, minute: 0, altitude: 35, top: 37)]
         let range = try AltitudeRange(minimumFeet: minimum, maximumFeet: maximum)
@@ -191,10 +195,12 @@ struct WindowOracleTests {
         for row in rows {
             guard row.observedAt <= instant, row.observedAt > instant.advanced(by: -history) else { continue }
             let replaces = RowMaker.sources[Int(row.source.rawValue)].merge == .replace
-            let isReplaced = replaces && rows.contains {
-                $0.source == row.source && $0.cell == row.cell && $0.altitude == row.altitude
-                    && $0.category == row.category && $0.observedAt > row.observedAt && $0.observedAt <= instant
-            }
+            let isReplaced =
+                replaces
+                && rows.contains {
+                    $0.source == row.source && $0.cell == row.cell && $0.altitude == row.altitude
+                        && $0.category == row.category && $0.observedAt > row.observedAt && $0.observedAt <= instant
+                }
             guard !isReplaced, let severity = row.intensity.severity else { continue }
             let old = found[row.cell]
             found[row.cell] = (max(old?.0 ?? .smooth, severity), (old?.1 ?? 0) + 1)

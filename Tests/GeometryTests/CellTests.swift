@@ -30,10 +30,12 @@ struct CellTests {
         }
     }
 
-    @Test("text that is not an H3 cell of resolution 5", arguments: [
-        "", "0", "85283473ffffffff0", "84283473fffffff", "8928308280fffff", "ffffffffffffffff", "85283473FFFFFF",
-        "x5283473fffffff", "+85283473fffffff", "85283473ffffffé", "8508000bfffffff0", "0x85283473fffffff",
-    ])
+    @Test(
+        "text that is not an H3 cell of resolution 5",
+        arguments: [
+            "", "0", "85283473ffffffff0", "84283473fffffff", "8928308280fffff", "ffffffffffffffff", "85283473FFFFFF",
+            "x5283473fffffff", "+85283473fffffff", "85283473ffffffé", "8508000bfffffff0", "0x85283473fffffff",
+        ])
     func refused(text: String) {
         #expect(Cell(h3String: text) == nil)
     }

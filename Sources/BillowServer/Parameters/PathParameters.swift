@@ -22,7 +22,9 @@ extension String {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else { return nil }
+            guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else {
+                return nil
+            }
             bytes.append(high << 4 | low)
         }
         return bytes

@@ -135,7 +135,8 @@ struct CollectionRoutes: Sendable {
             if let next { Self.link(&json, rel: "next", href: here + "?" + query.nextQuery(reader, after: next)) }
             json.closeArray()
         }
-        var headers = AnswerHeaders.make(age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = AnswerHeaders.make(
+            age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         return BytesAnswer.make(writer.drain(), headers: headers, request: request)
     }
@@ -166,7 +167,8 @@ struct CollectionRoutes: Sendable {
                 detail: "There is no feature '\(id.prefix(100))' in \(collection.rawValue) at \(query.instant).",
                 parameter: "featureId", value: String(id.prefix(100)))
         }
-        var headers = AnswerHeaders.make(age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = AnswerHeaders.make(
+            age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         return BytesAnswer.make(writer.drain(), headers: headers, request: request)
     }

@@ -33,7 +33,8 @@ struct ExportRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
         let age = ageRule.age(of: snapshot, filter: query.filter)
-        var headers = AnswerHeaders.make(age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = AnswerHeaders.make(
+            age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = format.mediaType
         headers[.contentDisposition] =
             "attachment; filename=\"\(collection.rawValue)-\(query.instant.compact).\(format.rawValue)\""

@@ -120,7 +120,8 @@ struct OperationRoutes: Sendable {
             now: now.description, started: started.description, ready: snapshot != nil && !readiness.isDraining,
             draining: readiness.isDraining, simulated: age?.isSimulated ?? false, stale: age?.isStale ?? false,
             dataTime: age?.dataTime?.description, liveFrom: snapshot?.liveFrom.description,
-            liveObservations: snapshot?.window.count ?? 0, oldestObservation: publisher.observed?.lowerBound.description,
+            liveObservations: snapshot?.window.count ?? 0,
+            oldestObservation: publisher.observed?.lowerBound.description,
             newestObservation: publisher.observed?.upperBound.description, storeFailure: publisher.storeFailure,
             tileCache: Cache(entries: cache.entries, bytes: cache.cost, hits: cache.hits, misses: cache.misses),
             sources: sources(snapshot, now))
@@ -153,7 +154,8 @@ struct OperationRoutes: Sendable {
             Source(
                 id: source.id.name, kind: "stored", simulated: source.simulated,
                 stale: source.fetchedAt != nil && isStale(source.fetchedAt, now),
-                lastSuccess: source.fetchedAt?.description, ageSeconds: source.fetchedAt.map { now.seconds - $0.seconds },
+                lastSuccess: source.fetchedAt?.description,
+                ageSeconds: source.fetchedAt.map { now.seconds - $0.seconds },
                 completeSince: source.completeSince?.description)
         }
         return configured + others
