@@ -1,6 +1,7 @@
 import BillowSnapshot
 import Foundation
 import Geometry
+import TestSupport
 import Testing
 import Turbulence
 
