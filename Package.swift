@@ -113,7 +113,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BillowTilesTests",
-            dependencies: ["BillowTiles", "BillowRaster", "BillowSnapshot", "Turbulence", "Geometry"],
+            dependencies: ["TestSupport", "BillowTiles", "BillowRaster", "BillowSnapshot", "Turbulence", "Geometry"],
             swiftSettings: strict),
         .testTarget(
             name: "BillowStoreTests",

@@ -61,29 +61,34 @@ public final class CoverageRaster {
     /// - Complexity: O(pixels crossed by its edges inside the raster)
     public func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, class lane: Int) {
         precondition(lane >= 0 && lane < Self.classes)
-        guard corners.count >= 3 else { return }
         var signs = Shares.zero
         signs[lane] = 1
+        add(corners, signs: signs)
+    }
+
+    /// Adds a polygon to several classes at once: `signs` is 1 for a class that it belongs to, −1 (as 65,535) for one that it
+    /// is taken out of.
+    public func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, signs: Shares) {
+        guard corners.count >= 3 else { return }
+        let backward = Shares.zero &- signs
         var previous = corners[corners.count - 1]
         for corner in corners {
-            addEdge(from: previous, to: corner, signs: signs)
+            // Always from north to south, so that both neighbours compute the same numbers.
+            if previous.y < corner.y {
+                addDownward(previous, corner, signs: signs)
+            } else if corner.y < previous.y {
+                addDownward(corner, previous, signs: backward)
+            }
             previous = corner
         }
     }
 
-    /// Adds one edge to several classes at once: `signs` is 1 for a class whose polygon it belongs to, −1 (as 65,535) for one
-    /// whose polygon has it the other way round. An edge between two classes is so added once for both.
+    /// Adds one edge from its northern end a to its southern end b to several classes at once.
     ///
     /// A ring that is counter-clockwise on the map goes south along its western side: an edge southward (y growing) begins
-    /// the area to its east, an edge northward ends it.
+    /// the area to its east (`signs` is 1), an edge northward ends it (−1).
     @inline(__always)
-    public func addEdge(from a: SIMD2<Int64>, to b: SIMD2<Int64>, signs: Shares) {
-        // Always from north to south, so that both neighbours compute the same numbers.
-        if a.y == b.y { return }
-        if a.y < b.y { addDownward(a, b, signs: signs) } else { addDownward(b, a, signs: .zero &- signs) }
-    }
-
-    private func addDownward(_ a: SIMD2<Int64>, _ b: SIMD2<Int64>, signs: Shares) {
+    func addDownward(_ a: SIMD2<Int64>, _ b: SIMD2<Int64>, signs: Shares) {
         let bits = Self.subpixelBits
         let firstRow = max(a.y &>> bits, 0)
         let lastRow = min((b.y &- 1) &>> bits, Int64(height) &- 1)
@@ -92,92 +97,74 @@ public final class CoverageRaster {
         if a.x >= limit && b.x >= limit { return }
         lowestRow = min(lowestRow, Int(firstRow))
         highestRow = max(highestRow, Int(lastRow) &+ 1)
-        let dx = b.x &- a.x
-        let dy = b.y &- a.y
-        // Where the edge stands at the top of each row: a function of the whole edge alone, wherever the raster begins.
+        // Where the edge stands at the bottom of each row: a function of the whole edge alone, wherever the raster begins.
+        let slope = Double(b.x &- a.x) / Double(b.y &- a.y)
         var top = max(a.y, firstRow &<< bits)
-        var x = top == a.y ? a.x : a.x &+ Self.floorScale(top &- a.y, dx, dy).quotient
-        if firstRow == lastRow {
-            let bottom = min(b.y, (firstRow &+ 1) &<< bits)
-            let end = bottom == b.y ? b.x : a.x &+ Self.floorScale(bottom &- a.y, dx, dy).quotient
-            addSpan(row: Int(firstRow), x0: x, x1: end, cover: bottom &- top, signs: signs, limit: limit)
-            return
-        }
-        // From row to row by quotient and remainder, which comes to the same without dividing.
-        var next = Self.floorScale((firstRow &+ 1) &<< bits &- a.y, dx, dy)
-        let step = Self.floorScale(min(Self.subpixels, dy), dx, dy)
+        var x = top == a.y ? a.x : a.x &+ Self.whole(Double(top &- a.y) * slope)
         for row in firstRow...lastRow {
             let bottom = min(b.y, (row &+ 1) &<< bits)
-            let nextX = bottom == b.y ? b.x : a.x &+ next.quotient
-            addSpan(row: Int(row), x0: x, x1: nextX, cover: bottom &- top, signs: signs, limit: limit)
+            let end = bottom == b.y ? b.x : a.x &+ Self.whole(Double(bottom &- a.y) * slope)
+            addSpan(row: Int(row), x0: x, x1: end, cover: bottom &- top, signs: signs, limit: limit)
             top = bottom
-            x = nextX
-            next.quotient &+= step.quotient
-            next.remainder &+= step.remainder
-            if next.remainder >= dy {
-                next.quotient &+= 1
-                next.remainder &-= dy
-            }
+            x = end
         }
     }
 
     /// The part of an edge inside one row: from x0 at its top to x1 at its bottom, `cover` subpixels high.
+    ///
+    /// Usually it lies in one column or two, and which is hard to foretell: so one way without branches for both.
     @inline(__always)
     private func addSpan(row: Int, x0: Int64, x1: Int64, cover: Int64, signs: Shares, limit: Int64) {
         let bits = Self.subpixelBits
         let left = min(x0, x1)
         let right = max(x0, x1)
         let column = left &>> bits
-        if column == (right &- 1) &>> bits || left == right {
-            // Within one column: the usual case.
-            if left >= limit { return }
-            if left < 0 { return put(row, column: 0, cover: cover, fraction: 0, signs: signs) }
-            let fraction = x0 &+ x1 &- column &<< (bits &+ 1)
-            return put(row, column: Int(column), cover: cover, fraction: fraction, signs: signs)
+        let start = column &<< bits
+        if left < 0 || right > limit || left == limit || right &- start > 2 &* Self.subpixels {
+            return addSlope(row: row, left: left, right: right, cover: cover, signs: signs, limit: limit)
         }
-        addSlope(row: row, left: left, right: right, cover: cover, signs: signs, limit: limit)
+        let length = right &- left
+        let here = min(Self.subpixels &- (left &- start), length)
+        let upright: Int64 = length == 0 ? 1 : 0
+        let first = Self.height(here &+ upright, cover, length &+ upright)
+        let second = cover &- first
+        let beyond = length &- here
+        let up: Int64 = 14 &- bits
+        let later1 = (first &* (2 &* (left &- start) &+ here)) &>> 7
+        let later2 = (second &* beyond) &>> 7
+        let at = cells + (row &* stride &+ Int(column))
+        at[0] &+= signs &* Shares(repeating: UInt16(truncatingIfNeeded: first &<< up &- later1))
+        at[1] &+= signs &* Shares(repeating: UInt16(truncatingIfNeeded: later1 &+ second &<< up &- later2))
+        at[2] &+= signs &* Shares(repeating: UInt16(truncatingIfNeeded: later2))
+        mark(row, Int(column), beyond > 0 ? 7 : 3)
     }
 
-    /// The part of an edge inside one row, across columns: the height at which it enters each is a function of the row's part
-    /// alone, ⌊(where the column ends − left) × cover ÷ length⌋.
+    /// The part of an edge inside one row, across any columns and cut at the raster's sides: the height at which it enters
+    /// each is a function of the row's part alone.
     @inline(never)
     private func addSlope(row: Int, left: Int64, right: Int64, cover: Int64, signs: Shares, limit: Int64) {
         let bits = Self.subpixelBits
+        if left >= limit { return }
         let length = right &- left
         var start = left
         var done: Int64 = 0
-        var column = left &>> bits
         if left < 0 {
             start = min(right, 0)
-            done = start == right ? cover : Self.part(0 &- left, cover, length).quotient
+            done = start == right ? cover : Self.height(0 &- left, cover, length)
             put(row, column: 0, cover: done, fraction: 0, signs: signs)
-            column = 0
+        } else if length == 0 {
+            let column = left &>> bits
+            put(row, column: Int(column), cover: cover, fraction: 2 &* (left &- column &<< bits), signs: signs)
         }
         let last = min(right, limit)
-        guard start < last else { return }
-        var reached = Self.part(min((column &+ 1) &<< bits, right) &- left, cover, length)
-        var step: (quotient: Int64, remainder: Int64) = (0, 0)
-        var hasStep = false
+        var column = max(start, 0) &>> bits
         while start < last {
             let end = min(right, (column &+ 1) &<< bits)
-            let height = (end == right ? cover : reached.quotient) &- done
+            let height = (end == right ? cover : Self.height(end &- left, cover, length)) &- done
             put(row, column: Int(column), cover: height, fraction: start &+ end &- column &<< (bits &+ 1), signs: signs)
             done &+= height
             start = end
             column &+= 1
-            guard start < last else { break }
-            if !hasStep {
-                // Only where more than two columns are crossed.
-                guard (column &+ 1) &<< bits < right else { continue }
-                step = Self.part(Self.subpixels, cover, length)
-                hasStep = true
-            }
-            reached.quotient &+= step.quotient
-            reached.remainder &+= step.remainder
-            if reached.remainder >= length {
-                reached.quotient &+= 1
-                reached.remainder &-= length
-            }
         }
     }
 
@@ -189,45 +176,29 @@ public final class CoverageRaster {
         let at = cells + (row &* stride &+ column)
         at[0] &+= signs &* Shares(repeating: UInt16(truncatingIfNeeded: here))
         at[1] &+= signs &* Shares(repeating: UInt16(truncatingIfNeeded: later))
+        mark(row, column, 3)
+    }
+
+    /// Marks up to three pixels from a column on, by the bits of `pattern`.
+    @inline(__always)
+    private func mark(_ row: Int, _ column: Int, _ pattern: UInt64) {
         let words = marks + (row &* markWords &+ column &>> 6)
         let bit = UInt64(truncatingIfNeeded: column & 63)
-        words[0] |= 3 &<< bit
-        if bit == 63 { words[1] |= 1 }
+        words[0] |= pattern &<< bit
+        if bit >= 62 { words[1] |= pattern &>> (64 &- bit) }
     }
 
-    /// ⌊part × dx ÷ dy⌋ and what remains, for 0 ≤ part ≤ dy.
+    /// The height that a line of `length` across and `cover` down reaches after `way` across: exact at its end.
     @inline(__always)
-    private static func floorScale(_ part: Int64, _ dx: Int64, _ dy: Int64) -> (quotient: Int64, remainder: Int64) {
-        let small: Int64 = 1 << 31
-        if dy < small, abs(dx) < small {
-            let product = part &* dx
-            let (quotient, remainder) = divide(product.magnitude, UInt64(truncatingIfNeeded: dy))
-            if product >= 0 { return (quotient, remainder) }
-            return remainder == 0 ? (0 &- quotient, 0) : (-1 &- quotient, dy &- remainder)
-        }
-        return wideFloorScale(part, dx, dy)
+    private static func height(_ way: Int64, _ cover: Int64, _ length: Int64) -> Int64 {
+        whole(Double(way &* cover) / Double(length))
     }
 
-    /// ⌊way × cover ÷ length⌋ and what remains: a way of less than 2⁴⁰ and a cover of one pixel at most.
+    /// To the nearest, of any value within ±2⁵⁰: added to 1.5 × 2⁵², it stands in the lowest bits.
     @inline(__always)
-    private static func part(_ way: Int64, _ cover: Int64, _ length: Int64) -> (quotient: Int64, remainder: Int64) {
-        divide(UInt64(truncatingIfNeeded: way &* cover), UInt64(truncatingIfNeeded: length))
-    }
-
-    /// For a divisor of 1 or more.
-    @inline(__always)
-    private static func divide(_ dividend: UInt64, _ divisor: UInt64) -> (quotient: Int64, remainder: Int64) {
-        precondition(divisor > 0)
-        let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
-        return (Int64(truncatingIfNeeded: quotient), Int64(truncatingIfNeeded: remainder))
-    }
-
-    /// A cell near the map's edge at zoom 22: the product needs more than 64 bits.
-    @inline(never)
-    private static func wideFloorScale(_ part: Int64, _ dx: Int64, _ dy: Int64) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = (Int128(part) * Int128(dx)).quotientAndRemainder(dividingBy: Int128(dy))
-        return remainder < 0
-            ? (Int64(quotient - 1), Int64(remainder) + dy) : (Int64(quotient), Int64(remainder))
+    private static func whole(_ value: Double) -> Int64 {
+        let base = 0x1.8p52
+        return Int64(bitPattern: (value + base).bitPattern) &- Int64(bitPattern: base.bitPattern)
     }
 
     /// Hands over every pixel whose shares differ from those of the pixel before it in its row (nothing, before the first),

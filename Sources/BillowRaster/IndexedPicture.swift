@@ -66,6 +66,7 @@ public final class PaletteBuilder {
             }
             while starts.count <= raster.height { starts.append(count) }
         }
+        mixtures.finish()
         rowStarts = starts
     }
 
@@ -73,6 +74,7 @@ public final class PaletteBuilder {
     private func expand(_ raster: CoverageRaster, by palette: [UInt8]) -> [UInt8] {
         let (width, height) = (raster.width, raster.height)
         return [UInt8](unsafeUninitializedCapacity: width * height) { pixels, count in
+            guard let base = pixels.baseAddress else { return }
             runs.withUnsafeBufferPointer { runs in
                 for row in 0..<height {
                     var at = row &* width
@@ -80,10 +82,14 @@ public final class PaletteBuilder {
                     var index: UInt8 = 0
                     for run in rowStarts[row]..<rowStarts[row + 1] {
                         let next = row &* width &+ Int(runs[run].column)
-                        while at < next {
-                            pixels[at] = index
-                            at &+= 1
+                        if next &- at <= 8, at &+ 8 <= pixels.count {
+                            // What is too much is written over.
+                            UnsafeMutableRawPointer(base + at).storeBytes(
+                                of: UInt64(index) &* 0x0101_0101_0101_0101, as: UInt64.self)
+                        } else {
+                            pixels[at..<next].update(repeating: index)
                         }
+                        at = next
                         index = palette[Int(runs[run].mixture)]
                     }
                     pixels[at..<end].update(repeating: index)
@@ -106,6 +112,15 @@ final class MixtureTable {
         var count: UInt32
         /// How many steps a whole pixel has.
         var steps: UInt16
+        /// Where it lies in the table, as long as its level lasts.
+        var slot: UInt16
+    }
+
+    private struct Slot {
+        /// Steps of each class; `empty` where there is none.
+        var key: UInt64
+        var number: UInt32
+        var count: UInt32
     }
 
     /// A byte for each of the eight classes.
@@ -137,23 +152,22 @@ final class MixtureTable {
     /// How many mixtures have a number.
     private(set) var count = 0
     private let seen: UnsafeMutablePointer<Seen>
-    private let keys: UnsafeMutablePointer<UInt64>
-    private let numbers: UnsafeMutablePointer<UInt16>
+    /// By hash of the steps.
+    private let slots: UnsafeMutablePointer<Slot>
     private var level = levels[0]
+    /// The first mixture of the level.
+    private var firstOfLevel = 0
 
     init() {
         seen = .allocate(capacity: 1 << 16)
-        seen.initialize(repeating: Seen(lanes: Lanes(bits: 0), count: 0, steps: 0), count: 1 << 16)
-        keys = .allocate(capacity: 1 << 16)
-        keys.initialize(repeating: Self.empty, count: 1 << 16)
-        numbers = .allocate(capacity: 1 << 16)
-        numbers.initialize(repeating: 0, count: 1 << 16)
+        seen.initialize(repeating: Seen(lanes: Lanes(bits: 0), count: 0, steps: 0, slot: 0), count: 1 << 16)
+        slots = .allocate(capacity: 1 << 16)
+        slots.initialize(repeating: Slot(key: Self.empty, number: 0, count: 0), count: 1 << 16)
     }
 
     deinit {
         seen.deallocate()
-        keys.deallocate()
-        numbers.deallocate()
+        slots.deallocate()
     }
 
     /// The fewest steps that any mixture was told apart in.
@@ -163,14 +177,25 @@ final class MixtureTable {
     var all: UnsafeBufferPointer<Seen> { UnsafeBufferPointer(start: seen, count: count) }
 
     func removeAll() {
-        seen[0] = Seen(lanes: Lanes(bits: 0), count: 1, steps: 255)
+        finish()
+        seen[0] = Seen(lanes: Lanes(bits: 0), count: 1, steps: 255, slot: 0)
         count = 1
         start(Self.levels[0])
     }
 
     private func start(_ level: Level) {
         self.level = level
-        keys.update(repeating: Self.empty, count: 1 << Int(level.slotBits))
+        firstOfLevel = count
+    }
+
+    /// Empties the table and notes how often its mixtures occurred; to be called before `all` is read.
+    func finish() {
+        for number in firstOfLevel..<count {
+            let slot = Int(seen[number].slot)
+            seen[number].count = slots[slot].count
+            slots[slot].key = Self.empty
+        }
+        firstOfLevel = count
     }
 
     /// The number of the mixture that some shares make.
@@ -182,13 +207,12 @@ final class MixtureTable {
         let mask = 1 &<< Int(truncatingIfNeeded: bits) &- 1
         var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) &>> (64 &- bits))
         while true {
-            let found = keys[slot]
-            if found == key {
-                let number = numbers[slot]
-                seen[Int(number)].count &+= 1
-                return number
+            let found = slots + slot
+            if found.pointee.key == key {
+                found.pointee.count &+= 1
+                return UInt16(truncatingIfNeeded: found.pointee.number)
             }
-            if found == Self.empty { return add(key, shares, slot: slot) }
+            if found.pointee.key == Self.empty { return add(key, shares, slot: slot) }
             slot = (slot &+ 1) & mask
         }
     }
@@ -196,15 +220,16 @@ final class MixtureTable {
     @inline(never)
     private func add(_ key: UInt64, _ shares: CoverageRaster.Shares, slot: Int) -> UInt16 {
         if count >= level.limit, let next = Self.levels.first(where: { $0.steps < level.steps }) {
+            finish()
             start(next)
             return number(of: shares)
         }
         // The last level has 256 mixtures at most, so numbers never run out.
         let number = UInt16(truncatingIfNeeded: count)
-        seen[count] = Seen(lanes: Lanes(bits: key), count: 1, steps: level.steps)
+        seen[count] = Seen(
+            lanes: Lanes(bits: key), count: 1, steps: level.steps, slot: UInt16(truncatingIfNeeded: slot))
+        slots[slot] = Slot(key: key, number: UInt32(number), count: 1)
         count += 1
-        keys[slot] = key
-        numbers[slot] = number
         return number
     }
 

@@ -6,15 +6,21 @@
 ///
 /// Source: RFC 1950 (zlib) and RFC 1951 (deflate), one block with dynamic Huffman codes
 final class RowDeflate {
-    /// Literals below 256; else `match` with its length (9 bits) and its distance less one (15 bits).
-    private var tokens: [UInt32] = []
-    private static let match: UInt32 = 1 << 31
+    /// Literals below 256; then repetitions of the byte before by their length less three, then those of the row above.
+    private var tokens: [UInt16] = []
+    private static let run = 256
+    private static let above = 512
+    private static let tokenKinds = 768
     private static let shortestRun = 3
     /// Three bytes from above cost about as much as they do by themselves.
     private static let shortestAbove = 4
     private static let longest = 258
     /// Rows longer than this are compared with nothing above them.
     private static let farthest = 32_768
+
+    /// How often each kind of token occurs, and what it is written as.
+    private var occurrences = [UInt32](repeating: 0, count: tokenKinds)
+    private var codes = [BitString](repeating: BitString(bits: 0, count: 0), count: tokenKinds)
 
     private var literals = HuffmanCode(symbols: 286, longest: 15)
     private var distances = HuffmanCode(symbols: 30, longest: 15)
@@ -35,10 +41,8 @@ final class RowDeflate {
         guard let source = bytes.baseAddress, let target = out.baseAddress, count > 0,
             bytes.count >= count + Self.slack, out.count >= Self.bound(count)
         else { return 0 }
-        literals.clear()
-        distances.clear()
         let tokenCount = tokenise(source, count: count, rowBytes: rowBytes)
-        literals.count(256)
+        countSymbols(distance: rowBytes)
         literals.build()
         distances.build()
 
@@ -47,7 +51,7 @@ final class RowDeflate {
         bits.write(0x01, 8)  // fastest; makes the head a multiple of 31
         bits.write(0b101, 3)  // last block, dynamic codes
         writeCodes(&bits)
-        write(tokenCount, &bits)
+        write(tokenCount, distance: rowBytes, &bits)
         bits.flush()
         bits.write(UInt64(checksum.byteSwapped), 32)
         bits.flush()
@@ -57,44 +61,55 @@ final class RowDeflate {
     // MARK: - Repetitions
 
     private func tokenise(_ source: UnsafePointer<UInt8>, count: Int, rowBytes: Int) -> Int {
-        if tokens.count < count { tokens = [UInt32](repeating: 0, count: count) }
+        if tokens.count < count { tokens = [UInt16](repeating: 0, count: count) }
         return tokens.withUnsafeMutableBufferPointer { tokens in
-            literals.withCounts { literals in
-                distances.withCounts { distances in
-                    var written = 0
-                    var at = 0
-                    while at < count {
-                        let room = min(Self.longest, count &- at)
-                        var length = 0
-                        var distance = 1
-                        if at >= rowBytes, rowBytes <= Self.farthest {
-                            length = Self.common(source + at, source + (at &- rowBytes), room)
-                            distance = rowBytes
-                        }
-                        if at > 0, length < room, source[at] == source[at &- 1] {
-                            let run = Self.common(source + at, source + (at &- 1), room)
-                            if run >= length {
-                                length = run
-                                distance = 1
-                            }
-                        }
-                        if length >= (distance == 1 ? Self.shortestRun : Self.shortestAbove) {
-                            tokens[written] =
-                                Self.match | UInt32(truncatingIfNeeded: length &<< 15 | (distance &- 1))
-                            literals[Self.lengthSymbol(length).symbol] &+= 1
-                            distances[Self.distanceSymbol(distance).symbol] &+= 1
-                            at &+= length
-                        } else {
-                            tokens[written] = UInt32(source[at])
-                            literals[Int(source[at])] &+= 1
-                            at &+= 1
-                        }
-                        written &+= 1
+            occurrences.withUnsafeMutableBufferPointer { occurrences in
+                occurrences.update(repeating: 0)
+                var written = 0
+                var at = 0
+                while at < count {
+                    let room = min(Self.longest, count &- at)
+                    var length = 0
+                    var kind = Self.run
+                    if at >= rowBytes, rowBytes <= Self.farthest {
+                        length = Self.common(source + at, source + (at &- rowBytes), room)
+                        kind = Self.above
                     }
-                    return written
+                    if at > 0, length < room, source[at] == source[at &- 1] {
+                        let run = Self.common(source + at, source + (at &- 1), room)
+                        if run >= length {
+                            length = run
+                            kind = Self.run
+                        }
+                    }
+                    let isMatch = length >= (kind == Self.run ? Self.shortestRun : Self.shortestAbove)
+                    let token = isMatch ? kind &+ length &- 3 : Int(source[at])
+                    at &+= isMatch ? length : 1
+                    tokens[written] = UInt16(truncatingIfNeeded: token)
+                    occurrences[token] &+= 1
+                    written &+= 1
                 }
+                return written
             }
         }
+    }
+
+    /// From tokens to the symbols of both codes.
+    private func countSymbols(distance: Int) {
+        literals.clear()
+        distances.clear()
+        for literal in 0..<Self.run { literals.count(literal, occurrences[literal]) }
+        literals.count(256, 1)
+        var runs: UInt32 = 0
+        var repeats: UInt32 = 0
+        for above in 0..<Self.run {
+            let (run, row) = (occurrences[Self.run + above], occurrences[Self.above + above])
+            if run + row > 0 { literals.count(Self.lengthSymbol(above + 3).symbol, run + row) }
+            runs += run
+            repeats += row
+        }
+        distances.count(0, runs)
+        if repeats > 0 { distances.count(Self.distanceSymbol(distance).symbol, repeats) }
     }
 
     /// How many bytes two places have in common, `room` at most.
@@ -172,7 +187,7 @@ final class RowDeflate {
             for _ in 0..<run { items.append((Int(value), 0, 0)) }
         }
         lengths.clear()
-        for item in items { lengths.count(item.symbol) }
+        for item in items { lengths.count(item.symbol, 1) }
         lengths.build()
         let order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
         let shown = max((order.lastIndex { lengths.lengths[$0] > 0 } ?? 0) + 1, 4)
@@ -181,30 +196,50 @@ final class RowDeflate {
         bits.write(UInt64(shown - 4), 4)
         for symbol in order.prefix(shown) { bits.write(UInt64(lengths.lengths[symbol]), 3) }
         for item in items {
-            bits.write(lengths.codes[item.symbol], extra: item.extra, item.bits)
+            bits.write(BitString(lengths.codes[item.symbol]).followed(by: item.extra, item.bits))
         }
     }
 
-    private func write(_ count: Int, _ bits: inout BitWriter) {
+    /// The tokens by a table of what each comes to: length and distance with their extra bits in one.
+    private func write(_ count: Int, distance: Int, _ bits: inout BitWriter) {
+        for literal in 0..<Self.run { codes[literal] = BitString(literals.codes[literal]) }
+        let near = BitString(distances.codes[0])
+        var far = BitString(bits: 0, count: 0)
+        if distance <= Self.farthest {
+            let symbol = Self.distanceSymbol(distance)
+            far = BitString(distances.codes[symbol.symbol]).followed(by: symbol.extra, symbol.bits)
+        }
+        for above in 0..<Self.run where occurrences[Self.run + above] | occurrences[Self.above + above] > 0 {
+            let symbol = Self.lengthSymbol(above + 3)
+            let length = BitString(literals.codes[symbol.symbol]).followed(by: symbol.extra, symbol.bits)
+            codes[Self.run + above] = length.followed(by: near.bits, near.count)
+            codes[Self.above + above] = length.followed(by: far.bits, far.count)
+        }
         var writer = bits
-        literals.withCode { literal in
-            distances.withCode { distance in
-                tokens.withUnsafeBufferPointer { tokens in
-                    for token in tokens[..<count] {
-                        if token < Self.match {
-                            writer.write(literal[Int(token)])
-                            continue
-                        }
-                        let length = Self.lengthSymbol(Int(token &>> 15 & 0x1FF))
-                        writer.write(literal[length.symbol], extra: length.extra, length.bits)
-                        let back = Self.distanceSymbol(Int(token & 0x7FFF) &+ 1)
-                        writer.write(distance[back.symbol], extra: back.extra, back.bits)
-                    }
-                    writer.write(literal[256])
-                }
+        tokens.withUnsafeBufferPointer { tokens in
+            codes.withUnsafeBufferPointer { codes in
+                for token in tokens[..<count] { writer.write(codes[Int(token)]) }
             }
         }
+        writer.write(BitString(literals.codes[256]))
         bits = writer
+    }
+}
+
+/// Up to 48 bits, the first lowest.
+private struct BitString {
+    var bits: UInt64
+    var count: UInt64
+
+    init(bits: UInt64, count: UInt64) {
+        self.bits = bits
+        self.count = count
+    }
+
+    init(_ code: HuffmanCode.Code) { self.init(bits: UInt64(code.bits), count: UInt64(code.length)) }
+
+    func followed(by next: UInt64, _ nextCount: UInt64) -> BitString {
+        BitString(bits: bits | next &<< count, count: count + nextCount)
     }
 }
 
@@ -217,29 +252,20 @@ private struct BitWriter {
 
     init(_ out: UnsafeMutablePointer<UInt8>) { self.out = out }
 
-    /// Up to 32 bits.
+    /// Whole bytes are stored at once, with what lies above them: seven bytes more may be touched, and fewer than eight bits
+    /// remain.
     @inline(__always)
-    mutating func write(_ value: UInt64, _ bits: UInt64) {
-        word |= value &<< filled
-        filled &+= bits
-        if filled >= 32 {
-            UnsafeMutableRawPointer(out + count).storeBytes(
-                of: UInt32(truncatingIfNeeded: word).littleEndian, as: UInt32.self)
-            count &+= 4
-            word &>>= 32
-            filled &-= 32
-        }
+    mutating func write(_ string: BitString) {
+        word |= string.bits &<< filled
+        UnsafeMutableRawPointer(out + count).storeBytes(of: word.littleEndian, as: UInt64.self)
+        filled &+= string.count
+        count &+= Int(truncatingIfNeeded: filled &>> 3)
+        word &>>= filled & 0x38
+        filled &= 7
     }
 
-    @inline(__always)
-    mutating func write(_ code: HuffmanCode.Code) { write(UInt64(code.bits), UInt64(code.length)) }
-
-    /// A code and the extra bits after it: 15 and 13 at most.
-    @inline(__always)
-    mutating func write(_ code: HuffmanCode.Code, extra: UInt64, _ extraBits: UInt64) {
-        let length = UInt64(code.length)
-        write(UInt64(code.bits) | extra &<< length, length &+ extraBits)
-    }
+    /// Up to 48 bits.
+    mutating func write(_ value: UInt64, _ bits: UInt64) { write(BitString(bits: value, count: bits)) }
 
     /// To the next whole byte.
     mutating func flush() {
@@ -278,13 +304,7 @@ private struct HuffmanCode {
 
     mutating func clear() { for symbol in counts.indices { counts[symbol] = 0 } }
 
-    mutating func count(_ symbol: Int) { counts[symbol] += 1 }
-
-    mutating func withCounts<Result>(_ body: (UnsafeMutableBufferPointer<UInt32>) -> Result) -> Result {
-        counts.withUnsafeMutableBufferPointer { body($0) }
-    }
-
-    func withCode(_ body: (UnsafeBufferPointer<Code>) -> Void) { codes.withUnsafeBufferPointer(body) }
+    mutating func count(_ symbol: Int, _ times: UInt32) { counts[symbol] += times }
 
     /// Lengths and codes from the counts. A code of fewer than two symbols is filled up to two, so that it is complete.
     mutating func build() {

@@ -47,7 +47,7 @@ public struct HexagonClasses: Sendable, Hashable {
 public final class TilePainter {
     private var rasters: [Int: CoverageRaster] = [:]
     private var builder: (classes: HexagonClasses, builder: PaletteBuilder)?
-    private var outline = CellOutlines()
+    private let edges = SharedEdges()
 
     public init() {}
 
@@ -72,11 +72,8 @@ public final class TilePainter {
         let raster = raster(pixels: scale.pixels)
         let projection = SubpixelProjection(coord: coord, scale: scale)
         let table = CellTable.of(resolution: content.resolution)
-        // Taken out for the time of drawing: the loops then work on what is theirs alone.
-        var outline = self.outline
-        self.outline = CellOutlines()
-        defer { self.outline = outline }
-        outline.edges.reserve(cells: content.count)
+        edges.start(cells: content.count)
+        let outline = CellOutlines(edges: edges, raster: raster)
         var next = 0
         while next < content.cells.count {
             // All cells of one chunk after the other.
@@ -89,12 +86,12 @@ public final class TilePainter {
                     guard position < CellTable.chunkSize else { break }
                     let range = Int(chunk.starts[position])..<Int(chunk.starts[position + 1])
                     let ring = UnsafeBufferPointer(rebasing: vertices[range])
-                    outline.add(ring, class: Int(entry & 7), border: borders[Int(entry & 7)], projection, to: raster)
+                    outline.add(ring, class: Int(entry & 7), border: borders[Int(entry & 7)], projection)
                     next += 1
                 }
             }
         }
-        outline.edges.drain(into: raster)
+        edges.drain(into: raster)
         return raster
     }
 
@@ -115,16 +112,16 @@ public final class TilePainter {
 
 /// The outlines of a tile's cells on their way to its raster.
 private struct CellOutlines {
-    var edges = SharedEdges()
+    let edges: SharedEdges
+    let raster: CoverageRaster
 
     /// More corners than any cell has: six, one for each edge of the icosahedron it crosses, three around a pole.
     private static let mostCorners = 16
 
     /// Adds a cell in each copy of the world in which the tile shows it: its edges here, and its inset to the raster.
     @inline(__always)
-    mutating func add(
-        _ ring: UnsafeBufferPointer<GridPoint>, class lane: Int, border: Int?, _ projection: SubpixelProjection,
-        to raster: CoverageRaster
+    func add(
+        _ ring: UnsafeBufferPointer<GridPoint>, class lane: Int, border: Int?, _ projection: SubpixelProjection
     ) {
         guard ring.count >= 3, ring.count <= Self.mostCorners else { return }
         for world in projection.worlds(of: ring) {
@@ -138,11 +135,7 @@ private struct CellOutlines {
                 var signs = CoverageRaster.Shares.zero
                 signs[border] = .max
                 signs[lane] = 1
-                var previous = corners[corners.count - 1]
-                for corner in corners {
-                    raster.addEdge(from: previous, to: corner, signs: signs)
-                    previous = corner
-                }
+                raster.add(UnsafeBufferPointer(corners), signs: signs)
             }
         }
     }
@@ -150,10 +143,10 @@ private struct CellOutlines {
     /// The cell without its border: drawn in toward its middle by one pixel, but at most 6 % of the cell's width. All in
     /// differences from the middle, so the same wherever the tile begins.
     private static func shrink(_ corners: UnsafeMutableBufferPointer<SIMD2<Int64>>) {
-        let count = Int64(corners.count)
+        let count = Double(corners.count)
         var sum = SIMD2<Int64>.zero
         for corner in corners { sum &+= corner }
-        let middle = SIMD2(floor(sum.x, count), floor(sum.y, count))
+        let middle = SIMD2(mean(Double(sum.x), of: count), mean(Double(sum.y), of: count))
         // Squared lengths, so that only the nearest side costs a root.
         var nearest = Double.infinity
         var previous = offset(corners[corners.count - 1], middle)
@@ -174,16 +167,21 @@ private struct CellOutlines {
         }
     }
 
-    /// To the nearest, halves away from zero; of values well within 2⁵³.
+    /// To the nearest, of any value within ±2⁵⁰: added to 1.5 × 2⁵², it stands in the lowest bits.
     @inline(__always)
-    private static func whole(_ value: Double) -> Int64 { Int64(value < 0 ? value - 0.5 : value + 0.5) }
+    private static func whole(_ value: Double) -> Int64 {
+        let base = 0x1.8p52
+        return Int64(bitPattern: (value + base).bitPattern) &- Int64(bitPattern: base.bitPattern)
+    }
 
     @inline(__always)
     private static func offset(_ point: SIMD2<Int64>, _ middle: SIMD2<Int64>) -> SIMD2<Double> {
         SIMD2(Double(point.x &- middle.x), Double(point.y &- middle.y))
     }
 
-    private static func floor(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
+    /// ⌊sum ÷ count⌋: so far below it that what is rounded never lies in the middle between two.
+    @inline(__always)
+    private static func mean(_ sum: Double, of count: Double) -> Int64 { whole((sum - (count - 1) / 2) / count) }
 }
 
 /// From grid units to subpixels from a tile's north-west corner. A grid point has the same place in the world's subpixels
@@ -195,6 +193,8 @@ struct SubpixelProjection {
     private let round: Int64
     private let origin: SIMD2<Int64>
     private let box: GridBox
+    /// Whether the tile doesn't touch the antimeridian.
+    private let isInside: Bool
 
     init(coord: TileCoord, scale: TileScale) {
         self.scale = Int64(scale.rawValue)
@@ -206,6 +206,7 @@ struct SubpixelProjection {
         let tile = Int64(scale.pixels) * CoverageRaster.subpixels
         origin = SIMD2(Int64(coord.x) * tile, Int64(coord.y) * tile)
         box = coord.box
+        isInside = box.minX > -Grid.half && box.maxX < Grid.half
     }
 
     @inline(__always)
@@ -217,6 +218,10 @@ struct SubpixelProjection {
 
     /// In which copies of the world a cell shares a point with the tile.
     func worlds(of vertices: UnsafeBufferPointer<GridPoint>) -> ClosedRange<Int64> {
+        // A cell within one world, as nearly all are, in a tile that is.
+        var outside: UInt32 = 0
+        for vertex in vertices { outside |= UInt32(bitPattern: vertex.x) &+ 0x4000_0000 }
+        if isInside && outside < 0x8000_0000 { return 0...0 }
         var minX = Int64.max
         var maxX = Int64.min
         for vertex in vertices {
