@@ -104,7 +104,8 @@ let package = Package(
             ], swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),
+        .testTarget(
+            name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),
         .testTarget(
             name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"],
             swiftSettings: strict),

@@ -168,19 +168,26 @@ struct TilePainterTests {
             let painted = channels(picture.palette[Int(index)])
             for channel in 0..<4 {
                 var expected = 0.0
-                for (lane, colour) in classes.enumerated() { expected += Double(share[lane]) / 16_384 * colour[channel] }
+                for (lane, colour) in classes.enumerated() {
+                    expected += Double(share[lane]) / 16_384 * colour[channel]
+                }
                 #expect(abs(painted[channel] - expected) <= tolerance)
             }
         }
         let light = Self.plane { _ in .light }
         let edge = TileContent(of: light, in: try #require(Self.coord(z: 5, longitude: 37, latitude: 50)))
-        #expect(TilePainter().paint(edge, at: try #require(Self.coord(z: 5, longitude: 37, latitude: 50)), scale: .one,
-            classes: Self.classes).shareSteps == 255)
+        #expect(
+            TilePainter().paint(
+                edge, at: try #require(Self.coord(z: 5, longitude: 37, latitude: 50)), scale: .one,
+                classes: Self.classes
+            ).shareSteps == 255)
     }
 
-    @Test("tile coordinates outside the grid are refused", arguments: [
-        (-1, 0, 0), (23, 0, 0), (0, 1, 0), (0, 0, 1), (5, 32, 0), (5, 0, -1), (.max, .max, .max), (22, 1 << 22, 0),
-    ])
+    @Test(
+        "tile coordinates outside the grid are refused",
+        arguments: [
+            (-1, 0, 0), (23, 0, 0), (0, 1, 0), (0, 0, 1), (5, 32, 0), (5, 0, -1), (.max, .max, .max), (22, 1 << 22, 0),
+        ])
     func outsideGrid(z: Int, x: Int, y: Int) {
         #expect(TileCoord(z: z, x: x, y: y) == nil)
     }
@@ -233,7 +240,8 @@ struct TilePainterTests {
     static func coord(z: Int, longitude: Double, latitude: Double) -> TileCoord? {
         let size = Double(1 << z)
         return TileCoord(
-            z: z, x: Int(UnitMercator.x(longitude: longitude) * size), y: Int(UnitMercator.y(latitude: latitude) * size))
+            z: z, x: Int(UnitMercator.x(longitude: longitude) * size), y: Int(UnitMercator.y(latitude: latitude) * size)
+        )
     }
 }
 
@@ -255,13 +263,17 @@ enum ExactAreaOracle {
                 }
                 let xs = polygon.map(\.x)
                 let ys = polygon.map(\.y)
-                guard let left = xs.min(), let right = xs.max(), let top = ys.min(), let bottom = ys.max() else { continue }
+                guard let left = xs.min(), let right = xs.max(), let top = ys.min(), let bottom = ys.max() else {
+                    continue
+                }
                 guard right > 0, left < Double(pixels), bottom > 0, top < Double(pixels) else { continue }
                 for row in Int(max(top, 0))..<min(Int(bottom) + 1, pixels) {
-                    let strip = clip(clip(polygon, axis: 1, limit: Double(row), keepAbove: true),
+                    let strip = clip(
+                        clip(polygon, axis: 1, limit: Double(row), keepAbove: true),
                         axis: 1, limit: Double(row + 1), keepAbove: false)
                     for column in Int(max(left, 0))..<min(Int(right) + 1, pixels) {
-                        let part = clip(clip(strip, axis: 0, limit: Double(column), keepAbove: true),
+                        let part = clip(
+                            clip(strip, axis: 0, limit: Double(column), keepAbove: true),
                             axis: 0, limit: Double(column + 1), keepAbove: false)
                         shares[Int(entry & 7)][row * pixels + column] += area(part)
                     }

@@ -28,7 +28,9 @@ struct WordsTests {
     @Test("a range of altitudes is whole thousands, minimum below maximum")
     func altitudeRange() throws {
         #expect(try AltitudeRange(minimumFeet: nil, maximumFeet: nil) == .all)
-        for (minimum, maximum) in [(1_500, nil), (-1_000, nil), (61_000, nil), (5_000, 5_000), (6_000, 5_000), (nil, 0)]
+        for (minimum, maximum) in [
+            (1_500, nil), (-1_000, nil), (61_000, nil), (5_000, 5_000), (6_000, 5_000), (nil, 0),
+        ]
             as [(Int?, Int?)]
         {
             #expect(throws: ParameterError.self) {
