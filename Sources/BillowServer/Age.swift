@@ -24,15 +24,15 @@ public struct AgeRule: Sendable {
         self.configured = configured
     }
 
-    /// The age of what a filter lets through.
-    public func age(of snapshot: Snapshot, filter: Filter) -> Age {
+    /// The age of what a filter lets through, by the publication's time or a later one.
+    public func age(of snapshot: Snapshot, filter: Filter, at now: Instant? = nil) -> Age {
         let shown = snapshot.sources.filter { filter.sources?.contains($0.id) ?? true }
         let fetched = shown.filter { configured.isEmpty ? $0.fetchedAt != nil : configured.contains($0.id) }
         // A source that the store has never heard of was never fetched.
         let known = Set(snapshot.sources.map(\.id))
         let unheard = configured.filter { (filter.sources?.contains($0) ?? true) && !known.contains($0) }
         let times = fetched.map(\.fetchedAt) + unheard.map { _ in nil }
-        let limit = snapshot.publication.asOf.advanced(by: -staleAfterSeconds)
+        let limit = (now ?? snapshot.publication.asOf).advanced(by: -staleAfterSeconds)
         return Age(
             dataTime: times.contains(nil) ? nil : times.compactMap { $0 }.min(),
             isStale: !times.isEmpty && times.allSatisfy { ($0 ?? .distantPast) < limit },

@@ -65,6 +65,7 @@ public struct BillowApplication: Sendable {
     /// Every route, reachable in tests without a socket.
     public func router() -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: InFlightMiddleware(readiness: readiness))
         router.add(middleware: ProblemMiddleware())
         router.add(
             middleware: FileMiddleware(
@@ -104,16 +105,51 @@ public struct BillowApplication: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
-        return [publisher, application, DrainNotice(readiness: readiness)]
+        return [publisher, application, Drain(readiness: readiness)]
     }
 }
 
-/// Says that the server is draining, the moment a shutdown begins.
-private struct DrainNotice: Service {
+/// Holds a shutdown up until what was asked before it is answered. Stopped first, so that meanwhile the server still takes
+/// connections and `/readyz` can say that it is draining.
+private struct Drain: Service {
     let readiness: Readiness
 
+    /// Below the ten seconds after which a shutdown is no longer graceful.
+    private static let longest = Duration.seconds(8)
+    /// For the last bytes on their way, which nobody tells of, and for whoever asks whether it is ready.
+    private static let grace = Duration.milliseconds(500)
+    private static let step = Duration.milliseconds(50)
+
     func run() async throws {
-        try? await gracefulShutdown()
+        // Ends by the shutdown, or by a cancellation that leaves no time to drain.
+        do { try await gracefulShutdown() } catch { return }
         readiness.drain()
+        let clock = ContinuousClock()
+        let end = clock.now + Self.longest
+        while readiness.inFlight > 0, clock.now < end { try await clock.sleep(for: Self.step) }
+        try await clock.sleep(for: Self.grace)
+    }
+}
+
+/// Counts the requests that are being answered, to the last byte of their bodies.
+private struct InFlightMiddleware<Context: RequestContext>: RouterMiddleware {
+    let readiness: Readiness
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        readiness.began()
+        do {
+            var response = try await next(request, context)
+            let body = response.body
+            response.body = ResponseBody(contentLength: body.contentLength) { [readiness] writer in
+                defer { readiness.ended() }
+                try await body.write(writer)
+            }
+            return response
+        } catch {
+            readiness.ended()
+            throw error
+        }
     }
 }

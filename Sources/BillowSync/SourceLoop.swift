@@ -204,7 +204,7 @@ public actor SourceLoop: Service {
             "could not synchronise",
             metadata: [
                 "code": "\(error.code)", "error": "\(error.message)", "failures": "\(failures)",
-                "next": isHalted ? "when started again" : "in \(delay)",
+                "next": isHalted ? "when started again" : "in \(delay.components.seconds) s",
             ])
         return delay
     }

@@ -91,6 +91,23 @@ struct TileTests {
         }
     }
 
+    @Test("a fetch that brings nothing new moves the data's time, and nothing else")
+    func fetchTimes() async throws {
+        try await withWorld(at: noon.advanced(by: 13), configured: ["skypath"]) { world in
+            try await world.fetched("skypath", secondsAgo: 20)
+            try await world.take([try observation(try cell(10, 50))])
+            let before = try await world.get("/tiles/hexagons/latest/9/0/0.png")
+            world.clock.advance(by: 10)
+            try await world.fetched("skypath")
+            try await world.refresh()
+            let after = try await world.get("/tiles/hexagons/latest/9/0/0.png")
+            #expect(before.header("X-Data-Time") == "2026-11-21T11:59:53Z")
+            #expect(after.header("X-Data-Time") == "2026-11-21T12:00:23Z")
+            #expect(before.header("X-Frame-Time") == after.header("X-Frame-Time"))
+            #expect(before.headers[.eTag] == after.headers[.eTag])
+        }
+    }
+
     @Test("simulated data says so")
     func simulated() async throws {
         try await withWorld(simulated: true) { world in

@@ -71,6 +71,31 @@ struct ImportExportTests {
 
         """
 
+    @Test("of one id twice in a file the first counts, so that the same file again changes nothing")
+    func repeatedID() async throws {
+        let database = folder.path("a.sqlite")
+        let file = try folder.write(
+            "ids.csv",
+            """
+            id,lon,lat,altitude,edr,observedAt
+            x1,10.5,50.2,38000,0.3,2026-07-21T19:30:00Z
+            x1,10.5,50.2,38000,0.4,2026-07-21T19:30:00Z
+
+            """)
+        var exports: Set<String> = []
+        for known in [1, 2, 2] {
+            let run = try await Command.run("import", "--database", database, file)
+            #expect(run.status == 0)
+            #expect(run.errors.contains("\(known) there already"), "\(run.errors)")
+            let export = try await Command.run("export", "observations", "--database", database)
+            exports.insert(export.output)
+        }
+        #expect(exports.first?.contains("\"edr\":0.3") == true)
+        // The version and the rows are those of the first time; only the picture's own time moves on.
+        let versions = exports.compactMap { $0.firstMatch(of: /"version":(\d+)/)?.1 }
+        #expect(Set(versions) == ["1"])
+    }
+
     @Test("a line that can't be used is named with its number, the rest goes on, and the status is 65")
     func refusals() async throws {
         let file = try folder.write(

@@ -52,16 +52,22 @@ public struct FeatureQuery: Sendable {
         _ time: RequestedTime, _ datetime: DatetimeParameter?, _ reader: QueryReader, _ frames: FrameSource,
         _ snapshot: Snapshot
     ) throws(Problem) {
+        if datetime != nil, reader.has("time") {
+            throw reader.invalid("time", reader.text("time") ?? "", "left out where datetime is given")
+        }
         switch datetime {
         case nil: instant = try frames.instant(time, in: snapshot)
-        case .instant(let wanted): instant = try frames.instant(.instant(wanted), in: snapshot)
+        case .instant(let wanted): instant = try frames.instant(.instant(wanted), in: snapshot, parameter: "datetime")
         case .interval(let start, let end):
-            instant = try frames.instant(end.map { .instant($0) } ?? .latest, in: snapshot)
-            guard let start else { return }
-            let seconds = instant.seconds - start.seconds
+            if reader.has("hours") {
+                throw reader.invalid("hours", reader.text("hours") ?? "", "left out where datetime is an interval")
+            }
+            instant = try frames.instant(end.map { .instant($0) } ?? .latest, in: snapshot, parameter: "datetime")
+            let seconds = start.map { instant.seconds - $0.seconds } ?? .max
             guard (1...History.sixHours.seconds).contains(seconds) else {
                 throw reader.invalid(
-                    "datetime", reader.text("datetime") ?? "", "an interval of more than 0 s and at most 6 h")
+                    "datetime", reader.text("datetime") ?? "",
+                    "an interval with a start, of more than 0 s and at most 6 h")
             }
             filter.lookBackSeconds = seconds
         }

@@ -27,13 +27,13 @@ struct QueryReader {
                     throw Problem(
                         .badRequest, code: "unknown-parameter",
                         detail: "There is no parameter '\(name.prefix(100))' here.",
-                        parameter: String(name.prefix(100)),
+                        parameter: String(name.prefix(100)), value: String(value.prefix(100)),
                         allowed: known.sorted().joined(separator: ", "))
                 }
                 guard values[name] == nil else {
                     throw Problem(
                         .badRequest, code: "repeated-parameter", detail: "The parameter '\(name)' is given twice.",
-                        parameter: name)
+                        parameter: name, value: String(value.prefix(100)), allowed: "once")
                 }
             }
             if values[name] == nil { values[name] = String(value) }
@@ -222,8 +222,8 @@ struct QueryReader {
     func bbox() throws(Problem) -> BoundingBox? {
         guard let text = values["bbox"] else { return nil }
         let expected =
-            "four numbers, west,south,east,north, in degrees: longitudes from -180 to 180, latitudes from -90 to 90, "
-            + "south not above north"
+            "four numbers, west,south,east,north, in degrees: longitudes from -360 to 360 (190 is -170), latitudes from "
+            + "-90 to 90, south not above north"
         var numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Self.decimal($0) }
         guard numbers.count == text.count(where: { $0 == "," }) + 1 else { throw invalid("bbox", text, expected) }
         if numbers.count == 6 { numbers = [numbers[0], numbers[1], numbers[3], numbers[4]] }
@@ -246,6 +246,11 @@ enum DatetimeParameter: Sendable, Hashable {
 
 /// Numbers in plain ASCII digits, without sign, padding or exponent.
 enum Digits {
+    /// Whether a text is a number in plain digits that is too long for `integer`.
+    static func areTooMany(_ text: some StringProtocol) -> Bool {
+        text.utf8.count > 18 && text.utf8.first != 0x30 && text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
+    }
+
     /// 0 or a number without leading zeros, of at most 18 digits.
     static func integer(_ text: some StringProtocol) -> Int? {
         let digits = text.utf8

@@ -55,7 +55,9 @@ public final class FrameSource: Sendable {
     }
 
     /// The instant that a request names, checked against what there is.
-    public func instant(_ time: RequestedTime, in snapshot: Snapshot) throws(Problem) -> Instant {
+    public func instant(_ time: RequestedTime, in snapshot: Snapshot, parameter: String = "time") throws(Problem)
+        -> Instant
+    {
         switch time {
         case .latest: return snapshot.publication.asOf
         case .instant(let instant):
@@ -64,7 +66,7 @@ public final class FrameSource: Sendable {
                 throw Problem(
                     .notFound, code: "time-outside-retention",
                     detail: "There is no picture at \(instant): the log reaches from \(extent.lowerBound) to "
-                        + "\(extent.upperBound).", parameter: "time", value: instant.description,
+                        + "\(extent.upperBound).", parameter: parameter, value: instant.description,
                     allowed: "\(extent.lowerBound)/\(extent.upperBound)")
             }
             return instant

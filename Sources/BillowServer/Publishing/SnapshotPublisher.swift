@@ -68,7 +68,19 @@ public final class SnapshotPublisher: Service {
             try await update(snapshot, asOf: now)
         } else if now.floored(toMultipleOf: 60) != snapshot.publication.asOf.floored(toMultipleOf: 60) {
             try await publishAnew(snapshot, asOf: now)
+        } else {
+            try await noteFetches(snapshot)
         }
+    }
+
+    /// A fetch that brought nothing new makes no version, but it was one: the same picture, with the sources' newer times.
+    private func noteFetches(_ old: Snapshot) async throws(StoreError) {
+        let sources = try await store.sources()
+        guard sources != old.sources else { return }
+        publish(
+            Snapshot(
+                publication: old.publication, window: old.window, liveFrom: old.liveFrom, sources: sources,
+                severityTable: severityTable))
     }
 
     private func load(asOf now: Instant) async throws(StoreError) {

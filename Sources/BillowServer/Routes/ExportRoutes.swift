@@ -11,6 +11,8 @@ struct ExportRoutes: Sendable {
     let features: FeatureSource
     let ageRule: AgeRule
 
+    private static let sliceBytes = 32 << 10
+
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/export/:file") { request, context in try export(request, context.parameters) }
     }
@@ -42,7 +44,13 @@ struct ExportRoutes: Sendable {
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { writer in
-                try await export.write { try await writer.write(ByteBuffer(bytes: $0)) }
+                try await export.write { bytes in
+                    // In slices: what a slow client has not read yet stays small.
+                    for start in stride(from: 0, to: bytes.count, by: Self.sliceBytes) {
+                        let slice = bytes[start..<min(start + Self.sliceBytes, bytes.count)]
+                        try await writer.write(ByteBuffer(bytes: slice))
+                    }
+                }
                 try await writer.finish(nil)
             })
     }

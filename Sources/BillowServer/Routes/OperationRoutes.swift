@@ -43,7 +43,7 @@ struct OperationRoutes: Sendable {
             return try JSONAnswer.make(
                 Ready(status: "loading"), headers: headers, status: .serviceUnavailable, request: request)
         }
-        let age = ageRule.age(of: snapshot, filter: Filter())
+        let age = ageRule.age(of: snapshot, filter: Filter(), at: now())
         return try JSONAnswer.make(
             Ready(status: "ready", stale: age.isStale, dataTime: age.dataTime?.description), headers: headers,
             request: request)
@@ -113,7 +113,7 @@ struct OperationRoutes: Sendable {
     private func status() -> Status {
         let snapshot = publisher.snapshot
         let now = now()
-        let age = snapshot.map { ageRule.age(of: $0, filter: Filter()) }
+        let age = snapshot.map { ageRule.age(of: $0, filter: Filter(), at: now) }
         let cache = tiles.statistics
         return Status(
             version: snapshot?.publication.version.rawValue, asOf: snapshot?.publication.asOf.description,
@@ -166,12 +166,18 @@ struct OperationRoutes: Sendable {
     }
 }
 
-/// Whether the server is on its way out.
+/// Whether the server is on its way out, and how much it still has to answer.
 public final class Readiness: Sendable {
     private let draining = Atomic(false)
+    private let answering = Atomic(0)
 
     public init() {}
 
     public var isDraining: Bool { draining.load(ordering: .relaxed) }
     func drain() { draining.store(true, ordering: .relaxed) }
+
+    /// Requests whose last byte is not yet handed over.
+    var inFlight: Int { answering.load(ordering: .relaxed) }
+    func began() { answering.add(1, ordering: .relaxed) }
+    func ended() { answering.subtract(1, ordering: .relaxed) }
 }

@@ -159,10 +159,10 @@ struct TilePath {
             scale = .one
         }
         func number(_ name: String, _ text: some StringProtocol) throws(Problem) -> Int {
-            guard let value = Digits.integer(text) else {
-                throw Self.unreadable(name, String(text), "a whole number in plain digits")
-            }
-            return value
+            if let value = Digits.integer(text) { return value }
+            // More digits than any number of ours has: readable, and outside every range.
+            if Digits.areTooMany(text) { return .max }
+            throw Self.unreadable(name, String(text), "a whole number in plain digits")
         }
         let zoom = try number("z", z)
         let column = try number("x", x)

@@ -37,9 +37,11 @@ enum SystemClock {
 }
 
 extension SQLiteStore {
-    /// Opens a database for data that is simulated, or for data that is not: the two never share a file.
-    static func open(path: String, simulated: Bool) async throws -> SQLiteStore {
+    /// Opens a database for data that is simulated, or for data that is not: the two never share a file. nil, where
+    /// nothing will be added, takes either.
+    static func open(path: String, simulated: Bool?) async throws -> SQLiteStore {
         let store = try await SQLiteStore.open(path: path)
+        guard let simulated else { return store }
         if let other = try await store.sources().first(where: { $0.simulated != simulated }) {
             let (has, wants) = other.simulated ? ("simulated", "real") : ("real", "simulated")
             throw Failure(

@@ -57,11 +57,12 @@ struct Import: AsyncParsableCommand {
         var batch = Batch(source: nil)
         var duplicates = 0
         var registered = Set(try await store.sources().map(\.id))
+        var ids = Set<ReportedID>()
         defer { Terminal.endProgress() }
         while true {
             let piece = try file.next()
             let items = if let piece { reader.read(piece) } else { reader.finish() }
-            for item in items { Self.add(item, to: &batch) }
+            for item in items { duplicates += Self.add(item, to: &batch, known: &ids) }
             if batch.observations.count + batch.pilotReports.count >= Self.batchSize || piece == nil {
                 duplicates += try await commit(batch, to: store, &registered)
                 batch = Batch(source: nil)
@@ -74,14 +75,31 @@ struct Import: AsyncParsableCommand {
         return summary
     }
 
-    private static func add(_ item: ImportItem, to batch: inout Batch) {
+    /// An id that the file gives to an observation.
+    private struct ReportedID: Hashable {
+        var source: SourceID
+        var id: String
+    }
+
+    /// Of observations of one id in a file the first counts: were it the last, the same file again would correct the first
+    /// by it once more. Ids of our own making say what their content says, and need no memory.
+    /// - Returns: how many were left out.
+    private static func add(_ item: ImportItem, to batch: inout Batch, known ids: inout Set<ReportedID>) -> Int {
+        func isNew(_ observation: Observation) -> Bool {
+            guard let id = observation.id, ObservationKey(id: id) == nil else { return true }
+            return ids.insert(ReportedID(source: observation.source, id: id)).inserted
+        }
+        let found: [Observation]
         switch item {
-        case .observation(let observation): batch.observations.append(observation)
+        case .observation(let observation): found = [observation]
         case .pilotReport(let report, let observations):
             batch.pilotReports.append(report)
-            batch.observations += observations
-        case .refused: break
+            found = observations
+        case .refused: return 0
         }
+        let new = found.filter(isNew)
+        batch.observations += new
+        return found.count - new.count
     }
 
     /// - Returns: how many of them were there already.

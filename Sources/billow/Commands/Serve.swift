@@ -35,7 +35,9 @@ struct Serve: AsyncParsableCommand {
             if demo, common.database == nil { settings.database = "billow-demo.sqlite" }
             let isSimulated = try settings.isSimulated(besides: demo)
             let styles = try Self.styles(settings.server.stylesFolder)
-            let store = try await SQLiteStore.open(path: settings.database, simulated: isSimulated)
+            // Without a source, what is stored is served, whatever it is.
+            let store = try await SQLiteStore.open(
+                path: settings.database, simulated: demo || !settings.sources.isEmpty ? isSimulated : nil)
             try await Server(settings: settings, store: store, styles: styles, logger: logger)
                 .run(simulator: simulator)
             try store.close()
