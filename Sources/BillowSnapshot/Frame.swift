@@ -154,7 +154,8 @@ public struct CellArea: Sendable, Hashable {
 
     private init(shape: Shape) { self.shape = shape }
 
-    func mayHold(chunk: Int) -> Bool {
+    /// Whether a chunk of 343 cells may have a cell in it; never wrongly false.
+    public func mayHold(chunk: Int) -> Bool {
         switch shape {
         case .everywhere: true
         case .cell(let cell): Int(cell.dense) / CellTable.chunkSize == chunk

@@ -1,0 +1,46 @@
+public import BillowSnapshot
+public import Geometry
+
+/// Cells told apart by class: 0 is outside, 1…255 are areas to be dissolved. Only chunks of 343 cells with something in
+/// them are held, in the order of their numbers.
+public struct CellClasses: Sendable {
+    /// One chunk: the class of each of its cells by position.
+    public struct Chunk: Sendable, Hashable {
+        public var index: Int
+        public var values: [UInt8]
+    }
+
+    public private(set) var chunks: [Chunk]
+
+    /// The severities of a picture, as 1 + severity, of the cells that `area` takes.
+    public init(_ plane: FramePlane, in area: CellArea = .everywhere) {
+        chunks = []
+        for index in 0..<FramePlane.chunks {
+            let found = plane.values(inChunk: index)
+            guard found.contains(where: { $0 != 0 }), area.mayHold(chunk: index) else { continue }
+            var values = Array(found)
+            if area != .everywhere {
+                for position in values.indices where values[position] != 0 {
+                    let cell = Cell(uncheckedDense: UInt32(index * CellTable.chunkSize + position))
+                    if !area.contains(cell) { values[position] = 0 }
+                }
+            }
+            chunks.append(Chunk(index: index, values: values))
+        }
+    }
+
+    /// Classes of single cells; the last wins.
+    public init(_ cells: some Sequence<(Cell, UInt8)>) {
+        var found: [Int: [UInt8]] = [:]
+        for (cell, value) in cells {
+            let (chunk, position) = Int(cell.dense).quotientAndRemainder(dividingBy: CellTable.chunkSize)
+            found[chunk, default: [UInt8](repeating: 0, count: CellTable.chunkSize)][position] = value
+        }
+        chunks = found.sorted { $0.key < $1.key }.map { Chunk(index: $0.key, values: $0.value) }
+    }
+
+    /// How many cells a class has.
+    public func count(of value: UInt8) -> Int {
+        chunks.reduce(0) { $0 + $1.values.count { $0 == value } }
+    }
+}

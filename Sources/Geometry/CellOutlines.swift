@@ -1,0 +1,91 @@
+/// The outlines of cells as planar integer rings: cut at the antimeridian, reaching up to the poles, and with vertices that
+/// neighbours share to the unit. So the edges of any set of cells cancel in pairs wherever two of them meet.
+///
+/// The plane is that of `Grid`, within ±2³⁰ in x, with one difference: beyond ±89.7°, where the mercator runs off to
+/// infinity, y is linear in latitude, and its last unit is the pole.
+public enum CellOutlines {
+    /// The latitude from which on y is linear in it.
+    private static let linearFrom = 89.7
+    private static let linearY = Int64(Grid.units(UnitMercator.y(latitude: -linearFrom)).rounded())
+    /// The y of the south pole; the north pole's is its negative.
+    public static let poleY = Int64(Int32.max)
+
+    /// Hands each part of a cell's outline to `body`: one ring, counter-clockwise as seen on a map (north up), not closed;
+    /// two or three where the antimeridian cuts the cell.
+    @inline(__always)
+    public static func forEachPart(of vertices: ArraySlice<GridPoint>, dense: Int, _ body: (ArraySlice<GridPoint>) -> Void)
+    {
+        let half = Int32(Grid.half)
+        let polar = Int32(linearY)
+        var isPlain = true
+        for vertex in vertices {
+            isPlain = isPlain && vertex.x <= half && vertex.x >= -half && vertex.y <= polar && vertex.y >= -polar
+        }
+        if isPlain { body(vertices) } else { for part in parts(of: vertices, dense: dense) { body(part[...]) } }
+    }
+
+    /// The place of a point of that plane; longitude −180…180.
+    public static func place(_ point: GridPoint) -> LonLat {
+        let longitude = Double(point.x) / Double(Grid.half) * 180
+        let y = Int64(point.y)
+        guard abs(y) > linearY else {
+            return LonLat(
+                uncheckedLongitude: longitude,
+                latitude: UnitMercator.latitude(y: Double(y) / Double(Grid.world) + 0.5))
+        }
+        let share = Double(abs(y) - linearY) / Double(poleY - linearY)
+        let latitude = linearFrom + share * (90 - linearFrom)
+        return LonLat(uncheckedLongitude: longitude, latitude: y < 0 ? latitude : -latitude)
+    }
+
+    private struct Corner {
+        var x: Int64
+        var y: Int64
+    }
+
+    private static func parts(of vertices: ArraySlice<GridPoint>, dense: Int) -> [[GridPoint]] {
+        var corners = vertices.map { Corner(x: Int64($0.x), y: Int64($0.y)) }
+        if corners.contains(where: { abs($0.y) > linearY }) {
+            // The table has no room for what lies next to a pole; its vertices are the library's in the same order, and,
+            // around the pole, the first once more and two at the map's edge.
+            let boundary = H3.boundary(h3: H3Bits.index(dense: dense, resolution: Cell.resolution))
+            for index in corners.indices {
+                if index > boundary.count {
+                    corners[index].y = corners[index].y < 0 ? -poleY : poleY
+                } else {
+                    let latitude = boundary[index % boundary.count].latitude
+                    guard abs(latitude) > linearFrom else { continue }
+                    let share = (abs(latitude) - linearFrom) / (90 - linearFrom)
+                    let y = linearY + Int64((share * Double(poleY - linearY)).rounded())
+                    corners[index].y = latitude > 0 ? -y : y
+                }
+            }
+        }
+        return [-Grid.world, 0, Grid.world].compactMap { turn in
+            let eastern = clipped(corners, at: turn - Grid.half) { $0 >= $1 }
+            let part = clipped(eastern, at: turn + Grid.half) { $0 <= $1 }
+            guard part.contains(where: { $0.x != part.first?.x }) else { return nil }
+            return part.map { GridPoint(Int32(clamping: $0.x - turn), Int32(clamping: $0.y)) }
+        }
+    }
+
+    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974)
+    private static func clipped(_ corners: [Corner], at limit: Int64, keeps: (Int64, Int64) -> Bool) -> [Corner] {
+        var result: [Corner] = []
+        guard var previous = corners.last else { return [] }
+        for corner in corners {
+            if keeps(corner.x, limit) != keeps(previous.x, limit) {
+                result.append(crossing(corner.x < previous.x ? (corner, previous) : (previous, corner), limit))
+            }
+            if keeps(corner.x, limit) { result.append(corner) }
+            previous = corner
+        }
+        return result
+    }
+
+    /// Where an edge, from west to east whoever asks, meets a meridian: the same for both cells that share it.
+    private static func crossing(_ edge: (west: Corner, east: Corner), _ x: Int64) -> Corner {
+        let share = Double(x - edge.west.x) / Double(edge.east.x - edge.west.x)
+        return Corner(x: x, y: edge.west.y + Int64((Double(edge.east.y - edge.west.y) * share).rounded()))
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+
+/// The air within some distance of a route: every place no further from it than half the width.
+public struct Corridor: Sendable, Hashable {
+    /// The closed ring around it, counter-clockwise, of 4 to 250 positions; edges are straight in longitude and latitude and
+    /// take the short way. What lies enclosed by a route that comes back on itself belongs to it.
+    public let ring: [LonLat]
+    /// The same as GeoJSON has it: split at the antimeridian, led over a pole where one lies inside.
+    public let area: MultiPolygon
+    /// How far the ring was allowed to lie from the exact one, in degrees.
+    public let tolerance: Double
+
+    /// Widths in nautical miles, edge to edge, and the one that is taken without any.
+    ///
+    /// Source: SkyPath iOS SDK reference 3.0 (never above 250 NM)
+    public static let widths = 1.0...250.0
+    public static let defaultWidth = 100.0
+    /// How far simplification may move the ring, in degrees: for asking a server, and for drawing.
+    ///
+    /// Source: SkyPath iOS SDK reference 2.2
+    public static let defaultTolerance = 0.1
+    public static let drawingTolerance = 0.01
+
+    /// Why there is no corridor.
+    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        case width(Double)
+        /// So many corners, so near to each other, that 250 positions can't follow them.
+        case tooWinding
+
+        public var description: String {
+            switch self {
+            case .width(let width): "the width is \(width) NM; it must be from 1 to 250 NM"
+            case .tooWinding: "the route winds too much for its width: no ring of 250 positions follows it"
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - width: nautical miles, edge to edge.
+    ///   - tolerance: how far the ring may be moved to save positions, in degrees; nil keeps as many as there is room for.
+    ///     Held to a tenth of the width.
+    public init(around route: Route, width: Double, tolerance: Double? = defaultTolerance) throws(Failure) {
+        guard Corridor.widths.contains(width) else { throw .width(width) }
+        let half = width / 2 * Geodesic.metresPerNauticalMile
+        let widthDegrees = width / 60
+        let exact = CorridorOutline(route, half: half).ring
+        let asked = min(max(tolerance ?? 0, 0), widthDegrees / 10)
+        let simplified = LineSimplifier.simplified(exact, tolerance: asked, positions: AreaRing.positions.upperBound)
+        guard simplified.tolerance <= widthDegrees / 4, let area = MultiPolygon(outline: simplified.ring) else {
+            throw .tooWinding
+        }
+        ring = simplified.ring
+        self.area = area
+        self.tolerance = simplified.tolerance
+    }
+}
+
+/// Draws a line at half the width around the route and takes the outermost of what it encloses.
+///
+/// It is done in a plane: stereographic, seen from the place furthest from the route, so that nothing of the route is torn
+/// apart by the antimeridian or a pole, and what lies outside is all around.
+private struct CorridorOutline {
+    private let plane: StereographicPlane
+    private let points: [SIMD2<Double>]
+
+    /// Degrees between the places on the rim of a bend or an end: 0.1 % of the width inside the circle.
+    private static let fan = 7.5
+    /// Places along the route: as many as the pairwise search for crossings takes in some milliseconds.
+    private static let stations = 600.0
+    /// Longitudes that one edge may span: near the poles straight edges in degrees are not straight on the ground.
+    private static let longestEdge = 1.0
+
+    init(_ route: Route, half: Double) {
+        let step = max(min(half, 40_000), route.metres / Self.stations, 500)
+        let stations = route.stations(every: step)
+        plane = StereographicPlane(awayFrom: stations.map(\.place))
+        var places: [LonLat] = []
+        func add(_ center: LonLat, _ bearing: Double) {
+            places.append(Geodesic.place(from: center, bearing: bearing, metres: half).place)
+        }
+        /// The rim from one bearing clockwise or counter-clockwise to another.
+        func sweep(_ center: LonLat, from start: Double, by angle: Double) {
+            let parts = max(1, Int((abs(angle) / Self.fan).rounded(.up)))
+            for part in 0...parts { add(center, start + angle * Double(part) / Double(parts)) }
+        }
+        /// One side of the route, left of the way it is gone.
+        func side(_ stations: [(place: LonLat, arrival: Double, bearing: Double)]) {
+            for station in stations {
+                var turn = station.bearing - station.arrival
+                turn -= (turn / 360).rounded() * 360
+                sweep(station.place, from: station.arrival - 90, by: turn)
+            }
+        }
+        side(stations.map { ($0.place, $0.arrival, $0.bearing) })
+        if let last = stations.last { sweep(last.place, from: last.arrival - 90, by: 180) }
+        side(stations.reversed().map { ($0.place, $0.bearing + 180, $0.arrival + 180) })
+        if let first = stations.first { sweep(first.place, from: first.bearing + 90, by: 180) }
+        var points: [SIMD2<Double>] = []
+        for place in places {
+            let point = plane.point(place)
+            if point != points.last { points.append(point) }
+        }
+        if points.count > 1, points.first == points.last { points.removeLast() }
+        self.points = points
+    }
+
+    /// The closed ring, counter-clockwise on the earth.
+    var ring: [LonLat] {
+        let outline = PlanarOutline(points).points
+        var places: [LonLat] = []
+        for (index, point) in outline.enumerated() {
+            let next = outline[(index + 1) % outline.count]
+            let start = plane.place(point)
+            places.append(start)
+            var span = plane.place(next).longitude - start.longitude
+            span -= (span / 360).rounded() * 360
+            let parts = min(Int((abs(span) / Self.longestEdge).rounded(.up)), 180)
+            for part in 1..<max(parts, 1) {
+                places.append(plane.place(point + (next - point) * (Double(part) / Double(parts))))
+            }
+        }
+        return places + places.prefix(1)
+    }
+}
+
+/// The sphere seen from one of its points, on the plane that touches it on the other side: counter-clockwise stays so.
+///
+/// Source: J. Snyder, "Map projections: a working manual", USGS Professional Paper 1395 (1987), chapter 21
+private struct StereographicPlane {
+    private let east: SIMD3<Double>
+    private let north: SIMD3<Double>
+    private let up: SIMD3<Double>
+    /// The eye is where it is furthest from all the places, of some hundred candidates.
+    init(awayFrom places: [LonLat]) {
+        let vectors = places.map(Self.vector)
+        var best = (distance: -2.0, eye: SIMD3(0.0, 0, 1))
+        // Source: R. Swinbank, R. J. Purser, "Fibonacci grids", QJRMS 132 (2006)
+        let candidates = 200
+        for index in 0..<candidates {
+            let z = 1 - (2 * Double(index) + 1) / Double(candidates)
+            let angle = Double(index) * .pi * (3 - 5.0.squareRoot())
+            let r = (1 - z * z).squareRoot()
+            let eye = SIMD3(r * cos(angle), r * sin(angle), z)
+            let nearest = vectors.reduce(-1.0) { max($0, (eye * $1).sum()) }
+            if 1 - nearest > best.distance { best = (1 - nearest, eye) }
+        }
+        up = -best.eye
+        let helper: SIMD3<Double> = abs(up.z) < 0.9 ? SIMD3(0, 0, 1) : SIMD3(1, 0, 0)
+        let across = Self.cross(helper, up)
+        east = across / (across * across).sum().squareRoot()
+        north = Self.cross(up, east)
+    }
+
+    func point(_ place: LonLat) -> SIMD2<Double> {
+        let v = Self.vector(place)
+        let scale = 2 / (1 + (v * up).sum())
+        return SIMD2((v * east).sum() * scale, (v * north).sum() * scale)
+    }
+
+    func place(_ point: SIMD2<Double>) -> LonLat {
+        let squared = (point * point).sum()
+        let scale = 4 / (4 + squared)
+        let v = east * (point.x * scale) + north * (point.y * scale) + up * ((4 - squared) / (4 + squared))
+        let latitude = asin(min(max(v.z, -1), 1)) * 180 / .pi
+        return LonLat(uncheckedLongitude: atan2(v.y, v.x) * 180 / .pi, latitude: latitude)
+    }
+
+    private static func vector(_ place: LonLat) -> SIMD3<Double> {
+        let (longitude, latitude) = (place.longitude * .pi / 180, place.latitude * .pi / 180)
+        return SIMD3(cos(latitude) * cos(longitude), cos(latitude) * sin(longitude), sin(latitude))
+    }
+
+    private static func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
+        SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+    }
+}

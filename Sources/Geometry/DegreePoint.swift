@@ -1,0 +1,27 @@
+/// A place in whole units of 10⁻⁷ degrees, about a centimetre and as fine as GeoJSON needs: x is longitude, eastward, and y
+/// latitude, northward. Planar geometry on it is exact, and what comes out is written without rounding.
+///
+/// Source: RFC 7946 section 11.2 (precision)
+public typealias DegreePoint = SIMD2<Int32>
+
+extension DegreePoint {
+    /// Units in a degree.
+    public static let unitsPerDegree = 1e7
+
+    public init(_ place: LonLat) {
+        // At most 1.8 × 10⁹.
+        self.init(
+            Int32((place.longitude * DegreePoint.unitsPerDegree).rounded()),
+            Int32((place.latitude * DegreePoint.unitsPerDegree).rounded()))
+    }
+
+    /// The place; beyond ±180° or ±90° it is brought to the nearest.
+    public var place: LonLat {
+        LonLat(
+            uncheckedLongitude: min(max(Double(x) / DegreePoint.unitsPerDegree, -180), 180),
+            latitude: min(max(Double(y) / DegreePoint.unitsPerDegree, -90), 90))
+    }
+
+    /// Whether it lies on the meridian 180°, on either side of the map.
+    public var isOnAntimeridian: Bool { x == 1_800_000_000 || x == -1_800_000_000 }
+}

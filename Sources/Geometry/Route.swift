@@ -1,0 +1,151 @@
+import Foundation
+
+/// A way flown: geodesics from position to position.
+public struct Route: Sendable, Hashable {
+    /// At least two, none equal to the one before it.
+    public let positions: [LonLat]
+    /// Metres from the start to each position.
+    public let distances: [Double]
+    /// The bearing at the start of each leg, in degrees.
+    private let bearings: [Double]
+
+    /// Positions that a route may have.
+    public static let positionLimit = 250
+    /// Twice around the earth.
+    public static let longestNauticalMiles = 43_200.0
+
+    /// Why positions are no route.
+    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        /// Fewer than two different positions in a row.
+        case tooFew(Int)
+        case tooMany(Int)
+        /// Two positions on opposite sides of the earth, by the index of the second.
+        case antipodal(Int)
+        case tooLong(nauticalMiles: Int)
+
+        public var description: String {
+            switch self {
+            case .tooFew(let count):
+                "the route has \(count) different position\(count == 1 ? "" : "s"); it must have at least 2"
+            case .tooMany(let count): "the route has \(count) positions; it must have at most \(Route.positionLimit)"
+            case .antipodal(let index):
+                "positions \(index) and \(index + 1) lie on opposite sides of the earth, so that no way between them is the "
+                    + "shortest; a position between them would settle it"
+            case .tooLong(let miles):
+                "the route is \(miles) NM long; it must be at most \(Int(Route.longestNauticalMiles)) NM"
+            }
+        }
+    }
+
+    /// Positions that repeat the one before are left out.
+    public init(_ places: [LonLat]) throws(Failure) {
+        guard places.count <= Route.positionLimit else { throw .tooMany(places.count) }
+        var positions: [LonLat] = []
+        var distances: [Double] = []
+        var bearings: [Double] = []
+        for (index, place) in places.enumerated() {
+            guard let last = positions.last, let distance = distances.last else {
+                positions.append(place)
+                distances.append(0)
+                continue
+            }
+            guard let way = Geodesic.way(from: last, to: place) else { throw .antipodal(index) }
+            guard way.metres > 1 else { continue }
+            positions.append(place)
+            distances.append(distance + way.metres)
+            bearings.append(way.bearing)
+        }
+        guard positions.count >= 2, let metres = distances.last else { throw .tooFew(positions.count) }
+        let miles = metres / Geodesic.metresPerNauticalMile
+        guard miles <= Route.longestNauticalMiles else { throw .tooLong(nauticalMiles: Int(miles.rounded(.up))) }
+        self.positions = positions
+        self.distances = distances
+        self.bearings = bearings
+    }
+
+    /// Its length.
+    public var metres: Double { distances.last ?? 0 }
+
+    /// A point of a route.
+    public struct Station: Sendable, Hashable {
+        public var place: LonLat
+        /// Metres flown from the start.
+        public var distance: Double
+        /// The bearing on which the route leaves, in degrees; at a bend that of the leg behind it.
+        public var bearing: Double
+        /// The bearing on which the route arrives.
+        public var arrival: Double
+    }
+
+    /// The positions and points between them, no further from each other than a step.
+    public func stations(every step: Double) -> [Station] {
+        var stations: [Station] = []
+        var arrival = bearings.first ?? 0
+        for leg in bearings.indices {
+            let length = distances[leg + 1] - distances[leg]
+            let parts = max(1, Int(min((length / max(step, 1)).rounded(.up), 100_000)))
+            for part in 0..<parts {
+                let metres = length * Double(part) / Double(parts)
+                let point = Geodesic.place(from: positions[leg], bearing: bearings[leg], metres: metres)
+                let bearing = part == 0 ? bearings[leg] : point.bearing
+                stations.append(
+                    Station(
+                        place: part == 0 ? positions[leg] : point.place, distance: distances[leg] + metres,
+                        bearing: bearing, arrival: part == 0 ? arrival : bearing))
+            }
+            arrival = Geodesic.place(from: positions[leg], bearing: bearings[leg], metres: length).bearing
+        }
+        if let last = positions.last {
+            stations.append(Station(place: last, distance: metres, bearing: arrival, arrival: arrival))
+        }
+        return stations
+    }
+}
+
+/// Tells where places lie along a route.
+public struct RouteLocator: Sendable {
+    private let stations: [Route.Station]
+    private let vectors: [SIMD3<Double>]
+
+    /// How long the straight pieces are that stand for the route: 5 m below its surface in the middle.
+    private static let step = 15_000.0
+
+    public init(_ route: Route) {
+        stations = route.stations(every: max(Self.step, route.metres / 2_000))
+        vectors = stations.map { Geodesic.vector($0.place) }
+    }
+
+    /// Where a place lies.
+    public struct Location: Sendable, Hashable {
+        /// Metres flown from the start to the point of the route that is nearest.
+        public var along: Double
+        /// Metres from there, to the right positive.
+        public var off: Double
+    }
+
+    /// The nearest point of the route; the first one where several are as near.
+    /// - Complexity: O(length of the route)
+    public func locate(_ place: LonLat) -> Location {
+        let point = Geodesic.vector(place)
+        var best = (squared: Double.infinity, segment: 0, share: 0.0)
+        for segment in 0..<max(vectors.count - 1, 0) {
+            let edge = vectors[segment + 1] - vectors[segment]
+            let length = (edge * edge).sum()
+            let toPoint = point - vectors[segment]
+            let share = min(max((toPoint * edge).sum() / length, 0), 1)
+            let offset = toPoint - edge * share
+            let squared = (offset * offset).sum()
+            if squared < best.squared { best = (squared, segment, share) }
+        }
+        let (a, b) = (stations[best.segment], stations[min(best.segment + 1, stations.count - 1)])
+        let edge = vectors[min(best.segment + 1, vectors.count - 1)] - vectors[best.segment]
+        let toPoint = point - vectors[best.segment]
+        let normal = SIMD3(
+            edge.y * toPoint.z - edge.z * toPoint.y, edge.z * toPoint.x - edge.x * toPoint.z,
+            edge.x * toPoint.y - edge.y * toPoint.x)
+        // Seen from above, what is on the left turns counter-clockwise.
+        let isLeft = (normal * vectors[best.segment]).sum() > 0
+        let off = Geodesic.arc(chord: best.squared.squareRoot())
+        return Location(along: a.distance + (b.distance - a.distance) * best.share, off: isLeft ? -off : off)
+    }
+}
