@@ -62,10 +62,3 @@ public enum Fault: String, CaseIterable, Sendable {
     /// The connection is closed before any answer.
     case connectionReset = "connection-reset"
 }
-
-/// Whose look-alike misbehaves. The raw value is its name in the control route.
-public enum SimulatedUpstream: String, CaseIterable, Sendable {
-    case skyPath = "skypath"
-    case aviationWeather = "aviationweather"
-    case openSky = "opensky"
-}

@@ -87,7 +87,8 @@ public struct UpstreamSimulator: Service {
         let port = port
         let router: Router<SimulatorContext>
         do {
-            router = try SimulatorRoutes(configuration: configuration, state: state, replay: configuration.replay).router()
+            router = try SimulatorRoutes(configuration: configuration, state: state, replay: configuration.replay)
+                .router()
         } catch {
             port.fail(error)
             throw error

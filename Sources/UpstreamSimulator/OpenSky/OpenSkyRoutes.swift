@@ -209,7 +209,9 @@ struct OpenSkyRoutes: Sendable {
         }
         let seen = select(call, at: time - time % 5).compactMap { vector -> OpenSkyVector? in
             // Each receiver sees one aircraft in eight.
-            guard let number = Int(vector.icao24, radix: 16), Self.sensors.indices.contains(number % 8) else { return nil }
+            guard let number = Int(vector.icao24, radix: 16), Self.sensors.indices.contains(number % 8) else {
+                return nil
+            }
             let sensor = Self.sensors[number % 8]
             guard serials.isEmpty || serials.contains(sensor) else { return nil }
             var own = vector
@@ -284,7 +286,9 @@ struct OpenSkyRoutes: Sendable {
             .filter { matches($0, begin...end) }
         guard !flights.isEmpty, call.fault != .empty else { throw .nothing }
         var texts = flights.map(\.json)
-        if call.fault == .wrongTypes { for index in texts.indices where index % 5 == 0 { texts[index] = #"{"icao24":7}"# } }
+        if call.fault == .wrongTypes {
+            for index in texts.indices where index % 5 == 0 { texts[index] = #"{"icao24":7}"# }
+        }
         return "[" + texts.joined(separator: ",") + "]"
     }
 
@@ -310,7 +314,9 @@ struct OpenSkyRefusal: Error {
 
     static let nothing = OpenSkyRefusal(status: .notFound, message: nil)
 
-    static func badRequest(_ message: String) -> OpenSkyRefusal { OpenSkyRefusal(status: .badRequest, message: message) }
+    static func badRequest(_ message: String) -> OpenSkyRefusal {
+        OpenSkyRefusal(status: .badRequest, message: message)
+    }
 
     static func tooManyRequests(_ seconds: Int) -> OpenSkyRefusal {
         OpenSkyRefusal(status: .tooManyRequests, message: "Too many requests", retryAfterSeconds: seconds)
