@@ -10,6 +10,7 @@ enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 log") { try $0.execute(sql: log) }
+        migrator.registerMigration("3 keys") { try $0.execute(sql: keys) }
         return migrator
     }
 
@@ -81,5 +82,22 @@ enum Schema {
         ) STRICT;
         CREATE UNIQUE INDEX pilotReportId ON pilotReport (id, source) WHERE until IS NULL;
         CREATE INDEX pilotReportTime ON pilotReport (observedAt, id, source) WHERE until IS NULL;
+        """
+
+    /// Beside the log: who may do what, and what was settled about sources while they ran. Neither raises the version.
+    private static let keys = """
+        CREATE TABLE accessKey (
+            id TEXT PRIMARY KEY CHECK (length(id) = 16),
+            name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+            hash TEXT NOT NULL CHECK (length(hash) = 64),
+            scopes INTEGER NOT NULL CHECK (scopes BETWEEN 1 AND 7),
+            createdAt INTEGER NOT NULL CHECK (createdAt >= 0),
+            revokedAt INTEGER CHECK (revokedAt >= createdAt)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sourceControl (
+            source TEXT PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 64),
+            value TEXT NOT NULL CHECK (json_valid(value))
+        ) STRICT, WITHOUT ROWID;
         """
 }
