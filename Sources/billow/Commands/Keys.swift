@@ -1,6 +1,7 @@
 import ArgumentParser
 import BillowServer
 import BillowStore
+import BillowTimeline
 import Foundation
 import Turbulence
 
