@@ -132,6 +132,12 @@ enum Query {
     static let positionsBetween = """
         \(positions) WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
         """
+    static let positionsPage = """
+        \(positions)
+        WHERE (bucket, icao24, observedAt, position.source) > (?, ?, ?, ?) AND bucket <= ?
+            AND observedAt >= ? AND observedAt < ?
+        ORDER BY bucket, icao24, observedAt, position.source LIMIT ?
+        """
     /// One bucket of a track.
     static let trackInBucket = """
         \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ?
@@ -155,15 +161,20 @@ enum Query {
         """
     static let removeSourceControl = "DELETE FROM sourceControl WHERE source = ?"
 
-    /// For the test of their plans; `sources` and `accessKeys` read whole what they read.
-    static let all = [
-        head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
-        insertObservation, closeObservation, observationByKey, openObservationByExternalID, openObservationByFeatureID,
-        openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
-        closeReport, openReport,
-        openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
-        closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
-        positionsBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
+    private static let besideTheLog = [
         insertAccessKey, revokeAccessKey, sourceControl, setSourceControl, removeSourceControl,
     ]
+
+    /// For the test of their plans; `sources` and `accessKeys` read whole what they read.
+    static let all =
+        [
+            head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
+            insertObservation, closeObservation, observationByKey, openObservationByExternalID,
+            openObservationByFeatureID,
+            openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
+            closeReport, openReport,
+            openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
+            closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
+            positionsBetween, positionsPage, trackInBucket, oldestBucket, newestBucket, positionsSince,
+        ] + besideTheLog
 }
