@@ -140,6 +140,8 @@ public struct CellArea: Sendable, Hashable {
         case everywhere
         case cell(Cell)
         case box(BoundingBox, GridBox)
+        case area(AreaIndex, GridBox)
+        case cells(Set<Cell>)
     }
 
     private let shape: Shape
@@ -152,6 +154,12 @@ public struct CellArea: Sendable, Hashable {
     /// One cell.
     public init(_ cell: Cell) { shape = .cell(cell) }
 
+    /// Cells that share a point with the area.
+    public init(_ area: AreaIndex) { shape = .area(area, GridBox(area.box)) }
+
+    /// Some cells.
+    public init(_ cells: Set<Cell>) { shape = .cells(cells) }
+
     private init(shape: Shape) { self.shape = shape }
 
     /// Whether a chunk of 343 cells may have a cell in it; never wrongly false.
@@ -159,7 +167,9 @@ public struct CellArea: Sendable, Hashable {
         switch shape {
         case .everywhere: true
         case .cell(let cell): Int(cell.dense) / CellTable.chunkSize == chunk
-        case .box(_, let grid): CellTree.shared.mayIntersect(resolution: 2, dense: chunk, grid)
+        case .box(_, let grid), .area(_, let grid):
+            CellTree.shared.mayIntersect(resolution: 2, dense: chunk, grid)
+        case .cells(let cells): cells.contains { Int($0.dense) / CellTable.chunkSize == chunk }
         }
     }
 
@@ -168,6 +178,9 @@ public struct CellArea: Sendable, Hashable {
         case .everywhere: true
         case .cell(let only): cell == only
         case .box(let box, _): box.intersects(BoundingBox(of: cell))
+        case .area(let area, _):
+            area.box.intersects(BoundingBox(of: cell)) && area.intersects(CellPolygon.rings(of: cell).map { [$0] })
+        case .cells(let cells): cells.contains(cell)
         }
     }
 }

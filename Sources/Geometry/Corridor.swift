@@ -26,10 +26,14 @@ public struct Corridor: Sendable, Hashable {
         case width(Double)
         /// So many corners, so near to each other, that 250 positions can't follow them.
         case tooWinding
+        /// It runs around so much of the earth that one ring can't border it alone.
+        case aroundTheEarth
 
         public var description: String {
             switch self {
             case .width(let width): "the width is \(width) NM; it must be from 1 to 250 NM"
+            case .aroundTheEarth:
+                "the route runs around the earth or a large part of it, so that no single ring borders what lies along it"
             case .tooWinding: "the route winds too much for its width: no ring of 250 positions follows it"
             }
         }
@@ -45,14 +49,24 @@ public struct Corridor: Sendable, Hashable {
         let widthDegrees = width / 60
         let exact = CorridorOutline(route, half: half).ring
         let asked = min(max(tolerance ?? 0, 0), widthDegrees / 10)
-        let simplified = LineSimplifier.simplified(exact, tolerance: asked, positions: AreaRing.positions.upperBound)
+        var simplified = LineSimplifier.simplified(exact, tolerance: asked, positions: AreaRing.positions.upperBound)
+        // Leaving out corners can make a ring cross itself; another tolerance leaves out others.
+        while !RingRules.isSimple(simplified.ring), simplified.tolerance <= widthDegrees / 4 {
+            simplified = LineSimplifier.simplified(
+                exact, tolerance: simplified.tolerance * 1.3 + 1e-6, positions: AreaRing.positions.upperBound)
+        }
         guard simplified.tolerance <= widthDegrees / 4, let area = MultiPolygon(outline: simplified.ring) else {
             throw .tooWinding
         }
+        let stripKm2 = (route.metres + 2 * half) * 2 * half / 1e6
+        guard area.areaKm2 < max(Corridor.enclosedKm2, 4 * stripKm2) else { throw .aroundTheEarth }
         ring = simplified.ring
         self.area = area
         self.tolerance = simplified.tolerance
     }
+
+    /// What a route may enclose beside what lies along it: a tenth of the earth.
+    private static let enclosedKm2 = 51e6
 }
 
 /// Draws a line at half the width around the route and takes the outermost of what it encloses.

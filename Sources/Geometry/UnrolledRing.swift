@@ -25,24 +25,34 @@ struct UnrolledRing {
             if abs(end.longitude - start.longitude) > 180 {
                 let sum = corners.reduce(0) { $0 + $1.latitude }
                 let pole: Double = sum > 0 ? 90 : -90
+                // From the corner nearest to the pole the way there crosses no edge.
+                let nearest = corners.indices.min { abs(corners[$0].latitude - pole) < abs(corners[$1].latitude - pole) }
+                if let nearest, nearest > 0 {
+                    let turned = Array(places[nearest...] + places[..<nearest])
+                    self.init(turned, from: turned[0].longitude)
+                    return
+                }
                 corners.append(end)
                 corners.append(Corner(longitude: end.longitude, latitude: pole))
                 corners.append(Corner(longitude: start.longitude, latitude: pole))
             }
         }
-        self.corners = corners
+        self.init(corners: corners)
     }
 
-    /// Its parts between the meridians 180°, each a closed ring with longitudes −180…180, wound as it is.
+    /// Its parts between the meridians 180°, each a closed ring with longitudes −180…180, wound as it is. Where a meridian
+    /// cuts it several times, each piece is a ring of its own.
     ///
     /// Source: RFC 7946 section 3.1.9
     var homeRings: [[LonLat]] {
-        [-360.0, 0, 360].compactMap { turn in
-            let east = UnrolledRing.clip(corners, at: turn - 180) { $0 >= $1 }
-            let part = UnrolledRing.clip(east, at: turn + 180) { $0 <= $1 }
-            guard part.count >= 3, abs(UnrolledRing.signedArea(part)) > 1e-12 else { return nil }
-            let ring = part.map { LonLat(uncheckedLongitude: $0.longitude - turn, latitude: $0.latitude) }
-            return ring + ring.prefix(1)
+        [-360.0, 0, 360].flatMap { turn in
+            UnrolledRing.pieces(of: corners, eastOf: turn - 180)
+                .flatMap { UnrolledRing.pieces(of: $0, westOf: turn + 180) }
+                .compactMap { part -> [LonLat]? in
+                    guard part.count >= 3, abs(UnrolledRing.signedArea(part)) > 1e-12 else { return nil }
+                    let ring = part.map { LonLat(uncheckedLongitude: $0.longitude - turn, latitude: $0.latitude) }
+                    return ring + ring.prefix(1)
+                }
         }
     }
 
@@ -61,21 +71,64 @@ struct UnrolledRing {
         return sum / 2
     }
 
-    /// Source: I. Sutherland, G. Hodgman, "Reentrant polygon clipping", CACM 17 (1974)
-    private static func clip(_ corners: [Corner], at limit: Double, keeps: (Double, Double) -> Bool) -> [Corner] {
-        guard var previous = corners.last else { return [] }
-        var result: [Corner] = []
-        for corner in corners {
-            let isInside = keeps(corner.longitude, limit)
-            if isInside != keeps(previous.longitude, limit) {
+    private static func pieces(of corners: [Corner], eastOf limit: Double) -> [[Corner]] {
+        pieces(of: corners, at: limit) { $0 > $1 }
+    }
+
+    private static func pieces(of corners: [Corner], westOf limit: Double) -> [[Corner]] {
+        pieces(of: corners, at: limit) { $0 < $1 }
+    }
+
+    /// The parts of a simple ring on one side of a meridian. The ring leaves that side and comes back in places that,
+    /// ordered along the meridian, bound its inside two by two: each end of a stretch is joined with its partner.
+    private static func pieces(of corners: [Corner], at limit: Double, keeps: (Double, Double) -> Bool) -> [[Corner]] {
+        guard let start = corners.indices.first(where: { !keeps(corners[$0].longitude, limit) }) else {
+            return [corners]
+        }
+        var stretches: [[Corner]] = []
+        var open: [Corner]?
+        var previous = corners[start]
+        for offset in 1...corners.count {
+            let corner = corners[(start + offset) % corners.count]
+            if keeps(corner.longitude, limit) != keeps(previous.longitude, limit) {
                 let share = (limit - previous.longitude) / (corner.longitude - previous.longitude)
-                result.append(
-                    Corner(
-                        longitude: limit, latitude: previous.latitude + (corner.latitude - previous.latitude) * share))
+                let cut = Corner(
+                    longitude: limit, latitude: previous.latitude + (corner.latitude - previous.latitude) * share)
+                if let stretch = open {
+                    stretches.append(stretch + [cut])
+                    open = nil
+                } else {
+                    open = [cut]
+                }
             }
-            if isInside { result.append(corner) }
+            if keeps(corner.longitude, limit) { open?.append(corner) }
             previous = corner
         }
-        return result
+        let ends = stretches.indices.flatMap { [(stretch: $0, isEntry: true), (stretch: $0, isEntry: false)] }.sorted {
+            latitude($0, stretches) < latitude($1, stretches)
+        }
+        var partner: [Int: Int] = [:]
+        for pair in stride(from: 0, to: ends.count - 1, by: 2) {
+            let (a, b) = (ends[pair], ends[pair + 1])
+            if a.isEntry != b.isEntry { partner[a.isEntry ? b.stretch : a.stretch] = a.isEntry ? a.stretch : b.stretch }
+        }
+        var rings: [[Corner]] = []
+        var isTaken = [Bool](repeating: false, count: stretches.count)
+        for first in stretches.indices where !isTaken[first] {
+            var ring: [Corner] = []
+            var current: Int? = first
+            while let stretch = current, !isTaken[stretch] {
+                isTaken[stretch] = true
+                ring += stretches[stretch]
+                current = partner[stretch]
+            }
+            rings.append(ring)
+        }
+        return rings
+    }
+
+    private static func latitude(_ end: (stretch: Int, isEntry: Bool), _ stretches: [[Corner]]) -> Double {
+        let stretch = stretches[end.stretch]
+        return (end.isEntry ? stretch.first : stretch.last)?.latitude ?? 0
     }
 }

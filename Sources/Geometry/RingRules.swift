@@ -1,0 +1,112 @@
+/// What a ring must keep to when somebody asks for what lies inside.
+public enum RingRules {
+    /// The rule that a ring breaks.
+    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        case tooFew(Int)
+        case tooMany(Int)
+        case open
+        /// Two edges cross or touch, by the indices of their first positions.
+        case crossing(Int, Int)
+        case withoutArea
+        case tooLarge(km2: Int, limit: Int)
+
+        /// Stable, for programs.
+        public var code: String {
+            switch self {
+            case .tooFew: "ring-too-few-positions"
+            case .tooMany: "ring-too-many-positions"
+            case .open: "ring-not-closed"
+            case .crossing: "ring-crosses-itself"
+            case .withoutArea: "ring-without-area"
+            case .tooLarge: "area-too-large"
+            }
+        }
+
+        public var description: String {
+            switch self {
+            case .tooFew(let count): "the ring has \(count) positions; it must have 4 to 250"
+            case .tooMany(let count): "the ring has \(count) positions; it must have 4 to 250"
+            case .open: "the ring's last position must equal its first"
+            case .crossing(let a, let b): "the ring's edges from positions \(a + 1) and \(b + 1) cross or touch"
+            case .withoutArea: "the ring encloses no area"
+            case .tooLarge(let km2, let limit): "the ring encloses \(km2) km²; it must enclose at most \(limit) km²"
+            }
+        }
+    }
+
+    /// The area inside a closed ring of 4 to 250 positions, of either winding and with either convention of longitude, that
+    /// doesn't cross itself. A position that repeats the one before counts, but bounds nothing.
+    ///
+    /// - Parameter limitKm2: the largest area; nil for any.
+    public static func area(inside ring: [LonLat], limitKm2: Double? = nil) throws(Failure) -> MultiPolygon {
+        guard ring.count >= AreaRing.positions.lowerBound else { throw .tooFew(ring.count) }
+        guard ring.count <= AreaRing.positions.upperBound else { throw .tooMany(ring.count) }
+        guard let first = ring.first, let last = ring.last, isSame(first, last) else { throw .open }
+        if let (a, b) = crossing(of: ring) { throw .crossing(a, b) }
+        guard let area = MultiPolygon(outline: ring) else { throw .withoutArea }
+        if let limitKm2, area.areaKm2 > limitKm2 {
+            throw .tooLarge(km2: Int(min(area.areaKm2, 1e9).rounded()), limit: Int(limitKm2))
+        }
+        return area
+    }
+
+    /// Whether a closed ring doesn't cross or touch itself.
+    /// - Complexity: O(n²)
+    static func isSimple(_ ring: [LonLat]) -> Bool { crossing(of: ring) == nil }
+
+    private static func isSame(_ a: LonLat, _ b: LonLat) -> Bool {
+        a.latitude == b.latitude
+            && (a.longitude == b.longitude || abs(a.longitude - b.longitude) == 360 || abs(a.latitude) == 90)
+    }
+
+    private static func crossing(of ring: [LonLat]) -> (Int, Int)? {
+        var corners: [SIMD2<Double>] = []
+        var indices: [Int] = []
+        var longitude = ring.first?.longitude ?? 0
+        for (index, place) in ring.enumerated() {
+            longitude = place.longitude + ((longitude - place.longitude) / 360).rounded() * 360
+            let corner = SIMD2(longitude, place.latitude)
+            if corner == corners.last { continue }
+            corners.append(corner)
+            indices.append(index)
+        }
+        let edges = corners.count - 1
+        guard edges >= 3, let first = corners.first, let last = corners.last else { return nil }
+        // The last position is the first but for rounding, unless the ring runs around the earth.
+        if abs(last.x - first.x) < 1 { corners[edges] = first }
+        for i in 0..<edges {
+            for j in i + 1..<edges {
+                let areNeighbours = j == i + 1 || i == 0 && j == edges - 1
+                if touches(corners[i], corners[i + 1], corners[j], corners[j + 1], areNeighbours) {
+                    return (indices[i], indices[j])
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func touches(
+        _ a: SIMD2<Double>, _ b: SIMD2<Double>, _ c: SIMD2<Double>, _ d: SIMD2<Double>, _ areNeighbours: Bool
+    ) -> Bool {
+        func cross(_ o: SIMD2<Double>, _ p: SIMD2<Double>, _ q: SIMD2<Double>) -> Double {
+            (p.x - o.x) * (q.y - o.y) - (p.y - o.y) * (q.x - o.x)
+        }
+        guard min(a.x, b.x) <= max(c.x, d.x), min(c.x, d.x) <= max(a.x, b.x), min(a.y, b.y) <= max(c.y, d.y),
+            min(c.y, d.y) <= max(a.y, b.y)
+        else { return false }
+        let (c1, d1, a1, b1) = (cross(a, b, c), cross(a, b, d), cross(c, d, a), cross(c, d, b))
+        if areNeighbours {
+            // They share an end; back along the same line is a touch.
+            guard c1 == 0, d1 == 0 else { return false }
+            let shared = b == c ? b : a
+            let (p, q) = b == c ? (a, d) : (b, c)
+            return ((p - shared) * (q - shared)).sum() > 0
+        }
+        return (c1 > 0) != (d1 > 0) && (a1 > 0) != (b1 > 0) || c1 == 0 && isBetween(a, b, c)
+            || d1 == 0 && isBetween(a, b, d) || a1 == 0 && isBetween(c, d, a) || b1 == 0 && isBetween(c, d, b)
+    }
+
+    private static func isBetween(_ a: SIMD2<Double>, _ b: SIMD2<Double>, _ point: SIMD2<Double>) -> Bool {
+        all(pointwiseMin(a, b) .<= point) && all(point .<= pointwiseMax(a, b))
+    }
+}
