@@ -16,7 +16,8 @@ let package = Package(
         .library(name: "OpenSky", targets: ["OpenSky"]),
         .library(name: "AviationWeather", targets: ["AviationWeather"]),
         .library(
-            name: "BillowKernel", targets: ["Geometry", "Turbulence", "BillowSnapshot", "BillowRaster", "BillowTiles"]),
+            name: "BillowKernel",
+            targets: ["Geometry", "Turbulence", "BillowSnapshot", "BillowAreas", "BillowRaster", "BillowTiles"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -39,6 +40,8 @@ let package = Package(
 
         .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
+        .target(
+            name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
             name: "BillowRaster", dependencies: ["Turbulence", "CPNG", "CDeflate", "CFreeType"], swiftSettings: strict),
@@ -96,8 +99,8 @@ let package = Package(
         .target(
             name: "BillowServer",
             dependencies: [
-                "Turbulence", "Geometry", "BillowSnapshot", "BillowStore", "BillowSync", "BillowTiles", "BillowRaster",
-                "BillowExchange", "BillowTimeline",
+                "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas", "BillowStore", "BillowSync", "BillowTiles",
+                "BillowRaster", "BillowExchange", "BillowTimeline",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -134,6 +137,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BillowSnapshotTests", dependencies: ["TestSupport", "BillowSnapshot", "Turbulence", "Geometry"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BillowAreasTests",
+            dependencies: ["TestSupport", "BillowAreas", "BillowSnapshot", "Turbulence", "Geometry"],
             swiftSettings: strict),
         .testTarget(
             name: "BillowTilesTests",

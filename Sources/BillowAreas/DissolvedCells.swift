@@ -120,6 +120,11 @@ public struct DissolvedCells: Sendable {
         return DissolvedChunk(values: chunk.values, edges: edges, representatives: representatives.map(UInt16.init))
     }
 
+    /// About how many edges and corners it holds.
+    public var size: Int {
+        chunks.values.reduce(0) { $0 + $1.values.count / 8 + $1.edges.count } + arcs.arcs.reduce(0) { $0 + $1.points.count }
+    }
+
     // MARK: - Polygons
 
     /// The area of the cells of one class. Polygons touch at single points at most; they are in the order of their first

@@ -77,7 +77,12 @@ extension ExportCollection {
     /// The names of the properties that `Feature`s of the collection can have, in order; nil for what has its own writer.
     var propertyNames: [StaticString]? {
         switch self {
-        case .observations, .hexagons, .pireps: nil
+        case .observations, .turbulence, .hexagons, .pireps: nil
+        case .polygons:
+            [
+                "severity", "severityName", "history", "mode", "altitudeMin", "altitudeMax", "hexagons", "observedFrom",
+                "observedTo", "source",
+            ]
         case .hazards, .forecast:
             [
                 "kind", "hazard", "severity", "severityName", "altitudeMin", "altitudeMax", "validFrom", "validTo",

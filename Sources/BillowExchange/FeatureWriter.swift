@@ -111,18 +111,19 @@ public struct FeatureWriter: Sendable {
     /// - Parameters:
     ///   - observation: the record that decides it.
     ///   - reports: the standing records it stands for, 1 or more.
+    ///   - more: further properties, for which CSV has no columns.
     public mutating func write(
         hexagon observation: Observation, severity: Severity, basis: SeverityBasis, reports: Int, trend: Trend?,
-        geometry: FeatureGeometry
+        geometry: FeatureGeometry, more: [(name: StaticString, value: PropertyValue?)] = []
     ) {
         write(
             observation, id: observation.cell.h3String, severity: severity, basis: basis, geometry: geometry,
-            reports: reports, trend: trend)
+            reports: reports, trend: trend, more: more)
     }
 
     private mutating func write(
         _ observation: Observation, id: String, severity: Severity, basis: SeverityBasis, geometry: FeatureGeometry,
-        reports: Int?, trend: Trend?
+        reports: Int?, trend: Trend?, more: [(name: StaticString, value: PropertyValue?)] = []
     ) {
         if format == .csv {
             row(
@@ -149,6 +150,10 @@ public struct FeatureWriter: Sendable {
         if let aircraft = observation.aircraft { member("aircraft", aircraft) }
         if let reports { member("reports", reports) }
         if let trend { member("trend", trend.rawValue) }
+        for case (let name, let value?) in more {
+            json.name(name)
+            write(value)
+        }
         closeFeature()
     }
 
@@ -229,10 +234,13 @@ public struct FeatureWriter: Sendable {
     // MARK: JSON
 
     /// A geometry as the bytes of its JSON, for one that is written many times.
-    public static func encoded(_ geometry: FeatureGeometry) -> FeatureGeometry {
+    public static func encoded(_ geometry: FeatureGeometry) -> FeatureGeometry { .encoded(bytes(of: geometry)) }
+
+    /// The JSON of a geometry.
+    public static func bytes(of geometry: FeatureGeometry) -> [UInt8] {
         var writer = FeatureWriter(.hexagons, as: .geojsonl)
         writer.write(geometry)
-        return .encoded(writer.bytes)
+        return writer.bytes
     }
 
     private mutating func openFeature(id: String, geometry: FeatureGeometry) {
@@ -344,7 +352,7 @@ public struct FeatureWriter: Sendable {
         case .observations:
             json.append(FeatureWriter.observationColumns)
             json.append(",longitude,latitude\r\n")
-        case .hexagons:
+        case .hexagons, .turbulence:
             json.append(FeatureWriter.observationColumns)
             json.append(",reports,trend,longitude,latitude\r\n")
         case .pireps:
@@ -403,7 +411,7 @@ public struct FeatureWriter: Sendable {
         cell(observation.kind.name)
         cell(observation.category?.name ?? "")
         cell(observation.aircraft ?? "")
-        if collection == .hexagons {
+        if collection.isHexagons {
             cell(reports ?? 1)
             cell(trend?.rawValue ?? "")
         }

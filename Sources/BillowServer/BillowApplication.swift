@@ -17,6 +17,12 @@ public struct BillowApplication: Sendable {
         public var retentionSeconds: Int
         public var ageRule: AgeRule
         public var severityTable: SeverityTable
+        /// The histories that turbulence polygons are made for.
+        public var polygonHistories = PolygonHistories()
+        /// The largest area that may be asked for at once, in km².
+        ///
+        /// Source: SkyPath iOS SDK reference 3.0 (a viewport not above the continental US, 8 million km²), rounded up
+        public var areaLimitKm2 = 10_000_000.0
         /// How many tiles are painted at once.
         public var paintersAtOnce: Int
         /// Whether what shows data is open without a key.
@@ -68,7 +74,7 @@ public struct BillowApplication: Sendable {
         publisher = SnapshotPublisher(
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
         frames = FrameSource(publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds)
-        features = FeatureSource(frames: frames, store: store)
+        features = FeatureSource(frames: frames, store: store, histories: configuration.polygonHistories)
         tiles = try TileService(frames: frames, paintersAtOnce: configuration.paintersAtOnce)
     }
 
@@ -89,8 +95,10 @@ public struct BillowApplication: Sendable {
             publicURL: configuration.publicURL
         ).add(to: reading)
         CollectionRoutes(
-            frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL
+            frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL,
+            airports: .large, areaLimitKm2: configuration.areaLimitKm2
         ).add(to: reading)
+        RouteRoutes(frames: frames, ageRule: configuration.ageRule, styles: styles, airports: .large).add(to: reading)
         ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: reading)
         LegendRoutes(frames: frames, styles: styles, ageRule: configuration.ageRule).add(to: reading)
         IngestRoutes(
@@ -120,7 +128,9 @@ public struct BillowApplication: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
-        return [publisher, application, Drain(readiness: readiness)]
+        return [
+            publisher, PolygonPreparation(publisher: publisher, polygons: features.polygons), application,
+            Drain(readiness: readiness)]
     }
 }
 

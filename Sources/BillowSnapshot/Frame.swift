@@ -7,9 +7,15 @@ public struct Frame: Sendable {
     public let instant: Instant
     public let filter: Filter
     private let segments: [Segment]
+    /// Those and the ones that the picture 30 minutes before looked at.
+    private let segmentsForTrend: [Segment]
     private let sources: [SourceNumber: SourceID]
     private let table: SeverityTable
     private let test: RowTest
+    private let testBefore: RowTest
+
+    /// How long before the picture the one lies that its trend is told against.
+    static let trendSeconds = 1_800
 
     /// `window` must hold every row observed in (instant − history, instant], and those 30 minutes before for trends.
     public init(window: Window, at instant: Instant, filter: Filter, table: SeverityTable) {
@@ -17,8 +23,13 @@ public struct Frame: Sendable {
         self.filter = filter
         self.table = table
         segments = window.segments(for: filter, at: instant)
+        var longer = filter
+        longer.lookBackSeconds += Self.trendSeconds
+        segmentsForTrend = window.segments(for: longer, at: instant)
         sources = window.sources
         test = RowTest(filter: filter, at: instant, sources: window.sources, table: table)
+        testBefore = RowTest(
+            filter: filter, at: instant.advanced(by: -Self.trendSeconds), sources: window.sources, table: table)
     }
 
     /// One byte a cell.
@@ -37,12 +48,15 @@ public struct Frame: Sendable {
                     severity: severity, observedAt: columns.observedAt[row], segment: segment, row: row, reports: 1)
                 best[position] = best[position].map { $0.joined(candidate) } ?? candidate
             }
+            var before: [Severity?]?
             for (position, best) in best.enumerated() {
                 guard let best else { continue }
                 let cell = Cell(uncheckedDense: UInt32(chunk * CellTable.chunkSize + position))
                 if let after, cell <= after { continue }
                 guard area.contains(cell), let record = record(best.segment, best.row, best.severity) else { continue }
-                found.append(Hexagon(record: record, reports: best.reports))
+                before = before ?? severitiesBefore(inChunk: chunk)
+                found.append(
+                    Hexagon(record: record, reports: best.reports, severityBefore: before?[position]))
                 if found.count >= limit { return false }
             }
             return true
@@ -111,6 +125,51 @@ public struct Frame: Sendable {
         }
     }
 
+    /// What the hexagons of a chunk were 30 minutes before.
+    private func severitiesBefore(inChunk chunk: Int) -> [Severity?] {
+        var severities = [Severity?](repeating: nil, count: CellTable.chunkSize)
+        for segment in segmentsForTrend {
+            let rows = segment.rows(inChunk: chunk)
+            guard !rows.isEmpty else { continue }
+            segment.withColumns { columns in
+                for row in rows {
+                    guard let severity = testBefore.severity(of: row, in: columns) else { continue }
+                    let position = Place(bits: columns.places[row]).dense % CellTable.chunkSize
+                    severities[position] = severities[position].map { max($0, severity) } ?? severity
+                }
+            }
+        }
+        return severities
+    }
+
+    /// From when to when the records are that make each severity of the picture: those of a cell's own severity.
+    /// - Complexity: O(rows of the hours that the history touches)
+    public func observed(in plane: FramePlane, area: CellArea = .everywhere) -> [Severity: ClosedRange<Instant>] {
+        var bounds = [(first: UInt32, last: UInt32)?](repeating: nil, count: Severity.allCases.count)
+        forEachChunk(after: nil, area: area) { chunk in
+            let values = plane.values(inChunk: chunk)
+            guard !values.isEmpty else { return true }
+            standing(inChunk: chunk) { _, row, severity, columns in
+                let dense = Place(bits: columns.places[row]).dense
+                guard values[values.startIndex + dense % CellTable.chunkSize] == FramePlane.value(severity),
+                    area == .everywhere || area.contains(Cell(uncheckedDense: UInt32(dense)))
+                else { return }
+                let observed = columns.observedAt[row]
+                let index = Int(severity.rawValue)
+                bounds[index] = bounds[index].map { (min($0.first, observed), max($0.last, observed)) }
+                    ?? (observed, observed)
+            }
+            return true
+        }
+        var found: [Severity: ClosedRange<Instant>] = [:]
+        for severity in Severity.allCases {
+            if let (first, last) = bounds[Int(severity.rawValue)] {
+                found[severity] = Instant(clamping: Int(first))...Instant(clamping: Int(last))
+            }
+        }
+        return found
+    }
+
     private func record(_ segment: Int, _ row: Int, _ severity: Severity) -> StandingRecord? {
         guard let found = segments[segment].row(row), let source = sources[found.source] else { return nil }
         let isDerived = segments[segment].withColumns { test.isDerived(row, in: $0) }
@@ -132,6 +191,8 @@ public struct Hexagon: Sendable, Hashable {
     public var record: StandingRecord
     /// How many standing records it stands for, that one included.
     public var reports: Int
+    /// What the hexagon was 30 minutes before, by the same rule; nil where there was none.
+    public var severityBefore: Severity?
 }
 
 /// An area as a question about cells.

@@ -58,13 +58,18 @@ public enum LineSimplifier {
         while let (start, end) = ranges.popLast() {
             guard end - start > 1 else { continue }
             let far = farthest(corners, start, end)
-            guard far.distance > tolerance else { continue }
+            // An edge takes the short way: one that long would turn around.
+            let isTooLong = abs(corners[end].x - corners[start].x) > longestEdge
+            guard far.distance > tolerance || isTooLong else { continue }
             isKept[far.index] = true
             ranges.append((start, far.index))
             ranges.append((far.index, end))
         }
         return isKept.indices.filter { isKept[$0] }
     }
+
+    /// Degrees of longitude.
+    private static let longestEdge = 90.0
 
     private static func unrolled(_ line: [LonLat]) -> [SIMD2<Double>] {
         var longitude = line.first?.longitude ?? 0

@@ -8,6 +8,7 @@ public enum RingRules {
         /// Two edges cross or touch, by the indices of their first positions.
         case crossing(Int, Int)
         case withoutArea
+        case holes(Int)
         case tooLarge(km2: Int, limit: Int)
 
         /// Stable, for programs.
@@ -18,6 +19,7 @@ public enum RingRules {
             case .open: "ring-not-closed"
             case .crossing: "ring-crosses-itself"
             case .withoutArea: "ring-without-area"
+            case .holes: "ring-with-holes"
             case .tooLarge: "area-too-large"
             }
         }
@@ -29,6 +31,7 @@ public enum RingRules {
             case .open: "the ring's last position must equal its first"
             case .crossing(let a, let b): "the ring's edges from positions \(a + 1) and \(b + 1) cross or touch"
             case .withoutArea: "the ring encloses no area"
+            case .holes(let count): "the polygon has \(count) hole\(count == 1 ? "" : "s"); it must be one ring"
             case .tooLarge(let km2, let limit): "the ring encloses \(km2) km²; it must enclose at most \(limit) km²"
             }
         }

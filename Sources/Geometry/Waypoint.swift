@@ -73,6 +73,9 @@ public struct AirportTable: Sendable {
 
     public init(_ places: [String: LonLat]) { self.places = places }
 
+    /// The large airports that Billow knows by itself.
+    public static let large = AirportTable(Airports.places)
+
     /// nil where the table doesn't have it.
     public func place(icao: String) -> LonLat? { places[icao] }
 

@@ -20,10 +20,19 @@ public struct FeatureQuery: Sendable {
     /// Whether aircraft and areas of an interval are asked for, and not those of the instant.
     public private(set) var isInterval = false
     public var box: BoundingBox?
+    /// An area that what is asked for must share a point with, beside the box.
+    var area: AreaIndex?
+    /// A route along which features are ordered.
+    var route: AlongRoute?
+    /// How polygons are made.
+    var shape = PolygonShape()
     /// Whether hexagons are aggregated; false gives every standing record.
     public var aggregate: Bool
 
-    static let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "f"])
+    static func names(_ collection: ExportCollection) -> Set<String> {
+        let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "f"])
+        return collection == .polygons ? names.union(PolygonShape.names) : names
+    }
 
     /// From the parameters of the interface, by name.
     public init(
@@ -38,13 +47,14 @@ public struct FeatureQuery: Sendable {
         categoryIsAsked = reader.has("category")
         box = try reader.bbox()
         aggregate = try reader.boolean("aggregate") ?? true
+        if collection == .polygons { shape = try PolygonShape(reader) }
         let time = try reader.time()
         let datetime = try reader.datetime()
         instant = snapshot.publication.asOf
         from = .distantPast
         to = .distantFuture
         switch collection {
-        case .hexagons: try setPicture(time, datetime, reader, frames, snapshot)
+        case .turbulence, .hexagons, .polygons: try setPicture(time, datetime, reader, frames, snapshot)
         case .observations, .pireps: try setRange(time, datetime, reader, snapshot)
         case .hazards, .forecast, .traffic:
             if case .interval = datetime {
@@ -103,6 +113,17 @@ public struct FeatureQuery: Sendable {
             to = (end ?? snapshot.publication.asOf).advanced(by: 1)
             from = to.advanced(by: -filter.lookBackSeconds)
         }
+    }
+
+    /// The cells that it asks for.
+    var cells: CellArea { area.map { CellArea($0) } ?? box.map { CellArea($0) } ?? .everywhere }
+
+    /// Whether it asks for what is at a place.
+    func contains(_ place: LonLat) -> Bool { box?.contains(place) ?? true && area?.contains(place) ?? true }
+
+    /// Whether it asks for what covers an area.
+    func touches(_ other: MultiPolygon) -> Bool {
+        (box.map { other.box?.intersects($0) ?? false } ?? true) && (area?.intersects(other.polygons) ?? true)
     }
 
     /// What a record stands for, where the query wants it.

@@ -31,7 +31,7 @@ extension FeatureSource {
                 collection, from: query.from, to: query.to, asOf: snapshot.publication.version)
             : try await frames.areas(collection, at: query.instant, in: snapshot)
         return all.filter { area in
-            query.filter.takes(area) && (query.box.map { area.geometry.box?.intersects($0) ?? false } ?? true)
+            query.filter.takes(area) && query.touches(area.geometry)
         }
     }
 }

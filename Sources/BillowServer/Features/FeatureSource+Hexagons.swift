@@ -26,11 +26,38 @@ extension FeatureSource {
             let record = hexagon.record
             writer.write(
                 hexagon: Self.observation(record.row, record.source, details[record.row.key]),
-                severity: record.severity, basis: record.basis, reports: hexagon.reports, trend: nil,
+                severity: record.severity, basis: record.basis, reports: hexagon.reports,
+                trend: Trend(from: hexagon.severityBefore, to: record.severity),
                 geometry: Self.geometry(of: record.row.cell))
         }
         guard found.count > limit, let last = page.last else { return nil }
         return Cursor(text: last.record.row.cell.h3String)
+    }
+
+    /// Hexagons in the order in which a route meets them.
+    func hexagons(
+        _ frame: Frame, _ query: FeatureQuery, along route: AlongRoute, after cursor: Cursor?, limit: Int,
+        to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        let start = try cursor.map { try Self.cell($0.text) }
+        let found = frame.hexagons(area: query.cells).map { hexagon in
+            (hexagon: hexagon, along: route.locator.locate(H3.center(of: hexagon.record.row.cell)).along)
+        }.sorted { ($0.along, $0.hexagon.record.row.cell) < ($1.along, $1.hexagon.record.row.cell) }
+        // A page begins behind the cell where the one before ended, wherever that lies by now.
+        let first = start.flatMap { cell in found.firstIndex { $0.hexagon.record.row.cell == cell } }.map { $0 + 1 } ?? 0
+        let page = found[first...].prefix(limit)
+        let details = try await store.details(of: page.map(\.hexagon.record.row.key))
+        for (hexagon, _) in page {
+            let record = hexagon.record
+            writer.write(
+                hexagon: Self.observation(record.row, record.source, details[record.row.key]),
+                severity: record.severity, basis: record.basis, reports: hexagon.reports,
+                trend: Trend(from: hexagon.severityBefore, to: record.severity),
+                geometry: Self.geometry(of: record.row.cell),
+                more: route.properties(of: H3.center(of: record.row.cell)))
+        }
+        guard first + page.count < found.count, let last = page.last else { return nil }
+        return Cursor(text: last.hexagon.record.row.cell.h3String)
     }
 
     func standingRecords(
@@ -42,7 +69,7 @@ extension FeatureSource {
             guard parts.count == 2 else { throw Self.badCursor(cursor) }
             start = (try Self.cell(parts[0]), try Self.key(parts[1]))
         }
-        let found = frame.standingRecords(after: start, limit: limit + 1, area: Self.area(query))
+        let found = frame.standingRecords(after: start, limit: limit + 1, area: query.cells)
         let page = found.prefix(limit)
         let details = try await store.details(of: page.map(\.row.key))
         for record in page {

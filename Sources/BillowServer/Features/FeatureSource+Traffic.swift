@@ -46,7 +46,7 @@ extension FeatureSource {
     }
 
     private static func takes(_ position: AircraftPosition, _ query: FeatureQuery) -> Bool {
-        query.filter.takes(position) && query.box?.contains(position.place) ?? true
+        query.filter.takes(position) && query.contains(position.place)
     }
 
     private static func cursor(_ place: PositionPlace) -> Cursor {

@@ -9,10 +9,13 @@ import Turbulence
 public struct FeatureSource: Sendable {
     let frames: FrameSource
     let store: any Store
+    let polygons: PolygonSource
 
-    public init(frames: FrameSource, store: any Store) {
+    /// - Parameter histories: those that turbulence polygons are made for.
+    public init(frames: FrameSource, store: any Store, histories: PolygonHistories = PolygonHistories()) {
         self.frames = frames
         self.store = store
+        polygons = PolygonSource(frames: frames, histories: histories)
     }
 
     /// Where a page ends and the next begins: the text of the last feature's place in the order.
@@ -31,14 +34,18 @@ public struct FeatureSource: Sendable {
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         switch query.collection {
-        case .hexagons:
+        case .turbulence, .hexagons:
             let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
+            if let route = query.route, query.aggregate {
+                return try await hexagons(frame, query, along: route, after: cursor, limit: limit, to: &writer)
+            }
             return query.aggregate
-                ? try await hexagons(frame, in: Self.area(query), after: cursor, limit: limit, to: &writer)
+                ? try await hexagons(frame, in: query.cells, after: cursor, limit: limit, to: &writer)
                 : try await standingRecords(frame, query, after: cursor, limit: limit, to: &writer)
         case .observations:
             return try await observations(query, snapshot.severityTable, after: cursor, limit: limit, to: &writer)
         case .pireps: return try await pilotReports(query, after: cursor, limit: limit, to: &writer)
+        case .polygons: return try await polygons(query, in: snapshot, after: cursor, limit: limit, to: &writer)
         case .hazards: return try await areas(.hazards, query, in: snapshot, after: cursor, limit: limit, to: &writer)
         case .forecast: return try await areas(.forecast, query, in: snapshot, after: cursor, limit: limit, to: &writer)
         case .traffic: return try await traffic(query, in: snapshot, after: cursor, limit: limit, to: &writer)
@@ -50,10 +57,11 @@ public struct FeatureSource: Sendable {
         -> Bool
     {
         switch query.collection {
-        case .hexagons: try await hexagon(id, query, in: snapshot, to: &writer)
+        case .turbulence, .hexagons: try await hexagon(id, query, in: snapshot, to: &writer)
         case .observations: try await observation(id, query, in: snapshot, to: &writer)
         case .pireps:
             if let report = try await store.pilotReport(id: id) { writer.write(report) }
+        case .polygons: try await polygon(id, query, in: snapshot, to: &writer)
         case .hazards: try await area(id, .hazards, query, in: snapshot, to: &writer)
         case .forecast: try await area(id, .forecast, query, in: snapshot, to: &writer)
         case .traffic: try await aircraft(id, query, in: snapshot, to: &writer)
@@ -69,8 +77,6 @@ public struct FeatureSource: Sendable {
         for feature in rest.prefix(limit) { writer.write(feature) }
         return rest.count > limit ? rest.prefix(limit).last.map { Cursor(text: $0.id) } : nil
     }
-
-    static func area(_ query: FeatureQuery) -> CellArea { query.box.map { CellArea($0) } ?? .everywhere }
 
     static func observation(_ row: ObservationRow, _ source: SourceID, _ details: ObservationDetails?)
         -> Observation

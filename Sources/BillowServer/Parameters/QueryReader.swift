@@ -78,6 +78,15 @@ struct QueryReader {
         return number
     }
 
+    /// A decimal number in a range.
+    func number(_ name: String, in range: ClosedRange<Double>) throws(Problem) -> Double? {
+        guard let text = values[name] else { return nil }
+        guard let number = Self.decimal(text), range.contains(number) else {
+            throw invalid(name, text, "a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
     func boolean(_ name: String) throws(Problem) -> Bool? {
         guard let text = values[name] else { return nil }
         switch text {

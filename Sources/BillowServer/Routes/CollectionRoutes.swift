@@ -1,6 +1,7 @@
 import BillowExchange
 import BillowSnapshot
 import Foundation
+import Geometry
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -14,6 +15,9 @@ struct CollectionRoutes: Sendable {
     let features: FeatureSource
     let ageRule: AgeRule
     let publicURL: String?
+    let airports: AirportTable
+    /// The largest area that may be asked for, in km².
+    let areaLimitKm2: Double
 
     static let defaultLimit = 1_000
     static let maximumLimit = 10_000
@@ -25,6 +29,7 @@ struct CollectionRoutes: Sendable {
         router.get("/collections/:id/items/:feature") { request, context in
             try await item(request, context.parameters)
         }
+        addAreas(to: router)
     }
 
     // MARK: - What there is
@@ -102,7 +107,7 @@ struct CollectionRoutes: Sendable {
             headers: [.cacheControl: "no-cache"], request: request)
     }
 
-    private func collection(_ parameters: Parameters) throws(Problem) -> ExportCollection {
+    func collection(_ parameters: Parameters) throws(Problem) -> ExportCollection {
         let id = parameters.get("id") ?? ""
         guard let collection = ExportCollection(rawValue: id) else { throw .unknownCollection(id) }
         return collection
@@ -112,14 +117,21 @@ struct CollectionRoutes: Sendable {
 
     private func items(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let collection = try collection(parameters)
-        let reader = try QueryReader(request, known: FeatureQuery.names.union(["limit", "after"]))
-        try reader.requireJSON("geojson")
-        let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
+        let reader = try QueryReader(request, known: FeatureQuery.names(collection).union(["limit", "after"]))
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
+        return try await page(of: query, reader, in: snapshot, request)
+    }
+
+    /// A page of what a query asks for.
+    func page(of query: FeatureQuery, _ reader: QueryReader, in snapshot: Snapshot, _ request: Request) async throws
+        -> Response
+    {
+        try reader.requireJSON("geojson")
+        let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
         let age = ageRule.age(of: snapshot, filter: query.filter)
         var writer = FeatureWriter(
-            collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, age: age))
+            query.collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, age: age))
         writer.begin()
         let next = try await features.write(
             query, in: snapshot, after: reader.text("after").map { FeatureSource.Cursor(text: $0) }, limit: limit,
@@ -154,7 +166,7 @@ struct CollectionRoutes: Sendable {
 
     private func item(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let collection = try collection(parameters)
-        let reader = try QueryReader(request, known: FeatureQuery.names)
+        let reader = try QueryReader(request, known: FeatureQuery.names(collection))
         try reader.requireJSON("geojson")
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
@@ -178,14 +190,16 @@ extension ExportCollection {
     /// Whether it is shown as it stands at an instant, unless an interval is asked for.
     var isPicture: Bool {
         switch self {
-        case .hexagons, .hazards, .forecast, .traffic: true
+        case .turbulence, .hexagons, .polygons, .hazards, .forecast, .traffic: true
         case .observations, .pireps: false
         }
     }
 
     var title: String {
         switch self {
+        case .turbulence: "Turbulence"
         case .hexagons: "Turbulence by H3 cell"
+        case .polygons: "Turbulence polygons"
         case .observations: "Turbulence observations"
         case .pireps: "Pilot reports"
         case .hazards: "Hazard areas"
@@ -196,6 +210,8 @@ extension ExportCollection {
 
     var summary: String {
         switch self {
+        case .turbulence: "What the layer of that name draws: its features are those of hexagons."
+        case .polygons: "Hexagons of one severity, or of it and worse, dissolved into one area."
         case .hexagons: "The most severe standing record of every cell at an instant, over a history."
         case .observations: "Every record of the log, standing or not."
         case .pireps: "Pilot reports as they were sent, also those without a word on turbulence."
@@ -210,7 +226,7 @@ extension CollectionMembers {
     init(_ query: FeatureQuery, snapshot: Snapshot, age: Age) {
         self.init(
             version: snapshot.publication.version, time: query.instant,
-            history: query.collection == .hexagons ? History(rawValue: query.filter.lookBackSeconds) : nil,
+            history: query.collection.isHexagons || query.collection == .polygons ? History(rawValue: query.filter.lookBackSeconds) : nil,
             dataTime: age.dataTime, stale: age.isStale, simulated: age.isSimulated, completeSince: age.completeSince)
     }
 }
@@ -220,7 +236,7 @@ extension FeatureQuery {
     func nextQuery(_ reader: QueryReader, after cursor: FeatureSource.Cursor) -> String {
         var parameters = reader.all
         parameters["after"] = cursor.text
-        if collection == .hexagons || collection.isPicture && !isInterval {
+        if collection.isHexagons || collection.isPicture && !isInterval {
             parameters["time"] = nil
             let start = reader.text("datetime").flatMap {
                 $0.contains("/") ? instant.advanced(by: -filter.lookBackSeconds) : nil

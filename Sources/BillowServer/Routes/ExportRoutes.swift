@@ -30,7 +30,7 @@ struct ExportRoutes: Sendable {
                 parameter: "format", value: String(parts.dropFirst().joined().prefix(100)),
                 allowed: ExportFormat.allCases.map(\.rawValue).joined(separator: ", "))
         }
-        let reader = try QueryReader(request, known: FeatureQuery.names)
+        let reader = try QueryReader(request, known: FeatureQuery.names(collection))
         try reader.requireJSON(format.rawValue)
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)

@@ -1,4 +1,5 @@
 import Foundation
+import Geometry
 
 /// Every ordered pair of airports an airliner would fly, drawn from by weight.
 struct Routes: Sendable {

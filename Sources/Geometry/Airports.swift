@@ -1,16 +1,15 @@
-import Geometry
-
 /// A real airport: ICAO location indicator, place to about a hundredth of a degree, and how busy it is beside the others.
-struct Airport: Sendable {
-    let icao: String
-    let place: LonLat
-    let weight: Double
+public struct Airport: Sendable {
+    public let icao: String
+    public let place: LonLat
+    /// How much traffic it has beside the others, 1…10.
+    public let weight: Double
 }
 
-/// Sixty-odd large airports of all continents.
+/// About a hundred and twenty large airports of all continents.
 ///
 /// Source: ICAO location indicators and aerodrome reference points, public knowledge (national AIPs), rounded.
-enum Airports {
+public enum Airports {
     private static let table: [(String, Double, Double, Double)] = [
         // North America: longitude, latitude, weight
         ("KATL", -84.43, 33.64, 10), ("KORD", -87.90, 41.98, 9), ("KDFW", -97.04, 32.90, 9),
@@ -56,9 +55,31 @@ enum Airports {
         ("NFFN", 177.44, -17.76, 1),
     ]
 
-    static let all: [Airport] = table.compactMap { icao, longitude, latitude, weight in
+    /// Those between which the simulator flies.
+    public static let all: [Airport] = table.compactMap { icao, longitude, latitude, weight in
         LonLat(longitude: longitude, latitude: latitude).map {
             Airport(icao: icao, place: $0, weight: weight)
         }
+    }
+
+    /// Further ones that route descriptions know.
+    private static let further: [(String, Double, Double)] = [
+        ("ENGM", 11.10, 60.19), ("ENBR", 5.22, 60.29), ("EGKK", -0.19, 51.15), ("EGCC", -2.27, 53.35),
+        ("EGPH", -3.37, 55.95), ("LFPO", 2.37, 48.73), ("LIMC", 8.72, 45.63), ("LKPR", 14.26, 50.10),
+        ("LHBP", 19.26, 47.44), ("LROP", 26.08, 44.57), ("KCLT", -80.94, 35.21), ("KLAS", -115.15, 36.08),
+        ("KMCO", -81.31, 28.43), ("KPHL", -75.24, 39.87), ("KDCA", -77.04, 38.85), ("KSLC", -111.98, 40.79),
+        ("KDTW", -83.35, 42.21), ("KPDX", -122.60, 45.59), ("KSAN", -117.19, 32.73), ("CYYC", -114.01, 51.12),
+        ("SBGL", -43.24, -22.81), ("GCLP", -15.39, 27.93), ("DTTA", 10.23, 36.85), ("GMMN", -7.59, 33.37),
+        ("FACT", 18.60, -33.97), ("VOBL", 77.71, 13.20), ("ZUUU", 103.95, 30.58), ("RJBB", 135.24, 34.43),
+        ("RKPC", 126.49, 33.51), ("YBBN", 153.12, -27.38), ("NZCH", 172.53, -43.49), ("NTAA", -149.61, -17.55),
+        ("BGSF", -50.71, 67.01), ("UHHH", 135.19, 48.53), ("UUEE", 37.41, 55.97),
+    ]
+
+    /// By indicator.
+    static var places: [String: LonLat] {
+        var places: [String: LonLat] = [:]
+        for airport in all { places[airport.icao] = airport.place }
+        for (icao, longitude, latitude) in further { places[icao] = LonLat(longitude: longitude, latitude: latitude) }
+        return places
     }
 }

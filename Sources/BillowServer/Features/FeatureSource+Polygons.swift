@@ -1,0 +1,64 @@
+import BillowAreas
+import BillowExchange
+import BillowSnapshot
+import Geometry
+import Turbulence
+
+/// Turbulence polygons: our own, dissolved from the picture, and those that an upstream issues, told apart by source.
+extension FeatureSource {
+    func polygons(
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        write(try await polygons(query, in: snapshot), after: cursor, limit: limit, to: &writer)
+    }
+
+    func polygon(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
+        async throws
+    {
+        if let feature = try await polygons(query, in: snapshot).first(where: { $0.id == id }) { writer.write(feature) }
+    }
+
+    private func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Feature] {
+        let own = try await polygons.polygons(query, in: snapshot).map { Feature($0, query.filter) }
+        let issued = try await frames.areas(.polygons, at: query.instant, in: snapshot).filter { area in
+            query.filter.takes(area) && query.touches(area.geometry)
+                && area.historySeconds ?? query.filter.lookBackSeconds == query.filter.lookBackSeconds
+        }
+        return (own + issued.map { Feature(polygon: $0) }).sorted { $0.id < $1.id }
+    }
+}
+
+extension Feature {
+    /// Whose polygons they are that were dissolved here.
+    private static let own = "billow"
+
+    fileprivate init(_ polygon: TurbulencePolygon, _ filter: Filter) {
+        let hours = Double(filter.lookBackSeconds) / 3_600
+        let highest = min(filter.altitudes.maximum, AltitudeBlock.range.upperBound)
+        self.init(
+            id: "\(polygon.severity.rawValue)-\(HoursText.of(filter.lookBackSeconds))",
+            geometry: .multiPolygon(polygon.area.polygons),
+            properties: [
+                ("severity", .integer(Int(polygon.severity.rawValue))), ("severityName", .text(polygon.severity.name)),
+                ("history", .decimal(hours, decimals: 4)), ("mode", .text(polygon.mode.rawValue)),
+                ("altitudeMin", .integer(filter.altitudes.minimum * 1_000)),
+                ("altitudeMax", .integer(highest * 1_000)), ("hexagons", .integer(polygon.hexagons)),
+                ("observedFrom", polygon.observed.map { .instant($0.lowerBound) }),
+                ("observedTo", polygon.observed.map { .instant($0.upperBound) }), ("source", .text(Self.own)),
+            ])
+    }
+
+    fileprivate init(polygon area: IssuedArea) {
+        self.init(
+            id: area.id, geometry: .multiPolygon(area.geometry.polygons),
+            properties: [
+                ("severity", area.severity.map { .integer(Int($0.rawValue)) }),
+                ("severityName", area.severity.map { .text($0.name) }),
+                ("history", area.historySeconds.map { .decimal(Double($0) / 3_600, decimals: 4) }),
+                ("altitudeMin", area.altitudeMinFeet.map { .integer($0) }),
+                ("altitudeMax", area.altitudeMaxFeet.map { .integer($0) }),
+                ("observedFrom", area.historySeconds.map { .instant(area.validFrom.advanced(by: -$0)) }),
+                ("observedTo", .instant(area.validFrom)), ("source", .text(area.source.name)),
+            ])
+    }
+}

@@ -1,0 +1,158 @@
+import BillowAreas
+import BillowSnapshot
+import Geometry
+import HTTPTypes
+import Hummingbird
+import ServiceLifecycle
+import Synchronization
+public import Turbulence
+
+/// The histories that turbulence polygons are made for.
+public struct PolygonHistories: Sendable, Hashable {
+    public let all: [History]
+
+    /// - Parameters:
+    ///   - longest: the history that is configured.
+    ///   - upTo: whether those below it are made, too.
+    public init(longest: History = .sixHours, upTo: Bool = true) {
+        all = upTo ? History.allCases.filter { $0 <= longest } : [longest]
+    }
+}
+
+/// How turbulence polygons are asked for.
+struct PolygonShape: Sendable, Hashable {
+    var mode = PolygonMode.exact
+    /// Degrees by which boundaries may move to save corners.
+    var tolerance = 0.0
+    /// How often corners are cut.
+    var smoothing = 0
+
+    static let names: Set<String> = ["mode", "tolerance", "smooth"]
+    private static let tolerances = 0.0...5.0
+
+    init() {}
+
+    init(_ reader: QueryReader) throws(Problem) {
+        mode = try reader.choice("mode", PolygonMode.allCases.map { ($0.rawValue, $0) }) ?? .exact
+        tolerance = try reader.number("tolerance", in: Self.tolerances) ?? 0
+        smoothing = try reader.integer("smooth", in: 0...3) ?? 0
+    }
+}
+
+/// Makes turbulence polygons and remembers them: one dissolve for each picture, and what was asked of it.
+final class PolygonSource: Sendable {
+    private struct Picture: Hashable, Sendable {
+        var version: Version
+        var instant: Instant
+        var filter: Filter
+        var area: CellArea
+    }
+
+    private struct Key: Hashable, Sendable {
+        var picture: Picture
+        var shape: PolygonShape
+    }
+
+    private struct Dissolve: Sendable {
+        var cells: CellClasses
+        var dissolved: DissolvedCells
+        var observed: [Severity: ClosedRange<Instant>]
+    }
+
+    let histories: PolygonHistories
+    private let frames: FrameSource
+    /// By cells and corners, each some ten bytes.
+    private let dissolves = SharedCache<Picture, Dissolve>(capacity: 4_000_000) { $0.dissolved.size }
+    private let polygons = SharedCache<Key, [TurbulencePolygon]>(capacity: 4_000_000) { polygons in
+        polygons.reduce(1_000) { $0 + $1.area.polygons.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } } }
+    }
+    /// The newest dissolve of each filter over the whole world: from minute to minute most of it stays the same.
+    private let newest = Mutex<[Filter: DissolvedCells]>([:])
+
+    init(frames: FrameSource, histories: PolygonHistories) {
+        self.frames = frames
+        self.histories = histories
+    }
+
+    /// The polygons of a query.
+    /// - Throws: `Problem` 404 for a history that isn't made.
+    func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [TurbulencePolygon] {
+        guard histories.all.contains(where: { $0.seconds == query.filter.lookBackSeconds }) else {
+            let made = histories.all.map(\.text).joined(separator: ", ")
+            throw Problem(
+                .notFound, code: "history-not-made",
+                detail: "There are no turbulence polygons of this history; those made look back \(made) hours.",
+                parameter: "hours", value: HoursText.of(query.filter.lookBackSeconds), allowed: made)
+        }
+        return try await polygons(
+            at: query.instant, query.filter, in: query.cells, shape: query.shape, snapshot: snapshot)
+    }
+
+    private func polygons(
+        at instant: Instant, _ filter: Filter, in area: CellArea, shape: PolygonShape, snapshot: Snapshot
+    ) async throws -> [TurbulencePolygon] {
+        let picture = Picture(
+            version: snapshot.versions.observations, instant: instant, filter: filter, area: area)
+        return try await polygons.value(for: Key(picture: picture, shape: shape)) { [self] in
+            let made = try await dissolve(picture, snapshot)
+            let dissolved =
+                shape.tolerance > 0 || shape.smoothing > 0
+                ? made.dissolved.simplified(tolerance: shape.tolerance, smoothing: shape.smoothing) : made.dissolved
+            return TurbulencePolygon.all(
+                of: made.cells, dissolved, mode: shape.mode, severities: filter.severities, observed: made.observed)
+        }
+    }
+
+    private func dissolve(_ picture: Picture, _ snapshot: Snapshot) async throws -> Dissolve {
+        try await dissolves.value(for: picture) { [self] in
+            let plane = try await frames.plane(at: picture.instant, filter: picture.filter, in: snapshot)
+            let frame = try await frames.frame(at: picture.instant, filter: picture.filter, in: snapshot)
+            let cells = CellClasses(plane, in: picture.area)
+            let isWorld = picture.area == .everywhere
+            let previous = isWorld ? newest.withLock { $0[picture.filter] } : nil
+            let dissolved = DissolvedCells(cells, reusing: previous)
+            let isPrepared = histories.all.contains { Filter(history: $0) == picture.filter }
+            if isWorld, isPrepared { newest.withLock { $0[picture.filter] = dissolved } }
+            return Dissolve(
+                cells: cells, dissolved: dissolved, observed: frame.observed(in: plane, area: picture.area))
+        }
+    }
+
+    /// Makes what is asked for most: the whole world, every history that is configured, exact sets.
+    func prepare(_ snapshot: Snapshot) async throws {
+        for history in histories.all {
+            _ = try await polygons(
+                at: snapshot.publication.asOf, Filter(history: history), in: .everywhere, shape: PolygonShape(),
+                snapshot: snapshot)
+        }
+    }
+}
+
+/// Hours as parameters and ids write them.
+enum HoursText {
+    static func of(_ seconds: Int) -> String {
+        History(rawValue: seconds)?.text ?? String(Double(seconds) / 3_600)
+    }
+}
+
+/// Keeps the polygons of the configured histories ready: made as soon as a picture is published, in the background. Who asks
+/// in between waits for that making.
+struct PolygonPreparation: Service {
+    let publisher: SnapshotPublisher
+    let polygons: PolygonSource
+
+    private static let pause = Duration.milliseconds(250)
+
+    func run() async throws {
+        var prepared: Publication?
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            if let snapshot = publisher.snapshot, snapshot.publication != prepared {
+                prepared = snapshot.publication
+                // A failure to read the store is the publisher's to tell; the next publication tries again.
+                try? await cancelWhenGracefulShutdown { try await polygons.prepare(snapshot) }
+            }
+            // Cut short only by the shutdown that ends the loop.
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
+        }
+    }
+}
