@@ -104,7 +104,9 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Yams", package: "Yams"),
             ], swiftSettings: strict),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["BillowStore", "Turbulence"], path: "Tests/TestSupport",
+            swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),
@@ -150,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "BillowServerTests",
             dependencies: [
-                "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
+                "TestSupport", "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
+                "BillowRaster",
                 "BillowExchange", "Turbulence", "Geometry",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Hummingbird", package: "hummingbird"),
