@@ -19,10 +19,12 @@ public struct BillowApplication: Sendable {
         public var severityTable: SeverityTable
         /// How many tiles are painted at once.
         public var paintersAtOnce: Int
+        public var timeline: TimelineSettings
 
         public init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int, ageRule: AgeRule,
-            severityTable: SeverityTable, paintersAtOnce: Int
+            severityTable: SeverityTable, paintersAtOnce: Int,
+            timeline: TimelineSettings = TimelineSettings()
         ) {
             self.host = host
             self.port = port
@@ -32,6 +34,7 @@ public struct BillowApplication: Sendable {
             self.ageRule = ageRule
             self.severityTable = severityTable
             self.paintersAtOnce = paintersAtOnce
+            self.timeline = timeline
         }
     }
 
@@ -76,6 +79,11 @@ public struct BillowApplication: Sendable {
         TileRoutes(
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
             publicURL: configuration.publicURL
+        ).add(to: router)
+        TimelineRoutes(
+            frames: frames,
+            service: TimelineService(frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule),
+            styles: styles, publicURL: configuration.publicURL
         ).add(to: router)
         CollectionRoutes(
             frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL

@@ -77,9 +77,10 @@ extension SQLiteStore {
                 }
                 for query in queries {
                     let statement = try RawStatement(db, query)
-                    statement.bind(version.rawValue, at: 1)
-                    statement.bind(first, at: 2)
-                    statement.bind(last, at: 3)
+                    let versions = Int32(query.count { $0 == "?" }) - 2
+                    for position in 1...versions { statement.bind(version.rawValue, at: position) }
+                    statement.bind(first, at: versions + 1)
+                    statement.bind(last, at: versions + 2)
                     if try statement.first({ $0.integer(0) }) != nil { return true }
                 }
                 return false

@@ -17,8 +17,9 @@ public struct TimeStep: Sendable, Hashable, Comparable {
 
     /// The instants of some steps, both included.
     public static func instants(_ steps: ClosedRange<TimeStep>) -> ClosedRange<Instant> {
-        Instant(clamping: (steps.lowerBound.number - 1) * seconds + 1)...Instant(
-            clamping: steps.upperBound.number * seconds)
+        Instant(
+            clamping: (steps.lowerBound.number - 1) * seconds + 1)...Instant(
+                clamping: steps.upperBound.number * seconds)
     }
 
     public static func < (a: TimeStep, b: TimeStep) -> Bool { a.number < b.number }

@@ -81,7 +81,7 @@ private struct Server {
                 publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
                 ageRule: AgeRule(staleAfterSeconds: settings.staleAfterSeconds, configured: configured),
                 severityTable: settings.severityTable,
-                paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount)),
+                paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount), timeline: settings.timeline),
             store: store, styles: styles, states: states, now: SystemClock.now, logger: logger)
         // What is on disk is served at once, before any upstream answers.
         try await application.publisher.refresh()
