@@ -166,6 +166,12 @@ enum Query {
     static let positionsBetween = """
         \(positions) WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
         """
+    static let positionsPage = """
+        \(positions)
+        WHERE (bucket, icao24, observedAt, position.source) > (?, ?, ?, ?) AND bucket <= ?
+            AND observedAt >= ? AND observedAt < ?
+        ORDER BY bucket, icao24, observedAt, position.source LIMIT ?
+        """
     /// One bucket of a track.
     static let trackInBucket = """
         \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ?
@@ -176,17 +182,21 @@ enum Query {
     static let positionsSince = "\(positions) WHERE since > ?"
 
     /// For the test of their plans; `sources` reads whole what it reads.
-    static let all =
+    static let all = allOfTheLog + allOfChanges
+
+    private static let allOfChanges =
         [
-            head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
-            insertObservation, closeObservation, observationByKey, openObservationByExternalID,
-            openObservationByFeatureID,
-            openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
-            closeReport, openReport,
-            openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
-            closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
-            positionsBetween, trackInBucket, oldestBucket, newestBucket, positionsSince, noteRules, rules,
-            noteChangedStep, changedSteps, lastChangedStep, changedAreas, lastChangedArea,
+            noteRules, rules, noteChangedStep, changedSteps, lastChangedStep, changedAreas, lastChangedArea,
             areaOfVersion,
         ] + observationsOfVersion + reportsOfVersion + positionsOfVersion
+
+    private static let allOfTheLog = [
+        head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
+        insertObservation, closeObservation, observationByKey, openObservationByExternalID, openObservationByFeatureID,
+        openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
+        closeReport, openReport,
+        openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
+        closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
+        positionsBetween, positionsPage, trackInBucket, oldestBucket, newestBucket, positionsSince,
+    ]
 }
