@@ -1,6 +1,7 @@
 public import BillowRaster
 public import BillowStore
 public import BillowSync
+import Geometry
 import HTTPTypes
 public import Hummingbird
 public import Logging

@@ -135,7 +135,7 @@ struct RouteReader: Sendable {
         }
         return Asked(
             route: route, width: try width(reader, body) ?? defaultWidth,
-            speed: try checked("speed", body?.speed, in: Self.speeds) ?? reader.number("speed", in: Self.speeds),
+            speed: try number("speed", body?.speed, reader, in: Self.speeds),
             departure: try departure(reader, body))
     }
 
@@ -175,7 +175,7 @@ struct RouteReader: Sendable {
             }
             return width
         }
-        return try checked("width", body?.width, in: range) ?? reader.number("width", in: range)
+        return try number("width", body?.width, reader, in: range)
     }
 
     private func departure(_ reader: QueryReader, _ body: ShapeBody?) throws(Problem) -> Instant? {
@@ -186,8 +186,11 @@ struct RouteReader: Sendable {
         return instant
     }
 
-    private func checked(_ name: String, _ value: Double?, in range: ClosedRange<Double>) throws(Problem) -> Double? {
-        guard let value else { return nil }
+    /// A number of the body, or else of the query.
+    private func number(
+        _ name: String, _ value: Double?, _ reader: QueryReader, in range: ClosedRange<Double>
+    ) throws(Problem) -> Double? {
+        guard let value else { return try reader.number(name, in: range) }
         guard range.contains(value) else {
             throw Problem(
                 ParameterError(

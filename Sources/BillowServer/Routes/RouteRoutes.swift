@@ -33,7 +33,8 @@ struct RouteRoutes: Sendable {
         let body = try await JSONBody.read(ShapeBody.self, of: request, longest: ShapeBody.longest)
         let asked = try RouteReader(airports).read(reader, body)
         var tolerance: Double? = Corridor.defaultTolerance
-        if let wanted = body.tolerance ?? (try reader.number("tolerance", in: Self.tolerances)) {
+        let inQuery = try reader.number("tolerance", in: Self.tolerances)
+        if let wanted = body.tolerance ?? inQuery {
             guard Self.tolerances.contains(wanted) else {
                 throw reader.invalid("tolerance", String(wanted), "a number of degrees from 0 to 5")
             }
