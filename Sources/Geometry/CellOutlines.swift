@@ -26,16 +26,22 @@ public enum CellOutlines {
 
     /// The place of a point of that plane; longitude −180…180.
     public static func place(_ point: GridPoint) -> LonLat {
-        let longitude = Double(point.x) / Double(Grid.half) * 180
-        let y = Int64(point.y)
-        guard abs(y) > linearY else {
-            return LonLat(
-                uncheckedLongitude: longitude,
-                latitude: UnitMercator.latitude(y: Double(y) / Double(Grid.world) + 0.5))
-        }
+        LonLat(
+            uncheckedLongitude: Double(point.x) / Double(Grid.half) * 180, latitude: latitude(y: Int64(point.y)))
+    }
+
+    private static func latitude(y: Int64) -> Double {
+        guard abs(y) > linearY else { return UnitMercator.latitude(y: Double(y) / Double(Grid.world) + 0.5) }
         let share = Double(abs(y) - linearY) / Double(poleY - linearY)
         let latitude = linearFrom + share * (90 - linearFrom)
-        return LonLat(uncheckedLongitude: longitude, latitude: y < 0 ? latitude : -latitude)
+        return y < 0 ? latitude : -latitude
+    }
+
+    private static func y(latitude: Double) -> Int64 {
+        guard abs(latitude) > linearFrom else { return Int64(Grid.units(UnitMercator.y(latitude: latitude)).rounded()) }
+        let share = (abs(latitude) - linearFrom) / (90 - linearFrom)
+        let y = linearY + Int64((share * Double(poleY - linearY)).rounded())
+        return latitude > 0 ? -y : y
     }
 
     private struct Corner {
@@ -54,10 +60,7 @@ public enum CellOutlines {
                     corners[index].y = corners[index].y < 0 ? -poleY : poleY
                 } else {
                     let latitude = boundary[index % boundary.count].latitude
-                    guard abs(latitude) > linearFrom else { continue }
-                    let share = (abs(latitude) - linearFrom) / (90 - linearFrom)
-                    let y = linearY + Int64((share * Double(poleY - linearY)).rounded())
-                    corners[index].y = latitude > 0 ? -y : y
+                    if abs(latitude) > linearFrom { corners[index].y = y(latitude: latitude) }
                 }
             }
         }
@@ -83,9 +86,11 @@ public enum CellOutlines {
         return result
     }
 
-    /// Where an edge, from west to east whoever asks, meets a meridian: the same for both cells that share it.
+    /// Where an edge, from west to east whoever asks and straight in degrees, meets a meridian: the same for both cells that
+    /// share it.
     private static func crossing(_ edge: (west: Corner, east: Corner), _ x: Int64) -> Corner {
         let share = Double(x - edge.west.x) / Double(edge.east.x - edge.west.x)
-        return Corner(x: x, y: edge.west.y + Int64((Double(edge.east.y - edge.west.y) * share).rounded()))
+        let (west, east) = (latitude(y: edge.west.y), latitude(y: edge.east.y))
+        return Corner(x: x, y: y(latitude: west + (east - west) * share))
     }
 }

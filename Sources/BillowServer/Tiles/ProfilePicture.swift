@@ -28,8 +28,8 @@ struct ProfilePicture {
 
         init(_ theme: Theme) {
             let grey = { (value: UInt8) in StraightColour(red: value, green: value, blue: value) }
-            paper = theme == .light ? grey(236) : grey(28)
-            line = theme == .light ? grey(200) : grey(70)
+            paper = theme == .light ? grey(222) : grey(28)
+            line = theme == .light ? grey(196) : grey(70)
             word = theme == .light ? grey(40) : grey(225)
         }
     }

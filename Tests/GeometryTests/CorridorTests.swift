@@ -1,0 +1,156 @@
+import Foundation
+import Geometry
+import TestSupport
+import Testing
+
+private func degrees(_ longitude: Double, _ latitude: Double) throws -> LonLat {
+    try #require(LonLat(longitude: longitude, latitude: latitude))
+}
+
+@Suite("Routes and corridors")
+struct CorridorTests {
+    private static let named: [(String, [(Double, Double)])] = [
+        ("KJFK–EGLL", [(-73.78, 40.64), (-0.45, 51.47)]), ("RJTT–KLAX", [(139.78, 35.55), (-118.41, 33.94)]),
+        ("ENGM–PANC", [(11.1, 60.19), (-149.99, 61.17)]), ("over the pole", [(10, 85), (-160, 86)]),
+        ("along the antimeridian", [(180, -40), (180, 40)]), ("there and back", [(0, 0), (10, 0), (0, 0)]),
+        ("a figure of eight", [(0, 40), (10, 50), (10, 40), (0, 50)]), ("a mile", [(0, 50), (0.02, 50)]),
+    ]
+
+    @Test("GeographicLib finds the edge half a width from the route, to half a percent of the width, and GEOS a valid ring")
+    func geographicLib() throws {
+        struct Question: Encodable {
+            var name: String
+            var route: [[Double]]
+            var ring: [[Double]]
+            var half: Double
+        }
+        struct Answer: Decodable {
+            var name: String
+            var worst: Double
+            var valid: String
+        }
+        var questions: [Question] = []
+        func add(_ name: String, _ places: [LonLat], width: Double) throws {
+            let route = try Route(places)
+            let corridor = try Corridor(around: route, width: width, tolerance: nil)
+            #expect(corridor.ring.count <= 250, "\(name)")
+            #expect(corridor.ring.first == corridor.ring.last, "\(name)")
+            questions.append(
+                Question(
+                    name: "\(name), \(Int(width)) NM", route: route.positions.map { [$0.longitude, $0.latitude] },
+                    ring: corridor.ring.map { [$0.longitude, $0.latitude] },
+                    half: width / 2 * Geodesic.metresPerNauticalMile))
+        }
+        for (name, pairs) in Self.named {
+            for width in [100.0, 250] { try add(name, try pairs.map { try degrees($0.0, $0.1) }, width: width) }
+        }
+        var random = SeededGenerator(seed: 11)
+        func unit() -> Double { Double(random.next() >> 11) / Double(1 << 53) }
+        for number in 0..<40 {
+            var places = [try degrees(unit() * 360 - 180, asin(unit() * 1.98 - 0.99) * 180 / .pi)]
+            for _ in 0...number % 3 {
+                guard let last = places.last else { break }
+                places.append(
+                    Geodesic.place(from: last, bearing: unit() * 360, metres: (0.1 + unit()) * 1_000_000).place)
+            }
+            try add("random \(number)", places, width: [50, 100, 250][number % 3])
+        }
+        let answers = try Oracle.ask("corridors.py", questions, answer: [Answer].self)
+        #expect(answers.count == questions.count)
+        for (question, answer) in zip(questions, answers) {
+            #expect(answer.worst <= 0.005 * 2 * question.half, "\(answer.name): \(answer.worst) m")
+            #expect(answer.valid == "Valid Geometry" || answer.valid == "around a pole", "\(answer.name)")
+        }
+    }
+
+    @Test("simplification moves the edge by no more than its tolerance, and a narrow corridor's by a tenth of its width")
+    func simplification() throws {
+        let route = try Route([try degrees(-73.78, 40.64), try degrees(-0.45, 51.47)])
+        let fine = try Corridor(around: route, width: 100, tolerance: Corridor.drawingTolerance)
+        let coarse = try Corridor(around: route, width: 100)
+        #expect(coarse.ring.count < fine.ring.count)
+        #expect(coarse.tolerance == 0.1)
+        #expect(abs(coarse.area.areaKm2 / fine.area.areaKm2 - 1) < 0.05)
+        #expect(try Corridor(around: route, width: 10).tolerance < 0.02)
+    }
+
+    @Test("each way of not being a route has its reason")
+    func failures() throws {
+        let a = try degrees(0, 50)
+        #expect(throws: Route.Failure.tooFew(0)) { try Route([]) }
+        #expect(throws: Route.Failure.tooFew(1)) { try Route([a, a, a]) }
+        #expect(throws: Route.Failure.tooMany(251)) { try Route([LonLat](repeating: a, count: 251)) }
+        #expect(throws: Route.Failure.antipodal(1)) { try Route([a, try degrees(180, -50)]) }
+        let world = try [0, 120, -120, 0].map { try degrees($0, 0) }
+        let route = try Route(world)
+        #expect(throws: Corridor.Failure.aroundTheEarth) { try Corridor(around: route, width: 100) }
+        #expect(throws: Route.Failure.self) { try Route(Array(repeating: world, count: 10).flatMap { $0 }) }
+        let short = try Route([a, try degrees(1, 50)])
+        for width in [0, -1, 0.5, 251, .infinity, .nan] {
+            #expect(throws: Corridor.Failure.self) { try Corridor(around: short, width: width) }
+        }
+    }
+
+    @Test("a place lies along the route where it is met, and right of it where it is")
+    func location() throws {
+        let locator = RouteLocator(try Route([try degrees(0, 0), try degrees(10, 0)]))
+        let right = locator.locate(try degrees(5, -1))
+        // A degree of the equator is 111,319.49 m, one of the meridian there 110,574.39 m.
+        #expect(abs(right.along - 5 * 111_319.49) < 200)
+        #expect(abs(right.off - 110_574.39) < 100)
+        #expect(locator.locate(try degrees(5, 1)).off < 0)
+        let pastTheEnd = locator.locate(try degrees(11, 0))
+        #expect(abs(pastTheEnd.along - 10 * 111_319.49) < 1)
+        #expect(abs(abs(pastTheEnd.off) - 111_319.49) < 100)
+    }
+
+    @Test("waypoints are read as flight plans write them")
+    func waypoints() throws {
+        func place(_ text: String) -> LonLat? { Waypoint.place(text, airports: .large) }
+        let kennedy = try #require(place("4038N07347W"))
+        #expect(abs(kennedy.latitude - (40 + 38.0 / 60)) < 1e-9)
+        #expect(abs(kennedy.longitude + (73 + 47.0 / 60)) < 1e-9)
+        #expect(place("50N020W") == LonLat(longitude: -20, latitude: 50))
+        #expect(place("403830S0734700E") == LonLat(longitude: 73 + 47.0 / 60, latitude: -(40 + 38.0 / 60 + 30.0 / 3_600)))
+        #expect(place("-73.78, 40.64") == LonLat(longitude: -73.78, latitude: 40.64))
+        #expect(place("egll") == LonLat(longitude: -0.45, latitude: 51.47))
+        for text in ["", "XXXX", "91N000W", "40N181W", "4060N07347W", "1,2,3", "nan,1", "1e5,2", "40N73W", "4038X07347W"] {
+            #expect(place(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("each rule that a ring breaks has its code")
+    func rules() throws {
+        func code(_ pairs: [(Double, Double)], limit: Double? = nil) throws -> String? {
+            let ring = try pairs.map { try degrees($0.0, $0.1) }
+            do throws(RingRules.Failure) {
+                _ = try RingRules.area(inside: ring, limitKm2: limit)
+                return nil
+            } catch { return error.code }
+        }
+        let square = [(0.0, 0.0), (1, 0), (1, 1), (0, 1), (0, 0)]
+        #expect(try code(square) == nil)
+        #expect(try code(square.reversed()) == nil)
+        #expect(try code([(0, 0), (1, 0), (0, 0)]) == "ring-too-few-positions")
+        #expect(try code(square + Array(repeating: (0, 0), count: 246)) == "ring-too-many-positions")
+        #expect(try code([(0, 0), (1, 0), (1, 1), (0, 1)]) == "ring-not-closed")
+        #expect(try code([(0, 0), (1, 1), (1, 0), (0, 1), (0, 0)]) == "ring-crosses-itself")
+        #expect(try code([(0, 0), (1, 0), (2, 0), (0, 0)]) == "ring-crosses-itself")
+        #expect(try code([(0, 0), (0, 0), (0, 0), (0, 0)]) == "ring-without-area")
+        #expect(try code(square, limit: 10_000) == "area-too-large")
+        #expect(try code(square, limit: 13_000) == nil)
+    }
+
+    @Test("a ring across the antimeridian encloses the same in both conventions of longitude")
+    func conventions() throws {
+        let west = try RingRules.area(
+            inside: [(170, 0), (-170, 0), (-170, 10), (170, 10), (170, 0)].map { try degrees($0.0, $0.1) })
+        let east = try RingRules.area(
+            inside: [(170, 0), (190, 0), (190, 10), (170, 10), (170, 0)].map { try degrees($0.0, $0.1) })
+        #expect(west == east)
+        #expect(west.polygons.count == 2)
+        #expect(west.contains(try degrees(179, 5)))
+        #expect(west.contains(try degrees(-179, 5)))
+        #expect(!west.contains(try degrees(0, 5)))
+    }
+}
