@@ -112,6 +112,22 @@ public struct Route: Sendable, Hashable {
     }
 }
 
+extension Route {
+    /// The place at some metres from the start, held within the route.
+    public func place(at distance: Double) -> LonLat {
+        let distance = min(max(distance, 0), metres)
+        let leg = max((distances.firstIndex { $0 > distance } ?? distances.count) - 1, 0)
+        guard leg < bearings.count else { return positions[positions.count - 1] }
+        return Geodesic.place(from: positions[leg], bearing: bearings[leg], metres: distance - distances[leg]).place
+    }
+
+    /// The part between two distances from the start, in metres; nil where they leave none.
+    public func part(from start: Double, to end: Double) -> Route? {
+        let between = zip(positions, distances).filter { $0.1 > start && $0.1 < end }.map(\.0)
+        return try? Route([place(at: start)] + between + [place(at: end)])
+    }
+}
+
 /// Tells where places lie along a route.
 public struct RouteLocator: Sendable {
     private let stations: [Route.Station]

@@ -113,7 +113,7 @@ struct World: Sendable {
 func withWorld(
     at now: Instant = noon, configured: [String] = [], staleAfterSeconds: Int = 300, publicURL: String? = nil,
     simulated: Bool = false, load: Bool = true, anonymousRead: Bool = true,
-    test: @Sendable (World) async throws -> Void
+    histories: PolygonHistories = PolygonHistories(), test: @Sendable (World) async throws -> Void
 ) async throws {
     let store = try await SQLiteStore.temporary()
     for (name, rule) in [("skypath", MergeRule.replace), ("other", .replace), ("import", .keep), ("awc", .keep)] {
@@ -122,14 +122,15 @@ func withWorld(
     let clock = TestClock(now)
     let states = SourceStates()
     let folder = { (name: String) in World.repository.appending(path: name).path }
+    var configuration = BillowApplication.Configuration(
+        host: "127.0.0.1", port: 0, publicURL: publicURL, publicFolder: folder("Public"),
+        retentionSeconds: 7 * 86_400,
+        ageRule: AgeRule(
+            staleAfterSeconds: staleAfterSeconds, configured: Set(try configured.map { try source($0) })),
+        severityTable: SeverityTable(), paintersAtOnce: 2, anonymousRead: anonymousRead, isSimulated: simulated)
+    configuration.polygonHistories = histories
     let application = try BillowApplication(
-        BillowApplication.Configuration(
-            host: "127.0.0.1", port: 0, publicURL: publicURL, publicFolder: folder("Public"),
-            retentionSeconds: 7 * 86_400,
-            ageRule: AgeRule(
-                staleAfterSeconds: staleAfterSeconds, configured: Set(try configured.map { try source($0) })),
-            severityTable: SeverityTable(), paintersAtOnce: 2, anonymousRead: anonymousRead, isSimulated: simulated),
-        store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: states,
+        configuration, store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: states,
         now: { clock.now },
         logger: World.quiet())
     if load { try await application.publisher.refresh() }

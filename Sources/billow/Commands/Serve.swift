@@ -77,16 +77,19 @@ private struct Server {
         let states = SourceStates()
         var configured = Set(settings.sources.filter { $0.interval != nil }.map(\.id))
         if simulator != nil { configured.insert(.simulator) }
+        var configuration = BillowApplication.Configuration(
+            host: settings.server.host, port: settings.server.port, publicURL: settings.server.publicURL,
+            publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
+            ageRule: AgeRule(staleAfterSeconds: settings.staleAfterSeconds, configured: configured),
+            severityTable: settings.severityTable,
+            paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
+            anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated,
+            timeline: settings.timeline)
+        configuration.polygonHistories = settings.polygons
+        configuration.areaLimitKm2 = settings.areaLimitKm2
         let application = try BillowApplication(
-            BillowApplication.Configuration(
-                host: settings.server.host, port: settings.server.port, publicURL: settings.server.publicURL,
-                publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
-                ageRule: AgeRule(staleAfterSeconds: settings.staleAfterSeconds, configured: configured),
-                severityTable: settings.severityTable,
-                paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
-                anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated,
-                timeline: settings.timeline),
-            store: store, control: store, styles: styles, states: states, now: SystemClock.now, logger: logger)
+            configuration, store: store, control: store, styles: styles, states: states, now: SystemClock.now,
+            logger: logger)
         // What is on disk is served at once, before any upstream answers.
         try await application.publisher.refresh()
 
@@ -105,10 +108,10 @@ private struct Server {
         services += application.services { port in
             logger.notice("Billow is at http://\(address.contains(":") ? "[\(address)]" : address):\(port)/")
         }
-        var configuration = ServiceGroupConfiguration(
+        var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        configuration.maximumGracefulShutdownDuration = .seconds(10)
-        try await ServiceGroup(configuration: configuration).run()
+        group.maximumGracefulShutdownDuration = .seconds(10)
+        try await ServiceGroup(configuration: group).run()
         logger.notice("stopped")
     }
 

@@ -16,6 +16,8 @@ struct Settings: Sendable {
     var staleAfterSeconds = 300
     var severityTable = SeverityTable()
     var timeline = TimelineSettings()
+    var polygons = PolygonHistories()
+    var areaLimitKm2 = 10_000_000.0
     var logLevel = "info"
     var sources: [Source] = []
 
@@ -101,6 +103,15 @@ extension Settings {
                 ["trace", "debug", "info", "notice", "warning", "error"].contains($0) ? $0 : nil
             } ?? settings.logLevel
         settings.timeline = TimelineSettings(root.section("timeline"), reader)
+        let polygons = root.section("polygons")
+        settings.polygons = PolygonHistories(
+            longest: polygons.value("history", expected: "0.5, 1, 2, 4 or 6") { History($0) } ?? .sixHours,
+            upTo: polygons.value("upTo", expected: "true or false") { Bool($0) } ?? true)
+        polygons.finish()
+        settings.areaLimitKm2 =
+            root.value("areaLimit", expected: "a number of km² above 0") {
+                Double($0).flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
+            } ?? settings.areaLimitKm2
         settings.severityTable = severityTable(root.section("severityThresholds"), reader)
         settings.sources = root.sections("sources").compactMap { Source($0, reader) }
         let ids = settings.sources.map(\.id)

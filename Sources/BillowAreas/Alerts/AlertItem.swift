@@ -1,0 +1,61 @@
+public import BillowSnapshot
+public import Geometry
+public import Turbulence
+
+/// Turbulence ahead: a cell, and the record that decides it.
+public struct AlertItem: Sendable, Hashable {
+    public var record: StandingRecord
+    /// Nautical miles: along the route where one is followed, else straight.
+    public var distance: Double
+    /// Degrees clockwise from north.
+    public var bearing: Double
+    /// Seconds; nil without a speed.
+    public var timeTo: Double?
+
+    public var cell: Cell { record.row.cell }
+
+    /// What makes a set of items the same as another, wherever the aircraft has got to.
+    public var identity: Identity {
+        Identity(cell: cell, severity: record.severity, altitude: record.row.altitude)
+    }
+
+    public struct Identity: Sendable, Hashable {
+        public var cell: Cell
+        public var severity: Severity
+        public var altitude: AltitudeBand
+    }
+
+    /// The items of some standing records, one for each cell, the nearest first. Of a cell the most severe record counts, of
+    /// those the nearest in altitude, of those the newest.
+    ///
+    /// - Parameter records: those in the area, without one's own.
+    public static func items(
+        of records: [StandingRecord], _ query: AlertQuery, in area: AlertArea, of flight: FlightState
+    ) -> [AlertItem] {
+        var best: [Cell: StandingRecord] = [:]
+        for record in records {
+            guard let known = best[record.row.cell] else {
+                best[record.row.cell] = record
+                continue
+            }
+            let order = { (record: StandingRecord) in
+                (record.severity, -Self.apart(record.row.altitude, flight), record.row.observedAt)
+            }
+            if order(record) > order(known) { best[record.row.cell] = record }
+        }
+        let locator = area.followed.map(RouteLocator.init)
+        return best.values.compactMap { record in
+            let center = H3.center(of: record.row.cell)
+            guard let way = Geodesic.way(from: flight.place, to: center) else { return nil }
+            let metres = locator.map { max($0.locate(center).along - area.along, 0) } ?? way.metres
+            let miles = metres / Geodesic.metresPerNauticalMile
+            let time = flight.groundSpeed.flatMap { $0 > 0 ? miles / $0 * 3_600 : nil }
+            return AlertItem(record: record, distance: miles, bearing: way.bearing, timeTo: time)
+        }.sorted { ($0.distance, $0.cell) < ($1.distance, $1.cell) }
+    }
+
+    /// Feet between a band and an aircraft.
+    private static func apart(_ band: AltitudeBand, _ flight: FlightState) -> Double {
+        max(Double(band.lowest.feet) - flight.altitudeFeet, flight.altitudeFeet - Double(band.highest.feet + 1_000), 0)
+    }
+}

@@ -1,0 +1,163 @@
+public import BillowSnapshot
+public import Geometry
+public import Turbulence
+
+/// Where an aircraft is and how it moves.
+public struct FlightState: Sendable, Hashable {
+    public var place: LonLat
+    /// Pressure altitude.
+    public var altitudeFeet: Double
+    /// Degrees clockwise from north; nil where it isn't known.
+    public var track: Double?
+    /// Knots over ground; nil where it isn't known.
+    public var groundSpeed: Double?
+
+    public init(place: LonLat, altitudeFeet: Double, track: Double?, groundSpeed: Double?) {
+        self.place = place
+        self.altitudeFeet = altitudeFeet
+        self.track = track
+        self.groundSpeed = groundSpeed
+    }
+}
+
+/// What turbulence ahead is asked for.
+///
+/// Source: SkyPath iOS SDK reference 3.0, AlertQuery, for parameters and defaults
+public struct AlertQuery: Sendable, Hashable {
+    /// Where it is looked for.
+    public enum Search: Sendable, Hashable {
+        /// In a sector along the track.
+        case beam
+        /// Beside the rest of a route; in a beam where it is too far off.
+        case route(Route)
+        case area(AreaIndex)
+        case cells(Set<Cell>)
+    }
+
+    public var search = Search.beam
+    public var severities = SeveritySet.all
+    /// How far ahead, in nautical miles.
+    public var distance = 100.0
+    /// Seconds of flight that are looked ahead; in place of `distance` where the speed is known.
+    public var timeFrame: Double?
+    /// The whole opening of the beam, in degrees. The reference leaves open whether it is half of it.
+    public var angleSpan = 15.0
+    /// Altitudes; nil for 2,000 ft below to 2,000 ft above.
+    public var altitudes: AltitudeRange?
+    /// Nautical miles to each side of the route.
+    public var widthAround = 20.0
+    /// Nautical miles off the route from which on the beam is searched.
+    public var switchToBeam = 20.0
+    /// Seconds for which one's own reports are left out.
+    public var excludeOwnSeconds = 3_600
+    public var history = History.default
+    public var category = AircraftCategory.default
+
+    public init() {}
+
+    /// Feet around the present altitude.
+    private static let band = 2_000.0
+
+    /// The altitudes that it looks at: at FL380 the four blocks from FL360 to below FL400.
+    public func altitudes(of flight: FlightState) -> AltitudeRange {
+        if let altitudes { return altitudes }
+        func thousands(_ feet: Double) -> Int { Int(min(max((feet / 1_000).rounded(), 0), 60)) * 1_000 }
+        let low = min(thousands(flight.altitudeFeet - Self.band), 58_000)
+        let high = max(thousands(flight.altitudeFeet + Self.band), low + 1_000)
+        // Whole thousands of 0…60, the lower below the higher.
+        return (try? AltitudeRange(minimumFeet: low, maximumFeet: high)) ?? .all
+    }
+
+    /// How the picture is looked through.
+    public func filter(of flight: FlightState) -> Filter {
+        Filter(history: history, severities: severities, altitudes: altitudes(of: flight), category: category)
+    }
+
+    /// Metres looked ahead.
+    func reach(_ flight: FlightState) -> Double {
+        if let timeFrame, let speed = flight.groundSpeed, speed > 0 {
+            return min(timeFrame * speed / 3_600, Self.farthest) * Geodesic.metresPerNauticalMile
+        }
+        return distance * Geodesic.metresPerNauticalMile
+    }
+
+    /// Nautical miles that may be looked ahead.
+    public static let farthest = 2_000.0
+}
+
+/// How an alert was searched for.
+public enum SearchKind: String, Sendable, Hashable {
+    case none, beam, route, polygon, cells
+}
+
+/// The area that an alert looks at.
+public struct AlertArea: Sendable, Hashable {
+    public let kind: SearchKind
+    /// As GeoJSON has it; nil where single cells are looked at, or none.
+    public let area: MultiPolygon?
+    public let cells: CellArea
+    /// The route that is followed, and how far along it the aircraft is, in metres.
+    let followed: Route?
+    let along: Double
+
+    /// Degrees between the corners of a beam's rim.
+    private static let rim = 2.5
+
+    public init(_ query: AlertQuery, of flight: FlightState) {
+        var followed: Route?
+        var along = 0.0
+        var kind = SearchKind.none
+        var area: MultiPolygon?
+        var cells = CellArea(Set<Cell>())
+        switch query.search {
+        case .cells(let wanted):
+            kind = .cells
+            cells = CellArea(wanted)
+        case .area(let index):
+            kind = .polygon
+            area = index.area
+            cells = CellArea(index)
+        case .route(let route):
+            let location = RouteLocator(route).locate(flight.place)
+            let isNear = abs(location.off) <= query.switchToBeam * Geodesic.metresPerNauticalMile
+            if isNear, let ahead = route.part(from: location.along, to: location.along + query.reach(flight)),
+                let corridor = try? Corridor(around: ahead, width: 2 * query.widthAround, tolerance: 0.01),
+                let index = AreaIndex(corridor.area)
+            {
+                kind = .route
+                area = corridor.area
+                cells = CellArea(index)
+                followed = route
+                along = location.along
+            } else if !isNear, let beam = Self.beam(query, flight), let index = AreaIndex(beam) {
+                kind = .beam
+                area = beam
+                cells = CellArea(index)
+            }
+        case .beam:
+            if let beam = Self.beam(query, flight), let index = AreaIndex(beam) {
+                kind = .beam
+                area = beam
+                cells = CellArea(index)
+            }
+        }
+        self.kind = kind
+        self.area = area
+        self.cells = cells
+        self.followed = followed
+        self.along = along
+    }
+
+    /// nil without a track.
+    private static func beam(_ query: AlertQuery, _ flight: FlightState) -> MultiPolygon? {
+        guard let track = flight.track else { return nil }
+        let reach = query.reach(flight)
+        let parts = max(2, Int((query.angleSpan / rim).rounded(.up)))
+        let arc = (0...parts).map { part in
+            let bearing = track + query.angleSpan * (Double(part) / Double(parts) - 0.5)
+            return Geodesic.place(from: flight.place, bearing: bearing, metres: reach).place
+        }
+        // All around there is no apex.
+        return MultiPolygon(outline: query.angleSpan >= 360 ? arc.dropLast() : [flight.place] + arc)
+    }
+}

@@ -1,0 +1,146 @@
+import BillowAreas
+import BillowSnapshot
+import BillowStore
+import Geometry
+import Turbulence
+
+/// What somebody who flies asks for: where turbulence is looked for, and whose reports are his own.
+struct AlertRequest: Sendable {
+    var query = AlertQuery()
+    /// The aircraft whose reports are left out, as observations name it.
+    var aircraft: String?
+}
+
+/// Turbulence ahead at an instant.
+struct AlertReport: Sendable {
+    var time: Instant
+    var version: Version
+    var area: AlertArea
+    var items: [AlertItem]
+}
+
+/// Looks for turbulence ahead in the current picture.
+struct AlertSource: Sendable {
+    let frames: FrameSource
+    let store: any Store
+
+    func report(_ request: AlertRequest, of flight: FlightState, in snapshot: Snapshot) async throws -> AlertReport {
+        let area = AlertArea(request.query, of: flight)
+        let instant = snapshot.publication.asOf
+        var records: [StandingRecord] = []
+        if area.kind != .none {
+            let frame = try await frames.frame(
+                at: instant, filter: request.query.filter(of: flight), in: snapshot)
+            records = try await others(than: request, frame.standingRecords(area: area.cells), at: instant)
+        }
+        return AlertReport(
+            time: instant, version: snapshot.publication.version, area: area,
+            items: AlertItem.items(of: records, request.query, in: area, of: flight))
+    }
+
+    /// Records without one's own of the last hour.
+    private func others(than request: AlertRequest, _ records: [StandingRecord], at instant: Instant) async throws
+        -> [StandingRecord]
+    {
+        guard let aircraft = request.aircraft else { return records }
+        let own = instant.advanced(by: -request.query.excludeOwnSeconds)
+        let details = try await store.details(of: records.filter { $0.row.observedAt > own }.map(\.row.key))
+        return records.filter { $0.row.observedAt <= own || details[$0.row.key]?.aircraft != aircraft }
+    }
+}
+
+/// An alert as clients get it.
+struct AlertAnswer: Encodable, Sendable {
+    struct Item: Encodable, Sendable {
+        var h3: String
+        var longitude: Double
+        var latitude: Double
+        var severity: Int
+        var severityName: String
+        var altitudeMin: Int
+        var altitudeMax: Int
+        var observedAt: String
+        var source: String
+        /// Nautical miles, degrees and seconds.
+        var distance: Double
+        var bearing: Double
+        var timeTo: Int?
+        var cluster: Int?
+    }
+
+    struct Cluster: Encodable, Sendable {
+        var id: Int
+        var severity: Int
+        var severityName: String
+        var longitude: Double
+        var latitude: Double
+        var diameter: Double
+        var distance: Double
+        var timeTo: Int?
+        var timeToPass: Int?
+        /// The cell of the nearest member with the highest severity.
+        var worst: String
+        var members: [String]
+        /// Members that were not notified before.
+        var new: [String]
+        var text: String
+    }
+
+    struct Area: Encodable, Sendable {
+        var type = "MultiPolygon"
+        var coordinates: [[[[Double]]]]
+    }
+
+    /// The flight that it is about; nil for one that isn't monitored.
+    var flight: String?
+    var time: String
+    var version: Int64
+    var kind: String
+    var items: [Item]
+    var clusters: [Cluster]
+    /// What was looked at; nil for single cells.
+    var area: Area?
+
+    init(_ report: AlertReport, clusters: [AlertCluster], flight: String? = nil) {
+        self.flight = flight
+        time = report.time.description
+        version = report.version.rawValue
+        kind = report.area.kind.rawValue
+        var clusterOf: [Cell: Int] = [:]
+        for cluster in clusters { for member in cluster.members { clusterOf[member.cell] = cluster.id } }
+        items = report.items.map { item in
+            let center = H3.center(of: item.cell)
+            return Item(
+                h3: item.cell.h3String, longitude: Self.rounded(center.longitude, 5),
+                latitude: Self.rounded(center.latitude, 5), severity: Int(item.record.severity.rawValue),
+                severityName: item.record.severity.name, altitudeMin: item.record.row.altitude.lowest.feet,
+                altitudeMax: item.record.row.altitude.highest.feet,
+                observedAt: item.record.row.observedAt.description, source: item.record.source.name,
+                distance: Self.rounded(item.distance, 1), bearing: Self.rounded(item.bearing, 1),
+                timeTo: Self.seconds(item.timeTo), cluster: clusterOf[item.cell])
+        }
+        self.clusters = clusters.map { cluster in
+            Cluster(
+                id: cluster.id, severity: Int(cluster.severity.rawValue), severityName: cluster.severity.name,
+                longitude: Self.rounded(cluster.center.longitude, 5), latitude: Self.rounded(cluster.center.latitude, 5),
+                diameter: Self.rounded(cluster.diameter, 1), distance: Self.rounded(cluster.distance, 1),
+                timeTo: Self.seconds(cluster.timeTo), timeToPass: Self.seconds(cluster.timeToPass),
+                worst: cluster.worst.cell.h3String, members: cluster.members.map(\.cell.h3String),
+                new: cluster.newCells.map(\.h3String), text: cluster.text)
+        }
+        area = report.area.area.map { area in
+            Area(
+                coordinates: area.polygons.map { rings in
+                    rings.map { ring in ring.map { [Self.rounded($0.longitude, 6), Self.rounded($0.latitude, 6)] } }
+                })
+        }
+    }
+
+    private static func rounded(_ value: Double, _ decimals: Int) -> Double {
+        let scale = [1, 10, 100, 1_000, 10_000, 1e5, 1e6][min(decimals, 6)]
+        return (value * scale).rounded() / scale
+    }
+
+    /// A time of a year and more is never.
+    private static func seconds(_ time: Double?) -> Int? { time.flatMap { $0 < 31_536_000 ? Int($0.rounded()) : nil } }
+}

@@ -1,0 +1,192 @@
+import BillowRaster
+import Foundation
+import Geometry
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import Testing
+import Turbulence
+
+@testable import BillowServer
+
+extension World {
+    /// Posts a JSON body.
+    fileprivate func post(_ uri: String, _ body: String, status: HTTPResponse.Status = .ok) async throws -> JSON {
+        let response = try await client.executeRequest(
+            uri: uri, method: .post, headers: [.contentType: "application/json"], body: ByteBuffer(string: body))
+        #expect(response.status == status, "\(uri) \(body.prefix(100)): \(String(buffer: response.body).prefix(300))")
+        return try response.json
+    }
+
+    /// Observations of one severity in a disk of cells.
+    fileprivate func takeDisk(
+        _ severity: Severity, at place: LonLat, distance: Int, secondsAgo: Int = 60
+    ) async throws -> [Cell] {
+        let cells = H3.disk(around: H3.cell(at: place), distance: distance).sorted()
+        try await take(
+            cells.map {
+                try observation($0, altitude: 35, severity: severity, at: -secondsAgo)
+            })
+        return cells
+    }
+}
+
+@Suite("Areas over HTTP")
+struct AreaTests {
+    @Test("polygons are the hexagons of each severity, with what they are made of")
+    func polygons() async throws {
+        try await withWorld { world in
+            let cells = try await world.takeDisk(.moderate, at: try place(10, 50), distance: 3)
+            try await world.take([
+                try observation(try cell(10, 50), altitude: 37, severity: .moderateSevere, at: -10, source: "other")
+            ])
+            let features = try await world.json("/collections/polygons/items?hours=1").features
+            #expect(features.map { $0["id"]?.string } == ["3-1", "4-1"])
+            let moderate = try #require(features.first)
+            #expect(moderate.property("hexagons")?.double == Double(cells.count - 1))
+            #expect(moderate.property("mode")?.string == "exact")
+            #expect(moderate.property("history")?.double == 1)
+            #expect(moderate.property("observedTo")?.string == noon.advanced(by: -60).description)
+            // One area with a hole where it is worse.
+            #expect(moderate["geometry"]?["coordinates"]?.items.map(\.items.count) == [2])
+            let whole = try await world.json("/collections/polygons/items/3-1?hours=1&mode=atLeast")
+            #expect(whole["geometry"]?["coordinates"]?.items.map(\.items.count) == [1])
+            #expect(whole.property("hexagons")?.double == Double(cells.count))
+            // A band that has only the severe one.
+            let above = try await world.json("/collections/polygons/items?hours=1&minAltitude=36000").features
+            #expect(above.map { $0["id"]?.string } == ["4-1"])
+        }
+    }
+
+    @Test("a history without polygons is a 404 that names those with")
+    func histories() async throws {
+        try await withWorld(histories: PolygonHistories(longest: .oneHour, upTo: true)) { world in
+            let problem = try await world.json("/collections/polygons/items?hours=2", status: .notFound)
+            #expect(problem["code"]?.string == "history-not-made")
+            #expect(problem["allowed"]?.string == "0.5, 1")
+            _ = try await world.json("/collections/polygons/items?hours=0.5")
+        }
+    }
+
+    @Test("an area gives the cells that share a point with it, in either winding, by GET and by POST")
+    func area() async throws {
+        try await withWorld { world in
+            let cells = try await world.takeDisk(.light, at: try place(179.95, 10), distance: 6)
+            let ring = "[179.5,9.5],[-179.5,9.5],[-179.5,10.5],[179.5,10.5],[179.5,9.5]"
+            let posted = try await world.post(
+                "/collections/hexagons/area", #"{"type":"Polygon","coordinates":[[\#(ring)]]}"#)
+            let ids = posted.features.map { $0["id"]?.string }
+            let area = try RingRules.area(
+                inside: try [(179.5, 9.5), (180.5, 9.5), (180.5, 10.5), (179.5, 10.5), (179.5, 9.5)].map {
+                    try place($0.0, $0.1)
+                })
+            let index = try #require(AreaIndex(area))
+            let wanted = cells.filter { index.intersects(CellPolygon.rings(of: $0).map { [$0] }) }
+            #expect(ids == wanted.map(\.h3String))
+            #expect((20..<cells.count).contains(wanted.count))
+            let got = try await world.json(
+                "/collections/hexagons/area?coords=POLYGON((179.5%209.5,179.5%2010.5,180.5%2010.5,180.5%209.5,179.5%209.5))")
+            #expect(got.features.map { $0["id"]?.string } == ids)
+        }
+    }
+
+    @Test("a route meets hexagons in order, with distance, side and time")
+    func corridor() async throws {
+        try await withWorld { world in
+            for longitude in [4.0, 1, 7] {
+                _ = try await world.takeDisk(.light, at: try place(longitude, 0.2), distance: 0)
+            }
+            let body = #"{"route": [[0, 0], "00N010E"], "width": 60, "speed": 60}"#
+            let answer = try await world.post("/collections/hexagons/corridor", body).features
+            let along = answer.compactMap { $0.property("distanceAlong")?.double }
+            #expect(along.count == 3)
+            #expect(along == along.sorted())
+            let first = try #require(along.first)
+            #expect(abs(first - 60) < 10)
+            let off = try #require(answer[0].property("distanceOff")?.double)
+            #expect(off < 0, "north of an eastward route is left")
+            // A mile a minute.
+            let eta = try #require(answer[0].property("eta")?.string.flatMap { Instant($0) })
+            #expect(abs(eta.seconds - noon.seconds - Int((first * 60).rounded())) <= 4)
+            // A page of one, and the next.
+            let page = try await world.json("/collections/hexagons/corridor?route=00N000E%2000N010E&width=60&limit=1")
+            let next = try #require(page.link("next").flatMap { URL(string: $0) })
+            let rest = try await world.json("\(next.path)?\(next.query(percentEncoded: true) ?? "")")
+            #expect(rest.features.map { $0["id"] } == [answer[1]["id"]])
+        }
+    }
+
+    @Test(
+        "each rule that a body breaks is a 400 with its code",
+        arguments: [
+            ("/corridors", "", "invalid-body"), ("/corridors", "{}", "invalid-body"),
+            ("/corridors", #"{"route": []}"#, "route-too-few-positions"),
+            ("/corridors", #"{"route": "KJFK"}"#, "route-too-few-positions"),
+            ("/corridors", #"{"route": "KJFK NOWHERE"}"#, "unknown-waypoint"),
+            ("/corridors", #"{"route": [[0, 50], [180, -50]]}"#, "route-antipodal"),
+            ("/corridors", #"{"route": [[0, 0], [120, 0], [-120, 0], [0, 0]]}"#, "route-around-the-earth"),
+            ("/corridors", #"{"route": "KJFK EGLL", "width": 0}"#, "invalid-parameter"),
+            ("/corridors", #"{"route": "KJFK EGLL", "width": 5000}"#, "invalid-parameter"),
+            ("/corridors", #"{"route": [[0, 91], [1, 1]]}"#, "invalid-body"),
+            ("/corridors", String(repeating: "[", count: 5_000), "invalid-body"),
+            ("/collections/hexagons/area", #"{"polygon": [[0,0],[1,1],[1,0],[0,1],[0,0]]}"#, "ring-crosses-itself"),
+            ("/collections/hexagons/area", #"{"polygon": [[0,0],[1,0],[1,1],[0,1]]}"#, "ring-not-closed"),
+            ("/collections/hexagons/area", #"{"polygon": [[0,0],[90,0],[90,60],[0,60],[0,0]]}"#, "area-too-large"),
+            ("/collections/hexagons/area", #"{"type": "Point", "coordinates": [0, 0]}"#, "invalid-body"),
+            ("/collections/hexagons/corridor", #"{"route": "KJFK EGLL", "speed": 0}"#, "invalid-parameter"),
+        ])
+    func bodies(_ uri: String, _ body: String, _ code: String) async throws {
+        try await withWorld { world in
+            let problem = try await world.post(uri, body, status: .badRequest)
+            #expect(problem["code"]?.string == code)
+        }
+    }
+
+    @Test("a corridor's ring has at most 250 positions, and simplified by default fewer")
+    func ring() async throws {
+        try await withWorld { world in
+            let simple = try await world.post("/corridors", #"{"route": "RJTT KLAX"}"#)
+            #expect(simple["geometry"]?["type"]?.string == "MultiPolygon")
+            #expect(simple.property("width")?.double == 100)
+            let ring = simple["ring"]?.items.count ?? 0
+            #expect(simple.property("positions")?.double == Double(ring))
+            let fine = try await world.post("/corridors?simplify=false", #"{"route": "RJTT KLAX"}"#)
+            #expect((ring + 1...250).contains(fine["ring"]?.items.count ?? 0))
+        }
+    }
+
+    @Test("a profile has the most severe of each stretch and level within its width, as JSON and as a picture")
+    func profile() async throws {
+        try await withWorld { world in
+            _ = try await world.takeDisk(.moderate, at: try place(5, 0), distance: 0)
+            let answer = try await world.json("/profiles.json?route=00N000E%2000N010E&stretch=60&minAltitude=30000")
+            let altitudes = (answer["altitudes"]?.items ?? []).compactMap(\.double)
+            let row = try #require(altitudes.firstIndex(of: 35_000))
+            #expect(altitudes.first == 30_000)
+            let severities = answer["severities"]?[row]?.items ?? []
+            let hits = severities.indices.filter { severities[$0].double == 3 }
+            #expect(hits == [5] || hits == [4])
+            #expect(answer["records"]?.double == 1)
+            let picture = try await world.picture("/profiles.png?route=00N000E%2000N010E")
+            #expect(picture.width == 1_000)
+            let far = try await world.json("/profiles.json?route=10N000E%2010N010E")
+            #expect(far["records"]?.double == 0)
+        }
+    }
+
+    @Test("a hexagon says whether it is worse or better than half an hour before, by the same rule")
+    func trend() async throws {
+        try await withWorld { world in
+            func trend() async throws -> String? {
+                try await world.json("/collections/hexagons/items").features.first?.property("trend")?.string
+            }
+            let place = try place(10, 50)
+            _ = try await world.takeDisk(.light, at: place, distance: 0, secondsAgo: 2_400)
+            #expect(try await trend() == nil)
+            _ = try await world.takeDisk(.moderate, at: place, distance: 0, secondsAgo: 60)
+            #expect(try await trend() == "worse")
+            _ = try await world.takeDisk(.smooth, at: place, distance: 0, secondsAgo: 30)
+            #expect(try await trend() == "better")
+        }
+    }
+}
