@@ -17,8 +17,11 @@ public struct TileContent: Sendable, Hashable {
     /// The cells of a frame that share a point with a tile.
     /// - Complexity: O(cells found + coarser cells above them)
     public init(of plane: FramePlane, in coord: TileCoord) {
-        let resolution = DrawnResolution.of(zoom: coord.z)
-        let box = coord.box
+        self.init(of: plane, in: coord.box, resolution: DrawnResolution.of(zoom: coord.z))
+    }
+
+    /// The cells of a frame that share a point with a box, in a resolution of 0…5.
+    init(of plane: FramePlane, in box: GridBox, resolution: Int) {
         let table = CellTable.of(resolution: resolution)
         let found = plane.cells(resolution: resolution, in: box)
         var cells: [UInt32] = []
