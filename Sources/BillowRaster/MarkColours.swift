@@ -37,6 +37,9 @@ public struct MarkColours: Sendable, Hashable {
         ("track", \.track), ("ink", \.ink), ("halo", \.halo),
     ]
 
+    /// Every colour, in the order of the keys.
+    public var all: [StraightColour] { MarkColours.keys.map { self[keyPath: $0.path] } }
+
     /// The same colours at `factor` times their opacity.
     func faded(by factor: Double) -> MarkColours {
         var faded = self

@@ -42,6 +42,8 @@ public struct BillowApplication: Sendable {
     private let styles: StyleLibrary
     private let states: SourceStates
     private let tiles: TileService
+    /// Pictures of regions, for animations too.
+    public let maps: MapRenderer
     let readiness = Readiness()
     private let now: @Sendable () -> Instant
     private let logger: Logger
@@ -59,7 +61,9 @@ public struct BillowApplication: Sendable {
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
         frames = FrameSource(publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds)
         features = FeatureSource(frames: frames, store: store)
-        tiles = try TileService(frames: frames, paintersAtOnce: configuration.paintersAtOnce)
+        let pictures = PictureSource(frames: frames, store: store)
+        tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)
+        maps = try MapRenderer(pictures: pictures)
     }
 
     /// Every route, reachable in tests without a socket.
@@ -77,6 +81,7 @@ public struct BillowApplication: Sendable {
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
             publicURL: configuration.publicURL
         ).add(to: router)
+        MapRoutes(frames: frames, maps: maps, styles: styles, ageRule: configuration.ageRule).add(to: router)
         CollectionRoutes(
             frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL
         ).add(to: router)

@@ -61,6 +61,14 @@ public struct MapRegion: Sendable, Hashable {
         return Int(min(max((Double(width) * down / across).rounded(), 1), Double(sides.upperBound)))
     }
 
+    /// The width that goes with a height, so that a box fills the window.
+    public static func width(of box: BoundingBox, height: Int) -> Int {
+        let unit = unitBox(box)
+        let (across, down) = (unit.maxX - unit.minX, unit.maxY - unit.minY)
+        guard across > 0, down > 0 else { return height }
+        return Int(min(max((Double(height) * across / down).rounded(), 1), Double(sides.upperBound)))
+    }
+
     private static func unitBox(_ box: BoundingBox) -> (minX: Double, minY: Double, maxX: Double, maxY: Double) {
         let limit = UnitMercator.maximumLatitude
         let east = box.crossesAntimeridian ? box.east + 360 : box.east

@@ -1,3 +1,4 @@
+public import BillowRaster
 public import BillowSnapshot
 public import Turbulence
 
@@ -53,11 +54,6 @@ public struct PictureContent: Sendable, Hashable {
         parts = list.layers.compactMap { PictureContent.part($0, of: data, in: region, labels: labels) }
     }
 
-    /// The cells of a tile, which need no more than a plane.
-    init(cells: TileContent, isBordered: Bool) {
-        parts = cells.isEmpty ? [] : [.cells(cells, isBordered: isBordered)]
-    }
-
     private static func part(_ layer: Layer, of data: PictureData, in region: MapRegion, labels: Int) -> Part? {
         func unlessEmpty<Mark>(_ marks: [Mark], _ part: ([Mark]) -> Part) -> Part? { marks.isEmpty ? nil : part(marks) }
         switch layer {
@@ -78,12 +74,45 @@ public struct PictureContent: Sendable, Hashable {
         }
     }
 
-    /// 128 bits of the content, for cache keys and entity tags.
-    public var fingerprint: Fingerprint {
-        if parts.count == 1, case .cells(let cells, _) = parts[0] { return cells.fingerprint }
+    /// 128 bits of the content and of what the style gives to it, for cache keys and entity tags.
+    /// - Throws: `style` where a style has too many borders.
+    public func fingerprint(style: Style) throws(PictureError) -> Fingerprint {
         var fingerprint = Fingerprint()
-        for part in parts { part.mix(into: &fingerprint) }
+        for part in parts {
+            part.mix(into: &fingerprint)
+            if case .cells(_, let isBordered) = part {
+                let classes: HexagonClasses
+                do { classes = isBordered ? try HexagonClasses(style) : HexagonClasses(polygonsOf: style) } catch {
+                    throw .style(error)
+                }
+                classes.mix(into: &fingerprint)
+                style.mixPatterns(into: &fingerprint)
+            } else {
+                style.mixMarks(into: &fingerprint)
+            }
+        }
         return fingerprint
+    }
+}
+
+extension Style {
+    fileprivate func mixPatterns(into fingerprint: inout Fingerprint) {
+        guard hasPatterns else { return }
+        for severity in Severity.allCases {
+            guard let pattern = self[severity].pattern else {
+                fingerprint.mix(0)
+                continue
+            }
+            fingerprint.mix(pattern.kind.rawValue)
+            fingerprint.mix(UInt64(pattern.paint.colour.bits) << 8 | UInt64(pattern.spacing))
+            fingerprint.mix(pattern.width.bitPattern)
+        }
+    }
+
+    fileprivate func mixMarks(into fingerprint: inout Fingerprint) {
+        for colour in marks.all + Severity.allCases.map({ self[$0].fill.colour }) {
+            fingerprint.mix(UInt64(colour.bits))
+        }
     }
 }
 
@@ -96,11 +125,15 @@ extension PictureContent.Part {
         switch self {
         case .cells(let cells, let isBordered):
             fingerprint.mix(isBordered ? 1 : 2)
-            fingerprint.mix(cells.fingerprint.text)
+            cells.mix(into: &fingerprint)
         case .reports(let marks): mixAll(3, marks) { $0.mix(into: &$1) }
         case .areas(let marks): mixAll(4, marks) { $0.mix(into: &$1) }
         case .traffic(let marks): mixAll(5, marks) { $0.mix(into: &$1) }
         case .tracks(let marks): mixAll(6, marks) { $0.mix(into: &$1) }
         }
     }
+}
+
+extension StraightColour {
+    fileprivate var bits: UInt32 { UInt32(red) << 24 | UInt32(green) << 16 | UInt32(blue) << 8 | UInt32(alpha) }
 }

@@ -41,7 +41,7 @@ public final class PicturePainter {
         } catch { throw PictureError(error) }
     }
 
-    /// The picture of a window of any size; one of more than a tile is cheaper by `MapRenderer`.
+    /// The picture of a window about as large as a tile.
     public func canvas(_ content: PictureContent, in region: MapRegion, style: Style) throws(PictureError) -> Canvas {
         do {
             var canvas = try Canvas(width: region.width, height: region.height)

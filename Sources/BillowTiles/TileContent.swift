@@ -63,18 +63,16 @@ public struct TileContent: Sendable, Hashable {
             || own.shifted(worlds: -1).intersects(box)
     }
 
-    /// 128 bits of the content, for cache keys and entity tags.
-    ///
-    /// Source: two lanes of 64-bit multiply-xorshift mixing with the constants of MurmurHash3's finaliser
-    public var fingerprint: Fingerprint {
-        var fingerprint = Fingerprint()
+    /// Adds all that tells two contents apart.
+    func mix(into fingerprint: inout Fingerprint) {
         fingerprint.mix(UInt64(resolution))
         for cell in cells { fingerprint.mix(UInt64(cell)) }
-        return fingerprint
     }
 }
 
 /// A 128-bit digest of a picture's inputs: stable between processes, machines and builds. Not cryptographic.
+///
+/// Source: two lanes of 64-bit multiply-xorshift mixing with the constants of MurmurHash3's finaliser
 public struct Fingerprint: Sendable, Hashable {
     private var a: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var b: UInt64 = 0xC2B2_AE3D_27D4_EB4F

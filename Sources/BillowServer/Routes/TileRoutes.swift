@@ -7,7 +7,7 @@ import Hummingbird
 import NIOCore
 import Turbulence
 
-/// `/tiles/{layer}.json` and `/tiles/{layer}/{time}/{z}/{x}/{y}[@2x|@3x].png`.
+/// `/tiles/{layers}.json` and `/tiles/{layers}/{time}/{z}/{x}/{y}[@2x|@3x].png`.
 struct TileRoutes: Sendable {
     let frames: FrameSource
     let tiles: TileService
@@ -15,9 +15,8 @@ struct TileRoutes: Sendable {
     let ageRule: AgeRule
     let publicURL: String?
 
-    static let layers = ["hexagons"]
     /// The parameters of a tile; others are ignored, and passed on to no address.
-    private static let passedOn = QueryReader.filterNames.union(["style", "opacity"])
+    private static let passedOn = QueryReader.filterNames.union(["style", "opacity", "labels"])
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/tiles/:layers/:time/:z/:x/:y") { request, context in
@@ -30,7 +29,7 @@ struct TileRoutes: Sendable {
 
     /// 200 image/png, 304, 400 for what can't be read, 404 outside the grid or retention, 503 when overloaded.
     private func tile(_ request: Request, _ parameters: Parameters) async throws -> Response {
-        _ = try layer(parameters.get("layers") ?? "")
+        let layers = try LayerList(parameter: parameters.text("layers"))
         let place = try TilePath(
             z: parameters.get("z") ?? "", x: parameters.get("x") ?? "", y: parameters.get("y") ?? "")
         let query = try QueryReader(request)
@@ -42,24 +41,15 @@ struct TileRoutes: Sendable {
         var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         let known = EntityTags(request.headers[.ifNoneMatch])
         let tile = try await tiles.tile(
-            TileService.Request(coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style),
-            in: snapshot
+            TileService.Request(
+                layers: layers, coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style,
+                labels: try query.labels()), in: snapshot
         ) { known.match($0) }
         headers[.eTag] = "\"\(tile.entityTag)\""
         if known.match(tile.entityTag) { return Response(status: .notModified, headers: headers) }
         headers[.contentType] = "image/png"
         headers[.contentLength] = String(tile.png.count)
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: tile.png)))
-    }
-
-    private func layer(_ name: String) throws(Problem) -> String {
-        guard Self.layers.contains(name) else {
-            throw Problem(
-                .notFound, code: "unknown-layer", detail: "There is no layer '\(name.prefix(100))'.",
-                parameter: "layers",
-                value: String(name.prefix(100)), allowed: Self.layers.joined(separator: ", "))
-        }
-        return name
     }
 
     // MARK: - TileJSON
@@ -100,16 +90,17 @@ struct TileRoutes: Sendable {
 
     /// 200, 304, 400 for what can't be read, 404 for a layer that isn't there and a time outside retention.
     private func tileJSON(_ request: Request, _ parameters: Parameters) throws -> Response {
-        let document = parameters.get("layers") ?? ""
+        let document = parameters.text("layers")
         guard document.hasSuffix(".json") else {
             throw Problem(
                 .notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).",
-                allowed: "/tiles/{layer}.json and /tiles/{layer}/{time}/{z}/{x}/{y}.png")
+                allowed: "/tiles/{layers}.json and /tiles/{layers}/{time}/{z}/{x}/{y}.png")
         }
-        let layer = try layer(String(document.dropLast(5)))
+        let layers = try LayerList(parameter: document.dropLast(5))
         let query = try QueryReader(request)
         let filter = try query.filter()
         let style = try styles.style(query)
+        _ = try query.labels()
         let snapshot = try frames.snapshot()
         let time = try query.time()
         let instant = try frames.instant(time, in: snapshot)
@@ -120,14 +111,14 @@ struct TileRoutes: Sendable {
         let passed = query.passedOn(Self.passedOn)
         let shown = if case .instant = time { instant.compact } else { "latest" }
         let answer = TileJSON(
-            name: "Billow \(layer)", description: "Turbulence by H3 cell, the most severe standing record.",
+            name: "Billow: \(layers.title)", description: layers.layers.map(\.summary).joined(separator: " "),
             attribution: age.isSimulated ? "SIMULATED turbulence, not for operational use" : "Turbulence: Billow",
-            tiles: ["\(base)/tiles/\(layer)/\(shown)/{z}/{x}/{y}.png\(passed)"],
-            legend: "\(base)/legend.png?layer=\(layer)&style=\(style.id)",
+            tiles: ["\(base)/tiles/\(layers)/\(shown)/{z}/{x}/{y}.png\(passed)"],
+            legend: "\(base)/legend.png?layer=\(layers)&style=\(style.id)",
             time: TileJSON.Time(
                 latest: snapshot.publication.asOf.description,
                 extent: [extent.lowerBound.description, extent.upperBound.description],
-                template: "\(base)/tiles/\(layer)/{time}/{z}/{x}/{y}.png\(passed)"),
+                template: "\(base)/tiles/\(layers)/{time}/{z}/{x}/{y}.png\(passed)"),
             billow: TileJSON.State(
                 version: snapshot.publication.version.rawValue, asOf: snapshot.publication.asOf.description,
                 dataTime: age.dataTime?.description, stale: age.isStale, simulated: age.isSimulated,
