@@ -40,11 +40,12 @@ public struct MarkColours: Sendable, Hashable {
     /// Every colour, in the order of the keys.
     public var all: [StraightColour] { MarkColours.keys.map { self[keyPath: $0.path] } }
 
-    /// The same colours at `factor` times their opacity.
+    /// The same colours at `factor` times their opacity, brought to 0...1; 1 where it is not a number.
     func faded(by factor: Double) -> MarkColours {
+        let factor = factor.isNaN ? 1 : min(max(factor, 0), 1)
         var faded = self
         for key in MarkColours.keys {
-            let alpha = Double(faded[keyPath: key.path].alpha) * min(max(factor, 0), 1)
+            let alpha = Double(faded[keyPath: key.path].alpha) * factor
             faded[keyPath: key.path].alpha = UInt8(alpha.rounded())
         }
         return faded

@@ -117,7 +117,8 @@ struct StyleFile {
         if let value = members["kind"] {
             if case .string(let text) = value { kind = Pattern.Kind(rawValue: text) }
             if kind == nil {
-                report("\(key).kind", value.text, allowed: Pattern.Kind.allCases.map(\.rawValue).joined(separator: ", "))
+                report(
+                    "\(key).kind", value.text, allowed: Pattern.Kind.allCases.map(\.rawValue).joined(separator: ", "))
             }
         }
         let spacing = members["spacing"].flatMap { value -> Int? in

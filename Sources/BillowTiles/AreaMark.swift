@@ -37,7 +37,8 @@ public struct AreaLook: Sendable, Hashable {
 
     init(of area: IssuedArea, at instant: Instant) {
         let hazard = (area.hazard ?? "").uppercased()
-        subject = hazard.isEmpty || ["TURB", "LLWS", "MTW", "WIND"].contains { hazard.contains($0) } ? .turbulence : .other
+        subject =
+            hazard.isEmpty || ["TURB", "LLWS", "MTW", "WIND"].contains { hazard.contains($0) } ? .turbulence : .other
         kind =
             area.collection == .forecast
             ? .forecast : area.kind.lowercased().contains("sigmet") ? .warning : .advisory
@@ -197,7 +198,8 @@ extension AreaMark.Ring {
         var places: [Point] = []
         var kept: Set<Int> = []
         for (index, point) in points.enumerated() {
-            if let last = places.last, abs(last.x - point.x) < 0.5, abs(last.y - point.y) < 0.5, !seams.contains(index) {
+            if let last = places.last, abs(last.x - point.x) < 0.5, abs(last.y - point.y) < 0.5, !seams.contains(index)
+            {
                 continue
             }
             if seams.contains(index) { kept.insert(places.count) }

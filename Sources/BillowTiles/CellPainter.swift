@@ -22,7 +22,9 @@ final class CellPainter {
         let classes = isBordered ? try HexagonClasses(style) : HexagonClasses(polygonsOf: style)
         let raster = raster(width: region.width, height: region.height)
         cover(content, borders: classes.borders, region: region, raster)
-        let inks = Severity.allCases.map { ClassInk(style[$0].pattern, over: classes.colours[Int($0.rawValue)], region) }
+        let inks = Severity.allCases.map {
+            ClassInk(style[$0].pattern, over: classes.colours[Int($0.rawValue)], region)
+        }
         var mixer = ShareMixer(classes: classes, inks: inks)
         for (index, shares) in raster.drainShares().enumerated() where !shares.isNothing {
             let (y, x) = index.quotientAndRemainder(dividingBy: region.width)

@@ -73,7 +73,8 @@ public struct LayerList: Sendable, Hashable, CustomStringConvertible {
         guard names.count <= LayerList.longest else {
             throw .unusable(
                 ParameterError(
-                    parameter: "layers", value: String(text), expected: "a list of at most \(LayerList.longest) layers"))
+                    parameter: "layers", value: String(text), expected: "a list of at most \(LayerList.longest) layers")
+            )
         }
         self.layers = layers
     }

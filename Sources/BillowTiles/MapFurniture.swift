@@ -71,7 +71,8 @@ public struct MapFurniture: Sendable {
             ground = theme == .dark ? dark : light
             ink =
                 theme == .dark
-                ? StraightColour(red: 0xF4, green: 0xF6, blue: 0xF8) : StraightColour(red: 0x14, green: 0x18, blue: 0x1D)
+                ? StraightColour(red: 0xF4, green: 0xF6, blue: 0xF8)
+                : StraightColour(red: 0x14, green: 0x18, blue: 0x1D)
             self.scale = scale
         }
 
@@ -81,7 +82,9 @@ public struct MapFurniture: Sendable {
             let padding = MapFurniture.padding * scale
             let width = try font.width(of: text, size: size) + 2 * padding
             let capHeight = try font.capHeight(size: size)
-            box(left: left, top: top, width: width.rounded(.up), height: (capHeight + 2 * padding).rounded(.up), &canvas)
+            box(
+                left: left, top: top, width: width.rounded(.up), height: (capHeight + 2 * padding).rounded(.up), &canvas
+            )
             try font.draw(
                 text, at: Point(x: left + padding, y: top + padding + capHeight), size: size, colour: ink, on: &canvas)
         }

@@ -143,6 +143,7 @@ public struct MapRegion: Sendable, Hashable {
         let x = (Double(Int64(point.x) + Grid.half + copy << 31) * perUnit + 0.5).rounded(.down)
         let y = (Double(Int64(point.y) + Grid.half) * perUnit + 0.5).rounded(.down)
         return SIMD2(
-            Int64(x) &- Int64(originX) &* CoverageRaster.subpixels, Int64(y) &- Int64(originY) &* CoverageRaster.subpixels)
+            Int64(x) &- Int64(originX) &* CoverageRaster.subpixels,
+            Int64(y) &- Int64(originY) &* CoverageRaster.subpixels)
     }
 }

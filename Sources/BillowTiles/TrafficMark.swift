@@ -36,7 +36,8 @@ struct TrafficMark: Sendable, Hashable {
     static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion) -> [TrafficMark] {
         let zoom = region.zoom
         let grid = SymbolGrid(region, points: spacing, reach: reach)
-        let found = grid.found(positions, labels: zoom >= firstLabelZoom ? labels : 0, place: \.place, isBetter: isBetter)
+        let found = grid.found(
+            positions, labels: zoom >= firstLabelZoom ? labels : 0, place: \.place, isBetter: isBetter)
         return found.sorted { $0.item.isOnGround && !$1.item.isOnGround }.map {
             TrafficMark($0.item, at: PicturePlace($0.at), zoom: zoom, hasLabel: $0.hasLabel && !$0.item.isOnGround)
         }

@@ -89,6 +89,15 @@ extension QueryReader {
         try integer("labels", in: PictureContent.labelCounts) ?? PictureContent.defaultLabels
     }
 
+    /// The layers of a legend.
+    func layers(_ name: String) throws(Problem) -> LayerList {
+        let text = text(name) ?? Layer.hexagons.rawValue
+        do { return try LayerList(text) } catch {
+            throw invalid(
+                name, text, "a list without repeats of " + Layer.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+    }
+
     /// The window that `bbox`, `width`, `height` and `scale` ask for; one side alone brings the other.
     func region(defaultWidth: Int) throws(Problem) -> MapRegion {
         let box = try bbox() ?? .world
