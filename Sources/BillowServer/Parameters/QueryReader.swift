@@ -22,6 +22,7 @@ struct QueryReader {
         var values: [String: String] = [:]
         for (name, value) in request.uri.queryParameters {
             let name = String(name)
+            if SignedAddress.parameters.contains(name) { continue }
             if let known {
                 guard known.contains(name) else {
                     throw Problem(
