@@ -16,8 +16,13 @@ public final class PictureSource: Sendable {
     private let store: any Store
     /// By records.
     private let records = SharedCache<Key, PictureData>(capacity: 1_000_000) { $0.recordCount + 100 }
+    private struct TrackKey: Hashable, Sendable {
+        var minute: Instant
+        var version: Version
+    }
+
     /// Every track at a minute, by positions.
-    private let tracks = SharedCache<Instant, [[AircraftPosition]]>(capacity: 3_000_000) { tracks in
+    private let tracks = SharedCache<TrackKey, [[AircraftPosition]]>(capacity: 3_000_000) { tracks in
         tracks.reduce(100) { $0 + $1.count }
     }
 
@@ -80,7 +85,7 @@ public final class PictureSource: Sendable {
         case .traffic: data.positions = try await positions(at: instant, filter: filter, in: snapshot)
         case .tracks:
             let ends = try await positions(at: instant, filter: filter, in: snapshot)
-            data.tracks = try await tracks(to: ends, at: instant)
+            data.tracks = try await tracks(to: ends, at: instant, in: snapshot)
         }
         return data
     }
@@ -94,9 +99,12 @@ public final class PictureSource: Sendable {
     }
 
     /// The lines behind some aircraft: read from the store up to the last whole minute, once for all pictures of it.
-    private func tracks(to ends: [AircraftPosition], at instant: Instant) async throws -> [[AircraftPosition]] {
+    private func tracks(to ends: [AircraftPosition], at instant: Instant, in snapshot: Snapshot) async throws
+        -> [[AircraftPosition]]
+    {
         let minute = instant.floored(toMultipleOf: 60)
-        let known = try await tracks.value(for: minute) { [store] in
+        let key = TrackKey(minute: minute, version: snapshot.versions.positions)
+        let known = try await tracks.value(for: key) { [store] in
             let positions = try await store.positions(
                 from: minute.advanced(by: -Self.trackSeconds), to: minute.advanced(by: 1))
             return Dictionary(grouping: positions, by: \.icao24).values.map { track in
