@@ -14,6 +14,7 @@ struct TileRoutes: Sendable {
     let styles: StyleLibrary
     let ageRule: AgeRule
     let publicURL: String?
+    let hot: HotTiles
 
     /// The parameters of a tile; others are ignored, and passed on to no address.
     private static let passedOn = QueryReader.filterNames.union(["style", "opacity", "labels"])
@@ -70,11 +71,12 @@ struct TileRoutes: Sendable {
             headers[.cacheControl] = "public, max-age=31536000, immutable"
         }
         let known = EntityTags(request.headers[.ifNoneMatch])
-        let tile = try await tiles.tile(
-            TileService.Request(
-                layers: layers, coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style,
-                labels: try query.labels()), in: drawn
-        ) { known.match($0) }
+        let wanted = TileService.Request(
+            layers: layers, coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style,
+            labels: try query.labels())
+        hot.note(
+            wanted, isLatest: time == .latest, publication: snapshot.publication, now: snapshot.publication.asOf)
+        let tile = try await tiles.tile(wanted, in: drawn) { known.match($0) }
         headers[.eTag] = "\"\(tile.entityTag)\""
         if known.match(tile.entityTag) { return Response(status: .notModified, headers: headers) }
         headers[.contentType] = "image/png"
@@ -102,7 +104,8 @@ struct TileRoutes: Sendable {
         return try await tile(
             TilePath(
                 z: parameters.get("z") ?? "", x: parameters.get("x") ?? "", y: (parameters.get("y") ?? "") + suffix),
-            layers: LayerList(parameter: parts[0]), .instant(instant), Version(rawValue: Int64(number)), QueryReader([:]), request
+            layers: LayerList(parameter: parts[0]), .instant(instant), Version(rawValue: Int64(number)),
+            QueryReader([:]), request
         ) { "/v2/radar/\(parts[0])-\(parts[1])-\($0)/\(rest)" }
     }
 
