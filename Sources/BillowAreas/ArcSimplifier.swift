@@ -106,7 +106,9 @@ struct ArcSimplifier {
     }
 
     /// Whether no other point lies in a triangle or on its edge.
-    private func isFree(_ a: Int, _ b: Int, _ c: Int) -> Bool { isFree(points[a], points[b], points[c], around: points[b]) }
+    private func isFree(_ a: Int, _ b: Int, _ c: Int) -> Bool {
+        isFree(points[a], points[b], points[c], around: points[b])
+    }
 
     private func isFree(_ a: DegreePoint, _ b: DegreePoint, _ c: DegreePoint, around corner: DegreePoint) -> Bool {
         let low = pointwiseMin(pointwiseMin(a, b), c)

@@ -122,7 +122,8 @@ public struct DissolvedCells: Sendable {
 
     /// About how many edges and corners it holds.
     public var size: Int {
-        chunks.values.reduce(0) { $0 + $1.values.count / 8 + $1.edges.count } + arcs.arcs.reduce(0) { $0 + $1.points.count }
+        chunks.values.reduce(0) { $0 + $1.values.count / 8 + $1.edges.count }
+            + arcs.arcs.reduce(0) { $0 + $1.points.count }
     }
 
     // MARK: - Polygons

@@ -18,7 +18,9 @@ public struct VerticalProfile: Sendable, Hashable {
     public static let stretchLimit = 1_000
 
     /// How many stretches of a length a route has.
-    public static func stretches(of route: Route, each stretch: Double) -> Double { (route.metres / stretch).rounded(.up) }
+    public static func stretches(of route: Route, each stretch: Double) -> Double {
+        (route.metres / stretch).rounded(.up)
+    }
 
     /// - Parameters:
     ///   - records: standing records; those further than `half` metres from the route are left out.

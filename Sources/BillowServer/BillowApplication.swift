@@ -64,6 +64,8 @@ public struct BillowApplication: Sendable {
     /// Pictures of regions, for animations too.
     public let maps: MapRenderer
     let hot = HotTiles()
+    private let alerts: AlertSource
+    let flights: FlightMonitor
     let readiness = Readiness()
     private let now: @Sendable () -> Instant
     private let logger: Logger
@@ -83,6 +85,8 @@ public struct BillowApplication: Sendable {
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
         frames = FrameSource(publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds)
         features = FeatureSource(frames: frames, store: store, histories: configuration.polygonHistories)
+        alerts = AlertSource(frames: frames, store: store)
+        flights = FlightMonitor(alerts: alerts, events: UnheardFlightEvents())
         let pictures = PictureSource(frames: frames, store: store)
         tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)
         maps = try MapRenderer(pictures: pictures)
@@ -113,6 +117,10 @@ public struct BillowApplication: Sendable {
         CollectionRoutes(
             frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL,
             airports: .large, areaLimitKm2: configuration.areaLimitKm2
+        ).add(to: reading)
+        AlertRoutes(
+            frames: frames, alerts: alerts, monitor: flights, gate: gate, airports: .large,
+            areaLimitKm2: configuration.areaLimitKm2, now: now
         ).add(to: reading)
         RouteRoutes(frames: frames, ageRule: configuration.ageRule, styles: styles, airports: .large).add(to: reading)
         ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: reading)
@@ -155,7 +163,8 @@ public struct BillowApplication: Sendable {
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
-        return [publisher, prerenderer, preparation, retention, application, Drain(readiness: readiness)]
+        let watch = FlightWatch(publisher: publisher, monitor: flights)
+        return [publisher, prerenderer, preparation, watch, retention, application, Drain(readiness: readiness)]
     }
 }
 

@@ -156,7 +156,8 @@ public struct Frame: Sendable {
                 else { return }
                 let observed = columns.observedAt[row]
                 let index = Int(severity.rawValue)
-                bounds[index] = bounds[index].map { (min($0.first, observed), max($0.last, observed)) }
+                bounds[index] =
+                    bounds[index].map { (min($0.first, observed), max($0.last, observed)) }
                     ?? (observed, observed)
             }
             return true

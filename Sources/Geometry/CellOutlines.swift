@@ -13,8 +13,9 @@ public enum CellOutlines {
     /// Hands each part of a cell's outline to `body`: one ring, counter-clockwise as seen on a map (north up), not closed;
     /// two or three where the antimeridian cuts the cell.
     @inline(__always)
-    public static func forEachPart(of vertices: ArraySlice<GridPoint>, dense: Int, _ body: (ArraySlice<GridPoint>) -> Void)
-    {
+    public static func forEachPart(
+        of vertices: ArraySlice<GridPoint>, dense: Int, _ body: (ArraySlice<GridPoint>) -> Void
+    ) {
         let half = Int32(Grid.half)
         let polar = Int32(linearY)
         var isPlain = true

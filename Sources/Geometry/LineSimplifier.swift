@@ -79,7 +79,8 @@ public enum LineSimplifier {
         }
     }
 
-    private static func farthest(_ corners: [SIMD2<Double>], _ start: Int, _ end: Int) -> (index: Int, distance: Double) {
+    private static func farthest(_ corners: [SIMD2<Double>], _ start: Int, _ end: Int) -> (index: Int, distance: Double)
+    {
         var best = (index: -1, distance: -1.0)
         guard end - start > 1 else { return best }
         for index in start + 1..<end {

@@ -26,7 +26,9 @@ struct UnrolledRing {
                 let sum = corners.reduce(0) { $0 + $1.latitude }
                 let pole: Double = sum > 0 ? 90 : -90
                 // From the corner nearest to the pole the way there crosses no edge.
-                let nearest = corners.indices.min { abs(corners[$0].latitude - pole) < abs(corners[$1].latitude - pole) }
+                let nearest = corners.indices.min {
+                    abs(corners[$0].latitude - pole) < abs(corners[$1].latitude - pole)
+                }
                 if let nearest, nearest > 0 {
                     let turned = Array(places[nearest...] + places[..<nearest])
                     self.init(turned, from: turned[0].longitude)

@@ -43,7 +43,8 @@ private func coordinates(_ area: MultiPolygon) -> [[[[Double]]]] {
 }
 
 private let places: [(String, Double, Double)] = [
-    ("Europe", 10, 50), ("the equator", -30, 0), ("the antimeridian", 179.9, 20), ("the antimeridian, north", -179.8, 70),
+    ("Europe", 10, 50), ("the equator", -30, 0), ("the antimeridian", 179.9, 20),
+    ("the antimeridian, north", -179.8, 70),
     ("the north pole", 0, 90), ("the south pole", 0, -90), ("near the north pole", 120, 88.5),
     // A pentagon of resolution 5 lies where one of resolution 0 does.
     ("a pentagon", 10.54, 64.7), ("another pentagon", -143.48, 50.1),

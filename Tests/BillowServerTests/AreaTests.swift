@@ -85,7 +85,8 @@ struct AreaTests {
             #expect(ids == wanted.map(\.h3String))
             #expect((20..<cells.count).contains(wanted.count))
             let got = try await world.json(
-                "/collections/hexagons/area?coords=POLYGON((179.5%209.5,179.5%2010.5,180.5%2010.5,180.5%209.5,179.5%209.5))")
+                "/collections/hexagons/area?coords=POLYGON((179.5%209.5,179.5%2010.5,180.5%2010.5,180.5%209.5,179.5%209.5))"
+            )
             #expect(got.features.map { $0["id"]?.string } == ids)
         }
     }

@@ -16,7 +16,9 @@ struct CorridorTests {
         ("a figure of eight", [(0, 40), (10, 50), (10, 40), (0, 50)]), ("a mile", [(0, 50), (0.02, 50)]),
     ]
 
-    @Test("GeographicLib finds the edge half a width from the route, to half a percent of the width, and GEOS a valid ring")
+    @Test(
+        "GeographicLib finds the edge half a width from the route, to half a percent of the width, and GEOS a valid ring"
+    )
     func geographicLib() throws {
         struct Question: Encodable {
             var name: String
@@ -63,7 +65,8 @@ struct CorridorTests {
         }
     }
 
-    @Test("simplification moves the edge by no more than its tolerance, and a narrow corridor's by a tenth of its width")
+    @Test(
+        "simplification moves the edge by no more than its tolerance, and a narrow corridor's by a tenth of its width")
     func simplification() throws {
         let route = try Route([try degrees(-73.78, 40.64), try degrees(-0.45, 51.47)])
         let fine = try Corridor(around: route, width: 100, tolerance: Corridor.drawingTolerance)
@@ -111,10 +114,13 @@ struct CorridorTests {
         #expect(abs(kennedy.latitude - (40 + 38.0 / 60)) < 1e-9)
         #expect(abs(kennedy.longitude + (73 + 47.0 / 60)) < 1e-9)
         #expect(place("50N020W") == LonLat(longitude: -20, latitude: 50))
-        #expect(place("403830S0734700E") == LonLat(longitude: 73 + 47.0 / 60, latitude: -(40 + 38.0 / 60 + 30.0 / 3_600)))
+        #expect(
+            place("403830S0734700E") == LonLat(longitude: 73 + 47.0 / 60, latitude: -(40 + 38.0 / 60 + 30.0 / 3_600)))
         #expect(place("-73.78, 40.64") == LonLat(longitude: -73.78, latitude: 40.64))
         #expect(place("egll") == LonLat(longitude: -0.45, latitude: 51.47))
-        for text in ["", "XXXX", "91N000W", "40N181W", "4060N07347W", "1,2,3", "nan,1", "1e5,2", "40N73W", "4038X07347W"] {
+        for text in [
+            "", "XXXX", "91N000W", "40N181W", "4060N07347W", "1,2,3", "nan,1", "1e5,2", "40N73W", "4038X07347W",
+        ] {
             #expect(place(text) == nil, "\(text)")
         }
     }

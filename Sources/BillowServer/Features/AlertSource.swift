@@ -122,7 +122,8 @@ struct AlertAnswer: Encodable, Sendable {
         self.clusters = clusters.map { cluster in
             Cluster(
                 id: cluster.id, severity: Int(cluster.severity.rawValue), severityName: cluster.severity.name,
-                longitude: Self.rounded(cluster.center.longitude, 5), latitude: Self.rounded(cluster.center.latitude, 5),
+                longitude: Self.rounded(cluster.center.longitude, 5),
+                latitude: Self.rounded(cluster.center.latitude, 5),
                 diameter: Self.rounded(cluster.diameter, 1), distance: Self.rounded(cluster.distance, 1),
                 timeTo: Self.seconds(cluster.timeTo), timeToPass: Self.seconds(cluster.timeToPass),
                 worst: cluster.worst.cell.h3String, members: cluster.members.map(\.cell.h3String),

@@ -44,7 +44,8 @@ extension FeatureSource {
             (hexagon: hexagon, along: route.locator.locate(H3.center(of: hexagon.record.row.cell)).along)
         }.sorted { ($0.along, $0.hexagon.record.row.cell) < ($1.along, $1.hexagon.record.row.cell) }
         // A page begins behind the cell where the one before ended, wherever that lies by now.
-        let first = start.flatMap { cell in found.firstIndex { $0.hexagon.record.row.cell == cell } }.map { $0 + 1 } ?? 0
+        let first =
+            start.flatMap { cell in found.firstIndex { $0.hexagon.record.row.cell == cell } }.map { $0 + 1 } ?? 0
         let page = found[first...].prefix(limit)
         let details = try await store.details(of: page.map(\.hexagon.record.row.key))
         for (hexagon, _) in page {

@@ -1,6 +1,8 @@
 import BillowAreas
 import BillowSnapshot
 import Foundation
+import HTTPTypes
+import Hummingbird
 import ServiceLifecycle
 import Turbulence
 
@@ -8,6 +10,11 @@ import Turbulence
 protocol FlightEvents: Sendable {
     /// Tells those who listen for a flight, and nobody else.
     func tell(_ name: String, _ payload: some Encodable & Sendable, flight: String)
+}
+
+/// Where nobody can listen.
+struct UnheardFlightEvents: FlightEvents {
+    func tell(_ name: String, _ payload: some Encodable & Sendable, flight: String) {}
 }
 
 /// Flights that are looked ahead for: at every position and at every publication. Each belongs to the key that registered it.
@@ -102,7 +109,8 @@ actor FlightMonitor {
     /// Positions of flights that traffic is looked through for.
     private func follow(_ snapshot: Snapshot) {
         guard flights.values.contains(where: { $0.follow != .posted }) else { return }
-        let positions = snapshot.traffic.positions(at: snapshot.publication.asOf, droppedAfterSeconds: Self.lostAfter)
+        let positions =
+            snapshot.positions(at: snapshot.publication.asOf, droppedAfterSeconds: Self.lostAfter) ?? []
         for (id, flight) in flights {
             let found = positions.last { position in
                 switch flight.follow {

@@ -39,7 +39,8 @@ struct AlertBody: Decodable, Sendable {
     private static let mostCells = 10_000
 
     private enum Keys: String, CodingKey {
-        case position, altitude, track, speed, route, polygon, cells, distance, timeFrame, angle, widthAround, switchToBeam,
+        case position, altitude, track, speed, route, polygon, cells, distance, timeFrame, angle, widthAround,
+            switchToBeam,
             severity, minSeverity, minAltitude, maxAltitude, hours, category, aircraft, excludeOwn, icao24, callsign
     }
 
@@ -172,7 +173,8 @@ struct AlertBody: Decodable, Sendable {
         return cells
     }
 
-    private static func number(_ name: String, _ value: Double, _ range: ClosedRange<Double>) throws(Problem) -> Double {
+    private static func number(_ name: String, _ value: Double, _ range: ClosedRange<Double>) throws(Problem) -> Double
+    {
         guard range.contains(value) else {
             throw invalid(name, String(value), "a number from \(range.lowerBound) to \(range.upperBound)")
         }

@@ -1,5 +1,6 @@
 import BillowAreas
 import BillowSnapshot
+import BillowStore
 import Geometry
 import HTTPTypes
 import Hummingbird

@@ -131,7 +131,8 @@ struct RouteReader: Sendable {
         let route: Route
         do { route = try Route(places) } catch {
             throw Problem(
-                .badRequest, code: error.code, detail: "\(AreaReader.capitalized(error.description)).", parameter: "route")
+                .badRequest, code: error.code, detail: "\(AreaReader.capitalized(error.description)).",
+                parameter: "route")
         }
         return Asked(
             route: route, width: try width(reader, body) ?? defaultWidth,

@@ -226,7 +226,8 @@ extension CollectionMembers {
     init(_ query: FeatureQuery, snapshot: Snapshot, age: Age) {
         self.init(
             version: snapshot.publication.version, time: query.instant,
-            history: query.collection.isHexagons || query.collection == .polygons ? History(rawValue: query.filter.lookBackSeconds) : nil,
+            history: query.collection.isHexagons || query.collection == .polygons
+                ? History(rawValue: query.filter.lookBackSeconds) : nil,
             dataTime: age.dataTime, stale: age.isStale, simulated: age.isSimulated, completeSince: age.completeSince)
     }
 }

@@ -86,7 +86,8 @@ struct ProfilePicture {
 
     private func line(_ x0: Double, _ y0: Double, _ x1: Double, _ y1: Double, _ ink: Ink, _ canvas: inout Canvas) {
         let (left, top) = (x0.rounded(), y0.rounded())
-        canvas.fill([Self.rectangle(left, top, max(x1.rounded(), left + 1), max(y1.rounded(), top + 1))], with: ink.line)
+        canvas.fill(
+            [Self.rectangle(left, top, max(x1.rounded(), left + 1), max(y1.rounded(), top + 1))], with: ink.line)
     }
 
     /// Every 5,000 or 10,000 ft.
@@ -120,7 +121,8 @@ struct ProfilePicture {
             let left = min(max(centre - width / 2, 2), Double(self.width) - width - 2)
             try text.draw(label, at: Point(x: left, y: plot.bottom + 20), size: size, colour: ink.word, on: &canvas)
         }
-        try text.draw(String(title.prefix(100)), at: Point(x: plot.left, y: 22), size: size + 2, colour: ink.word, on: &canvas)
+        try text.draw(
+            String(title.prefix(100)), at: Point(x: plot.left, y: 22), size: size + 2, colour: ink.word, on: &canvas)
         let time = instant.description
         let width = try text.width(of: time, size: size)
         try text.draw(time, at: Point(x: plot.right - width, y: 22), size: size, colour: ink.word, on: &canvas)

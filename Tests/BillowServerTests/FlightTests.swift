@@ -1,0 +1,150 @@
+import BillowAreas
+import BillowSnapshot
+import Foundation
+import Geometry
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import Synchronization
+import Testing
+import Turbulence
+
+@testable import BillowServer
+
+/// Remembers what was told.
+private final class HeardEvents: FlightEvents {
+    private let heard = Mutex<[(name: String, flight: String, items: Int)]>([])
+
+    func tell(_ name: String, _ payload: some Encodable & Sendable, flight: String) {
+        heard.withLock { $0.append((name, flight, (payload as? AlertAnswer)?.items.count ?? -1)) }
+    }
+
+    /// What was told since the last time, as name and number of items.
+    func take() -> [String] {
+        heard.withLock { heard in
+            defer { heard = [] }
+            return heard.map { $0.items < 0 ? $0.name : "\($0.name) \($0.items)" }
+        }
+    }
+}
+
+@Suite("Monitored flights")
+struct FlightTests {
+    private static func state(_ longitude: Double, _ latitude: Double = 0) throws -> FlightState {
+        FlightState(place: try place(longitude, latitude), altitudeFeet: 38_000, track: 90, groundSpeed: 480)
+    }
+
+    private static func monitor(_ world: World, _ events: HeardEvents) -> FlightMonitor {
+        FlightMonitor(alerts: AlertSource(frames: world.application.frames, store: world.store), events: events)
+    }
+
+    private static func snapshot(_ world: World) throws -> Snapshot { try world.application.frames.snapshot() }
+
+    @Test("A A A is one event, A B A three, and a report that vanishes one with an empty set")
+    func sequence() async throws {
+        try await withWorld { world in
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            try await world.take([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
+            let id = try await monitor.register(AlertRequest(), follow: .posted, key: "k", at: noon)
+            func fly(_ longitude: Double) async throws {
+                _ = try await monitor.position(
+                    try Self.state(longitude), of: id, key: "k", at: noon, in: try Self.snapshot(world))
+            }
+            for longitude in [0.0, 0.05, 0.1] { try await fly(longitude) }
+            #expect(events.take() == ["alert 1"])
+            // Nothing ahead, then the same again.
+            try await fly(3)
+            try await fly(0.1)
+            #expect(events.take() == ["alert 0", "alert 1"])
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take().isEmpty, "the same set")
+            world.clock.advance(by: 7_200)
+            try await world.refresh()
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take() == ["alert 0"], "it aged out")
+        }
+    }
+
+    @Test("five minutes of silence are told once, and a day of it ends the flight")
+    func silence() async throws {
+        try await withWorld { world in
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            let id = try await monitor.register(AlertRequest(), follow: .posted, key: "k", at: noon)
+            await monitor.tick(noon.advanced(by: 299))
+            #expect(events.take().isEmpty)
+            await monitor.tick(noon.advanced(by: 300))
+            await monitor.tick(noon.advanced(by: 400))
+            #expect(events.take() == ["positionLost"])
+            #expect(await monitor.owns(id, key: "k"))
+            await monitor.tick(noon.advanced(by: 86_400))
+            #expect(await !monitor.owns(id, key: "k"))
+        }
+    }
+
+    @Test("one key can neither move nor end another's flight")
+    func owners() async throws {
+        try await withWorld { world in
+            let monitor = Self.monitor(world, HeardEvents())
+            let id = try await monitor.register(AlertRequest(), follow: .posted, key: "k", at: noon)
+            let snapshot = try Self.snapshot(world)
+            #expect(
+                try await monitor.position(try Self.state(0), of: id, key: "other", at: noon, in: snapshot) == nil)
+            #expect(await !monitor.end(id, key: "other"))
+            #expect(await monitor.end(id, key: "k"))
+            #expect(try await monitor.position(try Self.state(0), of: id, key: "k", at: noon, in: snapshot) == nil)
+        }
+    }
+
+    @Test("one's own reports are left out for an hour")
+    func own() async throws {
+        try await withWorld { world in
+            try await world.take([
+                try observation(try cell(1, 0), severity: .moderateSevere, at: -600, aircraft: "N1"),
+                try observation(try cell(1, 0), severity: .light, at: -500, source: "other", aircraft: "N2"),
+                try observation(try cell(1.4, 0), at: -3_700, aircraft: "N1"),
+            ])
+            let alerts = AlertSource(frames: world.application.frames, store: world.store)
+            func severities(_ aircraft: String?) async throws -> [Severity] {
+                let request = AlertRequest(aircraft: aircraft)
+                return try await alerts.report(request, of: try Self.state(0), in: try Self.snapshot(world)).items
+                    .map(\.record.severity)
+            }
+            #expect(try await severities(nil) == [.moderateSevere, .moderate])
+            #expect(try await severities("N1") == [.light, .moderate])
+        }
+    }
+
+    @Test("alerts over HTTP say what lies ahead, grouped, with what was looked at")
+    func answer() async throws {
+        try await withWorld { world in
+            try await world.take([try observation(try cell(1, 0)), try observation(try cell(1.3, 0))])
+            func post(_ body: String) async throws -> TestResponse {
+                try await world.client.executeRequest(
+                    uri: "/alerts", method: .post, headers: [:], body: ByteBuffer(string: body))
+            }
+            let response = try await post(#"{"position": [0, 0], "altitude": 38000, "track": 90, "speed": 480}"#)
+            #expect(response.status == .ok)
+            let answer = try response.json
+            #expect(answer["kind"]?.string == "beam")
+            #expect(answer["items"]?.items.count == 2)
+            #expect(answer["clusters"]?.items.count == 1)
+            #expect(answer["area"]?["type"]?.string == "MultiPolygon")
+            let none = try await post(#"{"position": [0, 0], "altitude": 10000, "track": 90}"#)
+            #expect(try none.json["items"]?.items.isEmpty == true)
+            for body in [
+                "{}", #"{"position": [0, 0]}"#, #"{"position": [0, 91], "altitude": 1}"#,
+                #"{"position": [0, 0], "altitude": 1e9}"#, #"{"position": [0, 0], "altitude": 1, "distance": 0}"#,
+                #"{"position": [0, 0], "altitude": 1, "cells": ["zz"]}"#,
+                #"{"position": [0, 0], "altitude": 1, "route": [[0, 0]]}"#,
+                #"{"position": [0, 0], "altitude": 1, "hours": 3}"#,
+            ] {
+                #expect(try await post(body).status == .badRequest, "\(body)")
+            }
+            let flight = try await world.client.executeRequest(
+                uri: "/flights", method: .post, headers: [:], body: ByteBuffer(string: "{}"))
+            #expect(flight.status == .unauthorized)
+        }
+    }
+}
