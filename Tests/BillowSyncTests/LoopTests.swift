@@ -59,7 +59,7 @@ struct LoopTests {
         let states = SourceStates()
         let clock = ManualClock()
         let loop = SourceLoop(
-            upstream: upstream, interval: interval, states: states, now: { clock.now }, random: { 0.5 },
+            upstream: upstream, update: .every(interval), states: states, now: { clock.now }, random: { 0.5 },
             logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
         return (loop, states)
     }
