@@ -163,6 +163,7 @@ let package = Package(
             name: "BillowSyncTests",
             dependencies: [
                 "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "SkyPath", "UpstreamSimulator",
+                "WireJSON",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),

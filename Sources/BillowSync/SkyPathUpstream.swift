@@ -249,7 +249,8 @@ public struct SkyPathUpstream: Upstream {
         let intake = SkyPathIntake(
             answer.records,
             SkyPathIntake.Rules(
-                source: id, category: wanted.category, severities: wanted.severities, areas: wanted.global ? nil : [wanted.polygon, wanted.viewport].compactMap { $0 },
+                source: id, category: wanted.category, severities: wanted.severities,
+                areas: wanted.global ? nil : [wanted.polygon, wanted.viewport].compactMap { $0 },
                 oldest: clock.now.advanced(by: -retentionSeconds),
                 latest: clock.latest.advanced(by: Self.futureSeconds)), skipped: &outcome.skipped)
         let retraction = retraction(piece, answer, intake, isWhole: cursor == nil, clock)

@@ -63,7 +63,8 @@ public struct SourceSettings: Sendable, Hashable {
     /// These settings after a change of some members.
     /// - Parameter types: those that may be asked for.
     /// - Throws: at the first member that can't be used.
-    public func changed(by members: [String: JSONValue], types: [DataQuery.DataType]) throws(Problem) -> SourceSettings {
+    public func changed(by members: [String: JSONValue], types: [DataQuery.DataType]) throws(Problem) -> SourceSettings
+    {
         var settings = self
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             if name == "update" {

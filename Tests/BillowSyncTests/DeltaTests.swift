@@ -169,7 +169,9 @@ struct DeltaTests {
         }
     }
 
-    @Test(arguments: [Mode.v4, .corridor]) func aShorterHistoryAndFewerSeveritiesGoOnWithTheDelta(mode: Mode) async throws {
+    @Test(arguments: [Mode.v4, .corridor]) func aShorterHistoryAndFewerSeveritiesGoOnWithTheDelta(mode: Mode)
+        async throws
+    {
         try await withRig(flights: 12) { rig in
             let base = try mode.query()
             for (history, severities) in [(History.oneHour, SeveritySet.all), (.twoHours, .atLeast(.moderate))] {

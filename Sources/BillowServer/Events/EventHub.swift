@@ -1,4 +1,5 @@
 import DequeModule
+import HTTPTypes
 import Logging
 import NIOCore
 import Synchronization
@@ -20,18 +21,18 @@ public final class EventHub: Sendable {
     /// What may wait for one listener. Who is further behind is dropped and comes back with its `Last-Event-ID`.
     static let longestBacklog = 256
 
-    private struct Event {
+    fileprivate struct Event {
         var number: UInt64
         var audience: Audience
         var bytes: ByteBuffer
     }
 
-    private struct Listener {
+    fileprivate struct Listener {
         var flight: String?
         var stream: AsyncStream<ByteBuffer>.Continuation
     }
 
-    private struct State {
+    fileprivate struct State {
         var events = Deque<Event>()
         var last: UInt64 = 0
         var listeners: [Int: Listener] = [:]
@@ -126,13 +127,15 @@ public final class EventHub: Sendable {
     func subscribe(
         after lastEventID: String?, flight: String?, greeting: (name: String, payload: some Encodable)?
     ) throws(Problem) -> Subscription {
-        let (events, stream) = AsyncStream<ByteBuffer>.makeStream(bufferingPolicy: .bufferingOldest(Self.longestBacklog))
+        let (events, stream) = AsyncStream<ByteBuffer>.makeStream(
+            bufferingPolicy: .bufferingOldest(Self.longestBacklog))
         let greeting = greeting.flatMap { encoded($0.name, $0.payload) }
+        let last = lastEventID.flatMap(number(in:))
         let number = state.withLock { state -> Int? in
             guard !state.isClosed, state.listeners.count < Self.mostListeners else { return nil }
             let listener = Listener(flight: flight, stream: stream)
             stream.yield(ByteBuffer(string: "retry: 3000\n\n"))
-            if let missed = state.events(after: lastEventID.flatMap(number), for: listener, atMost: Self.longestBacklog / 2) {
+            if let missed = state.events(after: last, for: listener, atMost: Self.longestBacklog / 2) {
                 for event in missed { stream.yield(event) }
             } else if let greeting {
                 var framed = ByteBuffer(string: "id: \(run)-\(state.last)\n")
@@ -155,8 +158,8 @@ public final class EventHub: Sendable {
     }
 
     /// The number in an id of this process; nil for any other id.
-    private func number(_ id: String) -> UInt64? {
-        let parts = id.split(separator: "-")
+    private func number(in id: String) -> UInt64? {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0] == run else { return nil }
         return UInt64(parts[1])
     }

@@ -1,3 +1,4 @@
+import BillowStore
 import BillowSync
 import Foundation
 import HTTPTypes
@@ -46,7 +47,9 @@ struct AdminRoutes: Sendable {
         return loop
     }
 
-    private func answer(_ value: some Encodable, _ request: Request, status: HTTPResponse.Status = .ok) throws -> Response {
+    private func answer(_ value: some Encodable, _ request: Request, status: HTTPResponse.Status = .ok) throws
+        -> Response
+    {
         try JSONAnswer.make(value, headers: [.cacheControl: "no-store"], status: status, request: request)
     }
 
@@ -83,7 +86,8 @@ struct AdminRoutes: Sendable {
         }
         // None is a change of nothing.
         if bytes.readableBytes == 0 { return [:] }
-        guard case .object(var members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes.readableBytesView))
+        guard
+            case .object(var members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes.readableBytesView))
         else {
             throw Problem(
                 .badRequest, code: "invalid-body", detail: "The body is no JSON object.", allowed: "a JSON object")
@@ -116,7 +120,9 @@ extension Problem {
         case .halted:
             self.init(
                 .conflict, code: "session-refused",
-                detail: "The upstream of source \(source) refused the key; POST /admin/sources/\(source)/start tries again.")
+                detail:
+                    "The upstream of source \(source) refused the key; POST /admin/sources/\(source)/start tries again."
+            )
         case .nothingToAsk:
             self.init(
                 .conflict, code: "nothing-to-ask",
