@@ -58,6 +58,8 @@ public struct BillowApplication: Sendable {
     private let loops: SourceLoops
     private let feed: EventFeed
     let tiles: TileService
+    /// Pictures of regions, for animations too.
+    public let maps: MapRenderer
     let hot = HotTiles()
     let readiness = Readiness()
     private let now: @Sendable () -> Instant
@@ -82,7 +84,9 @@ public struct BillowApplication: Sendable {
         feed.start(publisher)
         frames = FrameSource(publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds)
         features = FeatureSource(frames: frames, store: store)
-        tiles = try TileService(frames: frames, paintersAtOnce: configuration.paintersAtOnce)
+        let pictures = PictureSource(frames: frames, store: store)
+        tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)
+        maps = try MapRenderer(pictures: pictures)
     }
 
     /// Every route, reachable in tests without a socket.
@@ -101,6 +105,7 @@ public struct BillowApplication: Sendable {
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
             publicURL: configuration.publicURL, hot: hot
         ).add(to: reading)
+        MapRoutes(frames: frames, maps: maps, styles: styles, ageRule: configuration.ageRule).add(to: reading)
         TimelineRoutes(
             frames: frames,
             service: TimelineService(frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule),
