@@ -36,7 +36,8 @@ struct TimelineRoutes: Sendable {
         return TimelineService.Request(
             timeline: TimelineRequest(
                 start: try query.timePoint("start"), end: try query.timePoint("end"),
-                intervals: try query.integer("intervals", in: 1...service.settings.defaults.limits.intervals)),
+                intervals: try query.integer("intervals", in: 1...service.settings.defaults.limits.intervals),
+                isAnchored: try query.boolean("anchor")),
             layers: try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.served,
             filter: try query.filter(), time: try query.timePoint("time"),
             rule: try query.choice("rule", rules) ?? .latest, base: BaseURL.of(request, publicURL),
