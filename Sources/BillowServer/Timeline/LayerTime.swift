@@ -1,5 +1,6 @@
 import BillowSnapshot
 public import BillowTimeline
+import BillowTiles
 import Turbulence
 
 /// How a layer stands in time: how often it is new, and what of the log its picture at an instant shows.
@@ -22,7 +23,7 @@ struct LayerTime: Sendable {
     var reachesAhead: Bool
     var contents: [Content]
 
-    /// Of every layer that there can be; what can be asked for is what the tiles have.
+    /// Of every layer.
     static let all: [LayerTime] = [
         LayerTime("turbulence", [.history(.observations)]),
         LayerTime("hexagons", [.history(.observations)], timeProperty: "observedAt"),
@@ -43,6 +44,11 @@ struct LayerTime: Sendable {
         self.timeProperty = timeProperty
         self.reachesAhead = reachesAhead
         self.animates = animates
+    }
+
+    /// Of some layers, in their order.
+    static func list(of layers: LayerList) -> [LayerTime] {
+        layers.layers.compactMap { layer in all.first { $0.id == layer.rawValue } }
     }
 
     /// What its picture at an instant shows.
