@@ -35,7 +35,7 @@ struct AnimationRoutes: Sendable {
         let filter = try query.filter()
         let timeline = try timelines.timeline(try query.timeline(timelines.settings.defaults), in: snapshot)
         let order = AnimationRenderer.Request(
-            layers: layers, times: timelines.times(of: LayerTime.of(layers), timeline, in: snapshot),
+            layers: layers, times: timelines.times(of: LayerTime.list(of: layers), timeline, in: snapshot),
             region: try query.region(defaultWidth: Self.defaultWidth), filter: filter, style: try styles.style(query),
             labels: try query.labels(), hasLegend: try query.boolean("legend") ?? true,
             hasTimeStamp: try query.boolean("timestamp") ?? true,

@@ -53,7 +53,7 @@ struct TileRoutes: Sendable {
         let style = try styles.style(query)
         let snapshot = try frames.snapshot()
         let shown = LayerTime.list(of: layers)
-        let instant = try frames.instant(time, of: shown, in: snapshot)
+        let instant = try frames.instant(time, in: snapshot, ahead: shown.contains(where: \.reachesAhead))
         let age = ageRule.age(of: snapshot, filter: filter)
         var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
@@ -161,7 +161,8 @@ struct TileRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let time = try query.time()
         let shownLayers = LayerTime.list(of: layers)
-        let instant = try frames.instant(time, of: shownLayers, in: snapshot)
+        let instant = try frames.instant(
+            time, in: snapshot, ahead: shownLayers.contains(where: \.reachesAhead))
         let age = ageRule.age(of: snapshot, filter: filter)
         let extent = frames.extent(of: shownLayers, in: snapshot)
         let base = BaseURL.of(request, publicURL)

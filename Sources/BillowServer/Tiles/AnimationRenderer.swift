@@ -1,6 +1,7 @@
 public import BillowRaster
 public import BillowSnapshot
 public import BillowTiles
+import HTTPTypes
 public import Turbulence
 
 /// Draws timelines of a region: one animated picture, or a sheet of its frames. One at a time.
@@ -124,7 +125,8 @@ public final class AnimationRenderer: Sendable {
     private func animation(_ request: Request, _ age: Age, in snapshot: Snapshot) async throws -> [UInt8] {
         var pictures: [AnimationFrame] = []
         for (number, time) in request.times.enumerated() {
-            let canvas = try await maps.canvas(map(request, at: time, age), in: snapshot)
+            let canvas = try await maps.canvas(
+                map(request, at: time, age, asOf: snapshot.publication.asOf), in: snapshot)
             let isLast = number == request.times.count - 1
             pictures.append(
                 AnimationFrame(
@@ -145,7 +147,7 @@ public final class AnimationRenderer: Sendable {
         var sheet = try Canvas(
             width: columns * (width + gap) - gap, height: rows * (height + gap) - gap)
         for (number, time) in request.times.enumerated() {
-            var order = map(request, at: time, age)
+            var order = map(request, at: time, age, asOf: snapshot.publication.asOf)
             // One legend is enough: on the last frame.
             if number < count - 1 { order.furniture.legend = nil }
             let canvas = try await maps.canvas(order, in: snapshot)
@@ -154,8 +156,8 @@ public final class AnimationRenderer: Sendable {
         return try sheet.png()
     }
 
-    private func map(_ request: Request, at time: Instant, _ age: Age) -> MapRenderer.Request {
-        let isAhead = time > frames.latest
+    private func map(_ request: Request, at time: Instant, _ age: Age, asOf: Instant) -> MapRenderer.Request {
+        let isAhead = time > asOf
         let words = [
             time.forPeople, isAhead ? "FORECAST" : nil, age.isSimulated ? "SIMULATED" : nil,
             age.isStale ? "STALE" : nil,
