@@ -13,6 +13,7 @@ public struct FeatureWriter: Sendable {
     public let collection: ExportCollection
     public let format: ExportFormat
     private let members: CollectionMembers?
+    private let hasGeometry: Bool
     private var json = JSONWriter()
     private var day = DayText()
     /// Features written so far.
@@ -21,11 +22,17 @@ public struct FeatureWriter: Sendable {
     /// Longitudes and latitudes are written to 7 decimals, about a centimetre.
     public static let coordinateDecimals = 7
 
-    /// - Parameter members: of a FeatureCollection; the other formats have no place for them.
-    public init(_ collection: ExportCollection, as format: ExportFormat, members: CollectionMembers? = nil) {
+    /// - Parameters:
+    ///   - members: of a FeatureCollection; the other formats have no place for them.
+    ///   - hasGeometry: false writes null in its place, for clients that know it by the feature's id.
+    public init(
+        _ collection: ExportCollection, as format: ExportFormat, members: CollectionMembers? = nil,
+        hasGeometry: Bool = true
+    ) {
         self.collection = collection
         self.format = format
         self.members = members
+        self.hasGeometry = hasGeometry
     }
 
     // MARK: Bytes
@@ -257,9 +264,17 @@ public struct FeatureWriter: Sendable {
         member("type", "Feature")
         member("id", id)
         json.name("geometry")
-        write(geometry)
+        if hasGeometry { write(geometry) } else { json.null() }
         json.name("properties")
         json.openObject()
+    }
+
+    /// Writes a feature that is JSON already: as a line of `geojsonl` without its end.
+    public mutating func write(encoded feature: some Sequence<UInt8>) {
+        if features > 0 { json.append(",") }
+        json.append("\n")
+        json.bytes.append(contentsOf: feature)
+        features += 1
     }
 
     private mutating func closeFeature() {

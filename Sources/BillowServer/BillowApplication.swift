@@ -55,15 +55,21 @@ public struct BillowApplication: Sendable {
     public let publisher: SnapshotPublisher
     public let frames: FrameSource
     public let features: FeatureSource
+    /// Where events are told, and listened for.
+    public let events: EventHub
     private let configuration: Configuration
     private let store: any Store
     private let gate: Gate
     private let styles: StyleLibrary
     private let states: SourceStates
+    private let loops: SourceLoops
+    private let feed: EventFeed
     let tiles: TileService
+    let hot = HotTiles()
     /// Pictures of regions, for animations too.
     public let maps: MapRenderer
-    let hot = HotTiles()
+    public let animations: AnimationRenderer
+    private let changes: ChangeSource
     private let alerts: AlertSource
     let flights: FlightMonitor
     let readiness = Readiness()
@@ -72,24 +78,30 @@ public struct BillowApplication: Sendable {
 
     public init(
         _ configuration: Configuration, store: any Store, control: any ControlStore, styles: StyleLibrary,
-        states: SourceStates, now: @escaping @Sendable () -> Instant, logger: Logger
+        states: SourceStates, loops: SourceLoops = SourceLoops(), now: @escaping @Sendable () -> Instant, logger: Logger
     ) throws(PNGError) {
         self.configuration = configuration
         self.store = store
         gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
         self.styles = styles
         self.states = states
+        self.loops = loops
+        events = EventHub(logger: logger)
+        feed = EventFeed(hub: events, states: states)
         self.now = now
         self.logger = logger
         publisher = SnapshotPublisher(
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
+        feed.start(publisher)
         frames = FrameSource(publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds)
         features = FeatureSource(frames: frames, store: store, histories: configuration.polygonHistories)
+        changes = ChangeSource(frames: frames, features: features)
         alerts = AlertSource(frames: frames, store: store)
-        flights = FlightMonitor(alerts: alerts, events: UnheardFlightEvents())
+        flights = FlightMonitor(alerts: alerts, events: events)
         let pictures = PictureSource(frames: frames, store: store)
         tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)
         maps = try MapRenderer(pictures: pictures)
+        animations = AnimationRenderer(maps: maps, frames: frames, ageRule: configuration.ageRule)
     }
 
     /// Every route, reachable in tests without a socket.
@@ -109,11 +121,11 @@ public struct BillowApplication: Sendable {
             publicURL: configuration.publicURL, hot: hot
         ).add(to: reading)
         MapRoutes(frames: frames, maps: maps, styles: styles, ageRule: configuration.ageRule).add(to: reading)
-        TimelineRoutes(
-            frames: frames,
-            service: TimelineService(frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule),
-            styles: styles, publicURL: configuration.publicURL
-        ).add(to: reading)
+        let timelines = TimelineService(
+            frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule)
+        TimelineRoutes(frames: frames, service: timelines, styles: styles, publicURL: configuration.publicURL)
+            .add(to: reading)
+        AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, styles: styles).add(to: reading)
         CollectionRoutes(
             frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL,
             airports: .large, areaLimitKm2: configuration.areaLimitKm2
@@ -122,6 +134,7 @@ public struct BillowApplication: Sendable {
             frames: frames, alerts: alerts, monitor: flights, gate: gate, airports: .large,
             areaLimitKm2: configuration.areaLimitKm2, now: now
         ).add(to: reading)
+        ChangeRoutes(frames: frames, changes: changes, ageRule: configuration.ageRule).add(to: reading)
         RouteRoutes(frames: frames, ageRule: configuration.ageRule, styles: styles, airports: .large).add(to: reading)
         ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: reading)
         LegendRoutes(frames: frames, styles: styles, ageRule: configuration.ageRule).add(to: reading)
@@ -129,8 +142,11 @@ public struct BillowApplication: Sendable {
             store: store, simulated: configuration.isSimulated, fetched: configuration.ageRule.configured,
             retentionSeconds: configuration.retentionSeconds, now: now
         ).add(to: router.needing(.ingest, gate))
+        EventRoutes(hub: events, publisher: publisher, gate: gate, flights: flights).add(to: reading)
+        let sources = SourceStatus(publisher: publisher, states: states, ageRule: configuration.ageRule, now: now)
+        AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(to: router.needing(.admin, gate))
         OperationRoutes(
-            publisher: publisher, tiles: tiles, states: states, ageRule: configuration.ageRule, readiness: readiness,
+            publisher: publisher, tiles: tiles, sources: sources, ageRule: configuration.ageRule, readiness: readiness,
             started: now(), now: now
         ).add(to: router, reading: reading)
         return router
@@ -164,7 +180,10 @@ public struct BillowApplication: Sendable {
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
         let watch = FlightWatch(publisher: publisher, monitor: flights)
-        return [publisher, prerenderer, preparation, watch, retention, application, Drain(readiness: readiness)]
+        return [
+            publisher, prerenderer, preparation, watch, retention, application, Heartbeat(hub: events),
+            Drain(readiness: readiness, events: events),
+        ]
     }
 }
 
@@ -172,6 +191,7 @@ public struct BillowApplication: Sendable {
 /// connections and `/readyz` can say that it is draining.
 private struct Drain: Service {
     let readiness: Readiness
+    let events: EventHub
 
     /// Below the ten seconds after which a shutdown is no longer graceful.
     private static let longest = Duration.seconds(8)
@@ -183,10 +203,29 @@ private struct Drain: Service {
         // Ends by the shutdown, or by a cancellation that leaves no time to drain.
         do { try await gracefulShutdown() } catch { return }
         readiness.drain()
+        events.close()
         let clock = ContinuousClock()
         let end = clock.now + Self.longest
         while readiness.inFlight > 0, clock.now < end { try await clock.sleep(for: Self.step) }
         try await clock.sleep(for: Self.grace)
+    }
+}
+
+/// Keeps the streams of events alive.
+private struct Heartbeat: Service {
+    let hub: EventHub
+
+    /// Proxies close a line that was silent for a minute, some for half of one.
+    private static let interval = Duration.seconds(15)
+
+    func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            while true {
+                // Ends by the shutdown only.
+                do { try await Task.sleep(for: Self.interval) } catch { return }
+                hub.beat()
+            }
+        }
     }
 }
 

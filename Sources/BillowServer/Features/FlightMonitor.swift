@@ -12,9 +12,10 @@ protocol FlightEvents: Sendable {
     func tell(_ name: String, _ payload: some Encodable & Sendable, flight: String)
 }
 
-/// Where nobody can listen.
-struct UnheardFlightEvents: FlightEvents {
-    func tell(_ name: String, _ payload: some Encodable & Sendable, flight: String) {}
+extension EventHub: FlightEvents {
+    func tell(_ name: String, _ payload: some Encodable & Sendable, flight: String) {
+        publish(name, payload, to: .flight(flight))
+    }
 }
 
 /// Flights that are looked ahead for: at every position and at every publication. Each belongs to the key that registered it.

@@ -68,19 +68,22 @@ struct AlertRoutes: Sendable {
     private func position(_ request: Request, _ id: String) async throws -> Response {
         let key = try await gate.admit(request, needs: .read).id
         let state = try await body(of: request).flight()
-        guard await monitor.owns(id, key: key) else { throw Self.unknown(id) }
+        guard await monitor.owns(id, key: key) else { throw Problem.unknownFlight(id) }
         let answer = try await monitor.position(state, of: id, key: key, at: now(), in: try frames.snapshot())
-        guard let answer else { throw Self.unknown(id) }
+        guard let answer else { throw Problem.unknownFlight(id) }
         return try JSONAnswer.make(answer, headers: Self.headers, request: request)
     }
 
     private func end(_ request: Request, _ id: String) async throws -> Response {
         let key = try await gate.admit(request, needs: .read).id
-        guard await monitor.end(id, key: key) else { throw Self.unknown(id) }
+        guard await monitor.end(id, key: key) else { throw Problem.unknownFlight(id) }
         return Response(status: .noContent, headers: Self.headers)
     }
 
-    private static func unknown(_ id: String) -> Problem {
+}
+
+extension Problem {
+    static func unknownFlight(_ id: String) -> Problem {
         Problem(
             .notFound, code: "unknown-flight", detail: "This key monitors no flight '\(id.prefix(100))'.",
             parameter: "id", value: String(id.prefix(100)))

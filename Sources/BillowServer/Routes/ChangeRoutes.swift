@@ -1,0 +1,68 @@
+import BillowExchange
+import BillowSnapshot
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Turbulence
+
+/// `/changes/{collection}?since={version}`: what became different since an answer before, so that a client keeps its copy
+/// current with little traffic.
+struct ChangeRoutes: Sendable {
+    let frames: FrameSource
+    let changes: ChangeSource
+    let ageRule: AgeRule
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/changes/:collection") { request, context in
+            try await answer(request, context.parameters.text("collection"))
+        }
+    }
+
+    private func answer(_ request: Request, _ name: String) async throws -> Response {
+        guard let collection = ExportCollection(rawValue: name), collection.isPicture else {
+            throw Problem.withoutChanges(name)
+        }
+        let known = FeatureQuery.names(collection).subtracting(["time", "datetime", "aggregate"])
+        let reader = try QueryReader(request, known: known.union(["since", "geometry"]))
+        try reader.requireJSON("geojson")
+        let since = try reader.integer("since", in: 0...Int.max).map { Version(rawValue: Int64($0)) }
+        let hasGeometry = try reader.boolean("geometry") ?? true
+        var parameters = reader.all
+        for name in ["since", "f"] { parameters[name] = nil }
+        let delta = try await changes.changes(
+            of: "\(collection.rawValue)?\(QueryReader.query(parameters))", since: since, hasGeometry: hasGeometry
+        ) { [frames, parameters] snapshot in
+            var parameters = parameters
+            parameters["geometry"] = nil
+            return try FeatureQuery(parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
+        }
+        let age = ageRule.age(of: delta.snapshot, filter: delta.query.filter)
+        var writer = FeatureWriter(
+            collection, as: .geojson, members: CollectionMembers(delta.query, snapshot: delta.snapshot, age: age))
+        writer.begin { json in
+            json.name("since")
+            if let since, !delta.isFull { json.value(since.rawValue) } else { json.null() }
+            json.name("full")
+            json.value(delta.isFull)
+            json.name("removed")
+            json.openArray()
+            for id in delta.removed { json.rawValue(Array("\"\(id)\"".utf8)) }
+            json.closeArray()
+        }
+        for feature in delta.features { writer.write(encoded: feature) }
+        writer.end()
+        var headers = AnswerHeaders.make(age: age, instant: delta.query.instant, freshSeconds: 1)
+        headers[.contentType] = "application/geo+json"
+        headers[.cacheControl] = "no-store"
+        return CompressedAnswer.make(writer.drain(), headers: headers, request: request)
+    }
+}
+
+extension Problem {
+    fileprivate static func withoutChanges(_ name: String) -> Problem {
+        Problem(
+            .notFound, code: "unknown-collection", detail: "There are no changes of '\(name.prefix(100))'.",
+            parameter: "collection", value: String(name.prefix(100)),
+            allowed: ExportCollection.allCases.filter(\.isPicture).map(\.rawValue).joined(separator: ", "))
+    }
+}
