@@ -41,7 +41,7 @@ struct ChangeTests {
             var steady = ClientCopy()
             var lazy = ClientCopy()
             var deltas = 0
-            for step in 0..<40 {
+            for step in 0..<25 {
                 if random.next() % 4 > 0 {
                     let observations = try (0..<random.next() % 6).map { _ in
                         try observation(
@@ -65,7 +65,7 @@ struct ChangeTests {
                 #expect(steady.features == fresh.features, "step \(step)")
                 if step % 7 == 0 { #expect(lazy.features == fresh.features, "step \(step)") }
             }
-            #expect(deltas == 39, "all but the first")
+            #expect(deltas == 24, "all but the first")
         }
     }
 
