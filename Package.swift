@@ -164,6 +164,7 @@ let package = Package(
                 "SkyPath", "UpstreamSimulator", "Geometry", "WireHTTP", "WireJSON",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .testTarget(
@@ -181,7 +182,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
                 "BillowRaster",
-                "BillowExchange", "Turbulence", "Geometry",
+                "BillowExchange", "WireJSON", "Turbulence", "Geometry",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
