@@ -164,8 +164,9 @@ export class Dock {
         if (!this.#scrubbing) scrubber.value = index;
         const difference = now() - time;
         const words = live ? "newest frame" : forecast ? `in ${age(-difference)}, forecast` : `${age(difference)} ago`;
-        byId("frame-time").textContent = dateTime(time);
-        byId("frame-age").textContent = this.#waiting ? "loading…" : words;
+        const [day, month, , clock] = dateTime(time).split(" ");
+        byId("frame-time").textContent = clock;
+        byId("frame-age").textContent = `${day} ${month} · ${this.#waiting ? "loading…" : words}`;
         scrubber.setAttribute("aria-valuetext", `${dateTime(time)}, ${words}`);
     }
 }
