@@ -63,6 +63,9 @@ export class Dock {
         this.#player?.change({ parameters: this.#parameters() }).then(() => this.#draw());
     }
 
+    /** Asks for new frames. */
+    refresh() { this.#player?.refresh(); }
+
     /** Gives the map back. */
     close() {
         if (!this.#player) return;
