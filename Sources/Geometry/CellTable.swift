@@ -45,6 +45,14 @@ public final class CellChunk: Sendable {
     public let starts: [UInt16]
     /// The vertices of all the cells, counter-clockwise as seen on a map (north up), not closed.
     public let vertices: [GridPoint]
+    /// For the edge from each vertex to the next of its cell: the position of the cell of this chunk on its other side;
+    /// `noNeighbour` where that lies outside the chunk.
+    public let neighbours: [UInt16]
+    /// Whether all vertices lie in the one world between the antimeridian and itself.
+    public let isWithinWorld: Bool
+
+    /// As a position, the one after the last.
+    public static let noNeighbour = UInt16(CellTable.chunkSize)
 
     init(index: Int, resolution: Int) {
         let slots = Cell.baseCells * H3Bits.powerOfSeven(resolution)
@@ -61,6 +69,26 @@ public final class CellChunk: Sendable {
         }
         self.starts = starts
         self.vertices = vertices
+        neighbours = Self.neighbours(starts: starts, vertices: vertices)
+        isWithinWorld = vertices.allSatisfy { abs(Int64($0.x)) <= Grid.half }
+    }
+
+    /// Two cells are neighbours along an edge that one has from a to b and the other from b to a.
+    private static func neighbours(starts: [UInt16], vertices: [GridPoint]) -> [UInt16] {
+        var owners: [SIMD4<Int32>: UInt16] = [:]
+        owners.reserveCapacity(vertices.count)
+        func visit(_ body: (_ edge: Int, _ cell: Int, _ a: GridPoint, _ b: GridPoint) -> Void) {
+            for cell in 0..<starts.count - 1 {
+                let ring = Int(starts[cell])..<Int(starts[cell + 1])
+                for edge in ring {
+                    body(edge, cell, vertices[edge], vertices[edge + 1 == ring.upperBound ? ring.lowerBound : edge + 1])
+                }
+            }
+        }
+        visit { _, cell, a, b in owners[SIMD4(a.x, a.y, b.x, b.y)] = UInt16(cell) }
+        var neighbours = [UInt16](repeating: noNeighbour, count: vertices.count)
+        visit { edge, _, a, b in neighbours[edge] = owners[SIMD4(b.x, b.y, a.x, a.y)] ?? noNeighbour }
+        return neighbours
     }
 
     /// The outline of the cell at a position in the chunk; empty for one of a pentagon's gaps.
