@@ -75,5 +75,8 @@ extension CoverageRaster.Shares: AreaLanes {
     }
 
     @inline(__always)
+    func negated(_ isNegated: Bool) -> Self { isNegated ? Self.zero &- self : self }
+
+    @inline(__always)
     func times(_ area: Int64) -> Self { self &* Self(repeating: UInt16(truncatingIfNeeded: area)) }
 }

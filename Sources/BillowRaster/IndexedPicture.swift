@@ -111,10 +111,14 @@ private final class ColourGroups {
     private let table = ColourTable(bits: 12)
     private let smallTable = ColourTable(bits: 10)
 
+    /// The first steps that tell all whole colours apart.
+    private let stepsApart: [UInt64]
+
+    private static let firstSteps: [UInt64] = [64, 32, 16, 1]
     /// More groups than this are told apart more coarsely at once.
     private static let most = 2_048
     private static let mostColours = 256
-    /// Steps a channel, as they are tried. With one there are 16 groups at most.
+    /// Steps a channel that a palette may have. With one there are 16 colours at most.
     private static let steps: [UInt64] = [64, 56, 48, 42, 37, 32, 28, 24, 21, 18, 16, 14, 12, 10, 8, 6, 4, 2, 1]
 
     init(classColours: [StraightColour]) {
@@ -124,6 +128,7 @@ private final class ColourGroups {
             if !whole.contains(where: { $0.key == key }) { whole.append((key, colour)) }
         }
         self.whole = whole
+        stepsApart = Self.firstSteps.filter { steps in Set(whole.map { $0.key.stepped(steps) }).count == whole.count }
     }
 
     /// Puts every run into a group and makes the palette; gives the steps in which channels were told apart.
@@ -132,7 +137,7 @@ private final class ColourGroups {
             finish((whole.count..<smallTable.count).map { PixelColour(bits: smallTable.keys[$0]).straight })
             return 255
         }
-        for steps in [64, 32, 16, 1] as [UInt64] where assign(runs, count, steps: steps) {
+        for steps in Self.firstSteps where assign(runs, count, steps: steps) {
             let colours = (whole.count..<table.count).map { PixelColour(stepped: table.keys[$0], steps) }
             if table.count > Self.mostColours { return reduce(colours, steps: steps) }
             finish(colours.map(\.straight))
@@ -144,7 +149,7 @@ private final class ColourGroups {
     /// Puts colours into groups by steps. Those of a whole colour's step are drawn in it; where two whole colours have one
     /// step, only they themselves are.
     private func assign(_ runs: RunList, _ count: Int, steps: UInt64) -> Bool {
-        if Set(whole.map { $0.key.stepped(steps) }).count == whole.count {
+        if stepsApart.contains(steps) {
             return assign(runs, count, most: Self.most, table) { $0.stepped(steps) }
         }
         // No step has the highest bit.
@@ -178,33 +183,47 @@ private final class ColourGroups {
     /// Makes groups one that are alike in fewer steps, until they are few enough for a palette: their mean.
     private func reduce(_ colours: [PixelColour], steps: UInt64) -> Int {
         let first = whole.count
-        // Mixtures of two colours grow with the steps, of three with their square: so many leave too few groups at least.
-        let atMost = Double(steps) * 1.3 * (Double(Self.mostColours) / Double(first + colours.count)).squareRoot()
-        for steps in Self.steps where Double(steps) <= atMost {
-            smallTable.removeAll()
-            for number in 0..<first { smallTable.add(1 << 31 | UInt32(number), number: number) }
-            indices = (0..<first).map { UInt8($0) }
-            for colour in colours {
-                let number = smallTable.number(of: colour.stepped(steps))
-                if number >= Self.mostColours { break }
-                indices.append(UInt8(number))
-            }
-            guard indices.count == first + colours.count else { continue }
-            var sums = [SIMD4<Int32>](repeating: .zero, count: smallTable.count)
-            var counts = [Int32](repeating: 0, count: smallTable.count)
-            for (colour, index) in zip(colours, indices[first...]) {
-                sums[Int(index)] &+= SIMD4(truncatingIfNeeded: colour.channels)
-                counts[Int(index)] += 1
-            }
-            palette = whole.map(\.colour)
-            for number in first..<smallTable.count {
-                let count = SIMD4(repeating: counts[number])
-                palette.append(
-                    PixelColour(channels: SIMD4(truncatingIfNeeded: (sums[number] &+ count / 2) / count)).straight)
-            }
-            return Int(steps)
+        // The most steps that leave few enough, by halving: fewer steps hardly ever leave more.
+        var (tooMany, enough) = (0, Self.steps.count - 1)
+        while enough - tooMany > 1 {
+            let middle = (tooMany + enough) / 2
+            if number(colours, steps: Self.steps[middle]) { enough = middle } else { tooMany = middle }
         }
-        preconditionFailure("one step a channel leaves 16 colours")
+        guard number(colours, steps: Self.steps[enough]) else {
+            preconditionFailure("one step a channel leaves 16 colours")
+        }
+        var sums = [SIMD4<Int32>](repeating: .zero, count: smallTable.count)
+        var counts = [Int32](repeating: 0, count: smallTable.count)
+        for (colour, index) in zip(colours, indices[first...]) {
+            sums[Int(index)] &+= SIMD4(truncatingIfNeeded: colour.channels)
+            counts[Int(index)] += 1
+        }
+        palette = whole.map(\.colour)
+        for number in first..<smallTable.count {
+            let count = SIMD4(repeating: counts[number])
+            palette.append(
+                PixelColour(channels: SIMD4(truncatingIfNeeded: (sums[number] &+ count / 2) / count)).straight)
+        }
+        return Int(min(Self.steps[enough], steps))
+    }
+
+    /// Numbers colours by their steps, after the whole ones; false where they are too many.
+    private func number(_ colours: [PixelColour], steps: UInt64) -> Bool {
+        smallTable.removeAll()
+        // No step has the highest bit.
+        for number in whole.indices { smallTable.add(1 << 31 | UInt32(number), number: number) }
+        if indices.count != whole.count + colours.count {
+            indices = [UInt8](repeating: 0, count: whole.count + colours.count)
+            for number in whole.indices { indices[number] = UInt8(number) }
+        }
+        return indices.withUnsafeMutableBufferPointer { indices in
+            for (at, colour) in colours.enumerated() {
+                let number = smallTable.number(of: colour.stepped(steps))
+                if number >= Self.mostColours { return false }
+                indices[whole.count &+ at] = UInt8(truncatingIfNeeded: number)
+            }
+            return true
+        }
     }
 }
 

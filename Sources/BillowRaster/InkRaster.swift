@@ -38,6 +38,13 @@ struct Ink: AreaLanes {
     }
 
     @inline(__always)
+    func negated(_ isNegated: Bool) -> Ink {
+        // −n is ~n + 1.
+        let ones: UInt64 = isNegated ? .max : 0
+        return Ink(redBlue: (redBlue ^ ones) &- ones, greenAlpha: (greenAlpha ^ ones) &- ones)
+    }
+
+    @inline(__always)
     func times(_ area: Int64) -> Ink {
         let factor = UInt64(bitPattern: area)
         return Ink(redBlue: redBlue &* factor, greenAlpha: greenAlpha &* factor)

@@ -35,9 +35,6 @@ public final class OutlineStamps {
 
     public init(count: Int) { stamps = [Stamp](repeating: Stamp(), count: count) }
 
-    /// Memory in use.
-    public var bytes: Int { stamps.count * 24 + entries.capacity * 6 + masks.capacity * 4 }
-
     /// Whether an outline's stamp must be made before it is used.
     public func isUnknown(_ index: Int) -> Bool { stamps[index].state == .unknown }
 
@@ -81,30 +78,6 @@ public final class OutlineStamps {
         stamp.entries = UInt16(entries.count - Int(stamp.firstEntry))
         stamps[index] = stamp
     }
-
-    /// Hands over a made stamp that lies wholly inside a raster: where it begins there, its entries and its masks.
-    @inline(__always)
-    fileprivate func withStamp(
-        _ index: Int, tileColumn: Int, tileRow: Int, width: Int, height: Int,
-        _ body: (_ row: Int, _ column: Int, UnsafeBufferPointer<Entry>, UnsafeBufferPointer<UInt32>) -> Void
-    ) -> Bool {
-        let stamp = stamps[index]
-        let row = Int(stamp.row) &- tileRow
-        let column = Int(stamp.column) &- tileColumn
-        // What lies right of the raster may be written there, and is not read.
-        guard stamp.state == .made, row >= 0, column >= 0, row &+ Int(stamp.rows) <= height,
-            column &+ Int(stamp.columns) <= width &+ 3
-        else { return false }
-        entries.withUnsafeBufferPointer { entries in
-            masks.withUnsafeBufferPointer { masks in
-                body(
-                    row, column,
-                    UnsafeBufferPointer(rebasing: entries[Int(stamp.firstEntry)..<Int(stamp.firstEntry) &+ Int(stamp.entries)]),
-                    UnsafeBufferPointer(rebasing: masks[Int(stamp.firstMask)..<Int(stamp.firstMask) &+ Int(stamp.rows)]))
-            }
-        }
-        return true
-    }
 }
 
 /// The small raster in which stamps are made, for one size of raster.
@@ -122,9 +95,7 @@ public final class StampMaker {
             sum.inset &+= other.inset
         }
 
-        static func &- (a: Areas, b: Areas) -> Areas {
-            Areas(outline: a.outline &- b.outline, inset: a.inset &- b.inset)
-        }
+        func negated(_ isNegated: Bool) -> Areas { isNegated ? Areas(outline: -outline, inset: -inset) : self }
 
         func times(_ area: Int64) -> Areas {
             let factor = Int32(truncatingIfNeeded: area)
@@ -154,24 +125,75 @@ public final class StampMaker {
 }
 
 extension InkRaster {
-    /// Adds an outline of class `rim` and its inset of class `fill` by their stamp; false where there is none, or it isn't
-    /// wholly inside.
+    /// How an outline is drawn by its stamp.
+    public struct StampUse {
+        let index: Int32
+        let rim: UInt8
+        let fill: UInt8
+
+        /// The outline of class `rim` and its inset of class `fill`.
+        public init(index: Int, rim: UInt8, fill: UInt8) {
+            self.index = Int32(truncatingIfNeeded: index)
+            self.rim = rim
+            self.fill = fill
+        }
+    }
+
+    /// Adds outlines by their stamps, and hands over those that have none or aren't wholly inside.
     public func add(
-        _ stamps: OutlineStamps, _ index: Int, tileColumn: Int, tileRow: Int, rim: UInt8, fill: UInt8
-    ) -> Bool {
-        let ink = inks[Int(rim)]
-        let change = inks[Int(fill)] &- ink
-        return stamps.withStamp(index, tileColumn: tileColumn, tileRow: tileRow, width: width, height: height) {
-            row, column, entries, masks in
-            let base = grid.pixel(row: row, column: column)
-            for entry in entries {
-                let at = base + Int(entry.offset)
-                let outline = ink.times(Int64(entry.outline))
-                let inset = change.times(Int64(entry.inset))
-                at.pointee.redBlue &+= outline.redBlue &+ inset.redBlue
-                at.pointee.greenAlpha &+= outline.greenAlpha &+ inset.greenAlpha
+        _ uses: UnsafeBufferPointer<StampUse>, of stamps: OutlineStamps, tileColumn: Int, tileRow: Int,
+        others: (_ use: Int) -> Void
+    ) {
+        let (width, height) = (width, height)
+        let grid = grid
+        inks.withUnsafeBufferPointer { inks in
+            stamps.withBuffers { stamps, entries, masks in
+                for (number, use) in uses.enumerated() {
+                    let stamp = stamps[Int(use.index)]
+                    let row = Int(stamp.row) &- tileRow
+                    let column = Int(stamp.column) &- tileColumn
+                    // What lies right of the raster may be written there, and is not read.
+                    guard stamp.state == .made, row >= 0, column >= 0, row &+ Int(stamp.rows) <= height,
+                        column &+ Int(stamp.columns) <= width &+ 3
+                    else {
+                        others(number)
+                        continue
+                    }
+                    let base = grid.pixel(row: row, column: column)
+                    let ink = inks[Int(use.rim)]
+                    let first = Int(stamp.firstEntry)
+                    if use.rim == use.fill {
+                        for index in first..<first &+ Int(stamp.entries) {
+                            let entry = entries[index]
+                            base[Int(entry.offset)] &+= ink.times(Int64(entry.outline))
+                        }
+                    } else {
+                        let change = inks[Int(use.fill)] &- ink
+                        for index in first..<first &+ Int(stamp.entries) {
+                            let entry = entries[index]
+                            var sum = ink.times(Int64(entry.outline))
+                            sum &+= change.times(Int64(entry.inset))
+                            base[Int(entry.offset)] &+= sum
+                        }
+                    }
+                    for line in 0..<Int(stamp.rows) {
+                        grid.mark(row &+ line, column, UInt64(masks[Int(stamp.firstMask) &+ line]))
+                    }
+                }
             }
-            for (line, mask) in masks.enumerated() { grid.mark(row &+ line, column, UInt64(mask)) }
+        }
+    }
+}
+
+extension OutlineStamps {
+    @inline(__always)
+    fileprivate func withBuffers(
+        _ body: (UnsafeBufferPointer<Stamp>, UnsafeBufferPointer<Entry>, UnsafeBufferPointer<UInt32>) -> Void
+    ) {
+        stamps.withUnsafeBufferPointer { stamps in
+            entries.withUnsafeBufferPointer { entries in
+                masks.withUnsafeBufferPointer { body(stamps, entries, $0) }
+            }
         }
     }
 }

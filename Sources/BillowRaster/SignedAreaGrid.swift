@@ -3,7 +3,8 @@ protocol AreaLanes {
     static var zero: Self { get }
     var isNothing: Bool { get }
     static func &+= (sum: inout Self, other: Self)
-    static func &- (a: Self, b: Self) -> Self
+    /// Every number with the opposite sign, or as it is.
+    func negated(_ isNegated: Bool) -> Self
     /// Every number times a signed area.
     func times(_ area: Int64) -> Self
 }
@@ -56,39 +57,35 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
     /// Such an outline goes south along its western side: an edge southward begins the area to its east, an edge northward
     /// ends it. It is always followed from north to south, so that both neighbours compute the same numbers.
     @inline(__always)
-    func add(from a: SIMD2<Int64>, to b: SIMD2<Int64>, _ lanes: Lanes) {
-        if a.y < b.y {
-            addDownward(a, b, lanes)
-        } else if b.y < a.y {
-            addDownward(b, a, Lanes.zero &- lanes)
-        }
-    }
-
-    @inline(__always)
-    private func addDownward(_ a: SIMD2<Int64>, _ b: SIMD2<Int64>, _ lanes: Lanes) {
+    func add(from start: SIMD2<Int64>, to end: SIMD2<Int64>, _ lanes: Lanes) {
+        // Which way is hard to foretell, so without branches.
+        let isUp = end.y < start.y
+        let (ax, ay) = (isUp ? end.x : start.x, isUp ? end.y : start.y)
+        let (bx, by) = (isUp ? start.x : end.x, isUp ? start.y : end.y)
+        let lanes = lanes.negated(isUp)
         let bits = Self.subpixelBits
-        let firstRow = max(a.y &>> bits, 0)
-        let lastRow = min((b.y &- 1) &>> bits, Int64(height) &- 1)
-        guard firstRow <= lastRow else { return }
+        let firstRow = max(ay &>> bits, 0)
+        let lastRow = min((by &- 1) &>> bits, Int64(height) &- 1)
+        guard firstRow <= lastRow, ay < by else { return }
         let limit = Int64(width) &<< bits
-        if a.x >= limit && b.x >= limit { return }
-        let across = Double(b.x &- a.x)
-        let down = Double(b.y &- a.y)
-        // Cover gained for each step across; an upright edge never asks.
-        let rise = across == 0 ? 0 : down / abs(across)
-        if firstRow == lastRow, a.y >= 0, b.y &- (firstRow &<< bits) <= 1 &<< bits {
-            return addSpan(row: Int(firstRow), x0: a.x, x1: b.x, cover: b.y &- a.y, rise: rise, lanes, limit: limit)
-        }
+        if ax >= limit && bx >= limit { return }
+        let across = Double(bx &- ax)
+        let down = Double(by &- ay)
         // Where the edge stands at the bottom of each row: a function of the whole edge alone, wherever the grid begins.
         let slope = across / down
-        var top = max(a.y, firstRow &<< bits)
-        var x = top == a.y ? a.x : a.x &+ Self.whole(Double(top &- a.y) * slope)
-        for row in firstRow...lastRow {
-            let bottom = min(b.y, (row &+ 1) &<< bits)
-            let end = bottom == b.y ? b.x : a.x &+ Self.whole(Double(bottom &- a.y) * slope)
-            addSpan(row: Int(row), x0: x, x1: end, cover: bottom &- top, rise: rise, lanes, limit: limit)
+        // Cover gained for each step across; an upright edge never asks.
+        let rise = across == 0 ? 0 : down / abs(across)
+        var top = max(ay, firstRow &<< bits)
+        var x = top == ay ? ax : ax &+ Self.whole(Double(top &- ay) * slope)
+        var row = firstRow
+        while true {
+            let bottom = min(by, (row &+ 1) &<< bits)
+            let next = bottom == by ? bx : ax &+ Self.whole(Double(bottom &- ay) * slope)
+            addSpan(row: Int(row), x0: x, x1: next, cover: bottom &- top, rise: rise, lanes, limit: limit)
+            if row == lastRow { return }
+            row &+= 1
             top = bottom
-            x = end
+            x = next
         }
     }
 

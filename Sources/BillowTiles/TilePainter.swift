@@ -119,7 +119,8 @@ public final class TilePainter {
 private final class StampStore {
     /// Cells have more than 30 px each way beyond it, at any scale.
     static let highestZoom = 5
-    private static let mostBytes = 48 << 20
+    /// Some 200 bytes each.
+    private static let most = 250_000
 
     private struct Key: Hashable {
         var zoom: Int
@@ -140,16 +141,14 @@ private final class StampStore {
             return made
         }
 
-        var bytes: Int { byChunk.values.reduce(0) { $0 + $1.bytes } }
+        /// How many stamps were made.
+        var made = 0
     }
 
     private var sheets: [Key: Sheets] = [:]
-    private var tiles = 0
 
     func all(of zoom: Int, _ scale: TileScale, for raster: InkRaster) -> Sheets {
-        tiles += 1
-        // Now and then is enough: a tile adds less than a megabyte.
-        if tiles % 16 == 0, sheets.values.reduce(0, { $0 + $1.bytes }) > Self.mostBytes { sheets = [:] }
+        if sheets.values.reduce(0, { $0 + $1.made }) > Self.most { sheets = [:] }
         let key = Key(zoom: zoom, scale: scale)
         if let made = sheets[key] { return made }
         let made = Sheets(maker: StampMaker(for: raster))
@@ -187,7 +186,7 @@ private struct CellOutlines {
     mutating func add(_ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, index: Int) {
         let first = index * CellTable.chunkSize
         let isShared = projection.isInside && chunk.isWithinWorld
-        if isShared, let stamps { return addStamps(cells, of: chunk, first: first, stamps.sheet(index), stamps.maker) }
+        if isShared, let stamps { return addStamps(cells, of: chunk, first: first, stamps.sheet(index)) }
         if isShared { for cell in cells { rimOf[Int(cell >> 3) - first] = rims[Int(cell & 7)] } }
         chunk.vertices.withUnsafeBufferPointer { vertices in
             chunk.neighbours.withUnsafeBufferPointer { neighbours in
@@ -211,35 +210,44 @@ private struct CellOutlines {
 
     /// Adds cells by their stamps; those that have none, or aren't wholly in the tile, by their outlines.
     private func addStamps(
-        _ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, first: Int, _ stamps: OutlineStamps,
-        _ maker: StampMaker
+        _ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, first: Int, _ stamps: OutlineStamps
     ) {
-        let (tileColumn, tileRow) = (projection.firstColumn, projection.firstRow)
+        var uses: [InkRaster.StampUse] = []
+        uses.reserveCapacity(cells.count)
         for cell in cells {
             let position = Int(cell >> 3) - first
-            let severity = Int(cell & 7)
-            if stamps.isUnknown(position) {
-                let ring = chunk.vertices(position)
-                guard (3...Self.mostCorners).contains(ring.count) else { continue }
-                let outline = ring.map { projection.project($0, world: 0) }
-                var inset = outline
-                inset.withUnsafeMutableBufferPointer { Self.shrink($0) }
-                outline.withUnsafeBufferPointer { outline in
-                    inset.withUnsafeBufferPointer { inset in
-                        stamps.make(
-                            position, outline: outline, inset: inset, tileColumn: tileColumn, tileRow: tileRow, with: maker)
+            if stamps.isUnknown(position) { makeStamp(position, of: chunk, stamps) }
+            uses.append(
+                InkRaster.StampUse(index: position, rim: rims[Int(cell & 7)], fill: fills[Int(cell & 7)]))
+        }
+        uses.withUnsafeBufferPointer { uses in
+            raster.add(uses, of: stamps, tileColumn: projection.firstColumn, tileRow: projection.firstRow) { use in
+                let position = Int(cells[use] >> 3) - first
+                chunk.withVertices(position) { ring in
+                    Self.noNeighbours.withUnsafeBufferPointer { none in
+                        add(ring, severity: Int(cells[use] & 7), world: 0, none, position: UInt16(position))
                     }
                 }
             }
-            let (rim, fill) = (rims[severity], fills[severity])
-            if raster.add(stamps, position, tileColumn: tileColumn, tileRow: tileRow, rim: rim, fill: fill) { continue }
-            let none = [UInt16](repeating: CellChunk.noNeighbour, count: Self.mostCorners)
-            chunk.vertices(position).withUnsafeBufferPointer { ring in
-                none.withUnsafeBufferPointer { none in
-                    add(ring, severity: severity, world: 0, none, position: UInt16(position))
-                }
+        }
+    }
+
+    private static let noNeighbours = [UInt16](repeating: CellChunk.noNeighbour, count: mostCorners)
+
+    private func makeStamp(_ position: Int, of chunk: CellChunk, _ stamps: OutlineStamps) {
+        let ring = chunk.vertices(position)
+        guard (3...Self.mostCorners).contains(ring.count), let sheets = self.stamps else { return }
+        let outline = ring.map { projection.project($0, world: 0) }
+        var inset = outline
+        inset.withUnsafeMutableBufferPointer { Self.shrink($0) }
+        outline.withUnsafeBufferPointer { outline in
+            inset.withUnsafeBufferPointer { inset in
+                stamps.make(
+                    position, outline: outline, inset: inset, tileColumn: projection.firstColumn,
+                    tileRow: projection.firstRow, with: sheets.maker)
             }
         }
+        sheets.made += 1
     }
 
     @inline(__always)

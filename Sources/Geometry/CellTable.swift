@@ -91,6 +91,13 @@ public final class CellChunk: Sendable {
         return neighbours
     }
 
+    /// The same without a copy, for the time of a call.
+    public func withVertices<Result>(_ position: Int, _ body: (UnsafeBufferPointer<GridPoint>) -> Result) -> Result {
+        vertices.withUnsafeBufferPointer { vertices in
+            body(UnsafeBufferPointer(rebasing: vertices[Int(starts[position])..<Int(starts[position + 1])]))
+        }
+    }
+
     /// The outline of the cell at a position in the chunk; empty for one of a pentagon's gaps.
     public func vertices(_ position: Int) -> ArraySlice<GridPoint> {
         vertices[Int(starts[position])..<Int(starts[position + 1])]
