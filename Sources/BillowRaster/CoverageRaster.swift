@@ -51,13 +51,13 @@ public final class CoverageRaster {
     /// The shares of every pixel, row-major from the north-west; leaves the raster empty again.
     public func drainShares() -> [Shares] {
         var all = [Shares](repeating: .zero, count: width * height)
-        grid.drain { row, column, added in
-            if column < width { all[row * width + column] = added }
-        } endRow: { _ in
-        }
         for row in 0..<height {
+            let start = row * width
+            grid.drain(row: row) { column, added in
+                if column < width { all[start + column] = added }
+            }
             var shares = Shares.zero
-            for at in row * width..<(row + 1) * width {
+            for at in start..<start + width {
                 shares &+= all[at]
                 all[at] = shares
             }

@@ -45,26 +45,27 @@ public final class PaletteBuilder {
     /// The runs as one byte a pixel.
     private func expand(_ raster: InkRaster, by palette: [UInt8]) -> [UInt8] {
         let (width, height) = (raster.width, raster.height)
-        return [UInt8](unsafeUninitializedCapacity: width * height) { pixels, count in
+        // Sixteen more than there are: short runs are written sixteen at a time, and what is too much is written over.
+        return [UInt8](unsafeUninitializedCapacity: width * height + 16) { pixels, count in
             guard let base = pixels.baseAddress else { return }
+            let (columns, groups, rowStarts) = (runs.columns, runs.groups, runs.rowStarts)
             palette.withUnsafeBufferPointer { palette in
                 for row in 0..<height {
-                    var at = base + row &* width
-                    let end = at + width
+                    let start = base + row &* width
+                    var at = start
                     var index: UInt8 = 0
-                    for run in runs.rowStarts[row]..<runs.rowStarts[row + 1] {
-                        let next = base + (row &* width &+ Int(runs.columns[run]))
-                        // What is too much is written over.
-                        if next - at <= 8, base + (width &* height) - at >= 8 {
+                    for run in rowStarts[row]..<rowStarts[row &+ 1] {
+                        let next = start + Int(columns[run])
+                        if next - at <= 16 {
                             UnsafeMutableRawPointer(at).storeBytes(
-                                of: UInt64(index) &* 0x0101_0101_0101_0101, as: UInt64.self)
+                                of: SIMD16(repeating: index), as: SIMD16<UInt8>.self)
                         } else {
                             at.update(repeating: index, count: next - at)
                         }
                         at = next
-                        index = palette[Int(runs.groups[run])]
+                        index = palette[Int(groups[run])]
                     }
-                    at.update(repeating: index, count: end - at)
+                    at.update(repeating: index, count: start + width - at)
                 }
             }
             count = width * height

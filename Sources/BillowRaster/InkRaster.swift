@@ -173,38 +173,41 @@ public final class InkRaster {
     /// from the north-west row by row, and leaves the raster empty again. There must be room for width × height + 1 runs.
     func drain(into runs: RunList) {
         precondition(runs.capacity > width * height && runs.rows >= height)
-        var count = 0
-        var sum = PixelColour.start
-        var last: UInt32 = 0
+        let (columns, colours, rowStarts) = (runs.columns, runs.colours, runs.rowStarts)
         let width = width
-        runs.rowStarts[0] = 0
-        grid.drain { _, column, added in
-            sum &+= added
-            let colour = PixelColour(sum)
-            runs.columns[count] = UInt16(truncatingIfNeeded: column)
-            runs.colours[count] = colour
-            count &+= colour.bits != last && column < width ? 1 : 0
-            last = colour.bits
-        } endRow: { row in
-            runs.rowStarts[row + 1] = count
-            sum = PixelColour.start
-            last = 0
+        var count = 0
+        for row in 0..<height {
+            rowStarts[row] = count
+            var sum = PixelColour.start
+            var last: UInt32 = 0
+            grid.drain(row: row) { column, added in
+                sum &+= added
+                let colour = PixelColour(sum)
+                columns[count] = UInt16(truncatingIfNeeded: column)
+                colours[count] = colour
+                // Which stay is hard to foretell, so without branches: 1 where the colour is another, and inside.
+                let isOther = (UInt64(colour.bits ^ last) &+ 0xFFFF_FFFF) &>> 32
+                let isInside = UInt64(bitPattern: Int64(column &- width)) &>> 63
+                count &+= Int(truncatingIfNeeded: isOther & isInside)
+                last = colour.bits
+            }
         }
+        rowStarts[height] = count
     }
 
     /// The four lanes of every pixel in 2¹⁴ times an ink's own number, row-major from the north-west; leaves the raster empty
     /// again.
     package func drainLanes() -> [SIMD4<Int32>] {
         var all = [SIMD4<Int32>](repeating: .zero, count: width * height)
-        var added = [Ink](repeating: .zero, count: width * height)
-        grid.drain { row, column, ink in
-            if column < width { added[row * width + column] = ink }
-        } endRow: { _ in
-        }
+        var added = [Ink](repeating: .zero, count: width)
         for row in 0..<height {
+            for column in 0..<width { added[column] = .zero }
+            grid.drain(row: row) { column, ink in
+                if column < width { added[column] = ink }
+            }
             var sum = PixelColour.start
             for at in row * width..<(row + 1) * width {
-                sum &+= added[at]
+                sum &+= added[at - row * width]
                 func lane(_ word: UInt64, _ start: UInt64, _ lane: UInt64) -> Int32 {
                     Int32(truncatingIfNeeded: word >> lane) &- Int32(truncatingIfNeeded: start >> lane)
                 }

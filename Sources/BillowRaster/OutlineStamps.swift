@@ -64,15 +64,17 @@ public final class OutlineStamps {
         maker.add(outline, moved: moved, StampMaker.Areas(outline: 1, inset: 0))
         maker.add(inset, moved: moved, StampMaker.Areas(outline: 0, inset: 1))
         masks.append(contentsOf: repeatElement(0, count: Int(size.y)))
-        maker.grid.drain { row, column, areas in
-            if areas.isNothing { return }
-            entries.append(
-                Entry(
-                    offset: UInt16(row * maker.stride + column), outline: Int16(truncatingIfNeeded: areas.outline),
-                    inset: Int16(truncatingIfNeeded: areas.inset)))
-            masks[Int(stamp.firstMask) + row] |= 1 << UInt32(column)
-            stamp.columns = max(stamp.columns, UInt8(column + 1))
-        } endRow: { _ in
+        for row in 0..<Int(size.y) {
+            maker.grid.drain(row: row) { column, areas in
+                if areas.isNothing { return }
+                entries.append(
+                    Entry(
+                        offset: UInt16(row * maker.stride + column),
+                        outline: Int16(truncatingIfNeeded: areas.outline),
+                        inset: Int16(truncatingIfNeeded: areas.inset)))
+                masks[Int(stamp.firstMask) + row] |= 1 << UInt32(column)
+                stamp.columns = max(stamp.columns, UInt8(column + 1))
+            }
         }
         stamp.rows = UInt8(size.y)
         stamp.entries = UInt16(entries.count - Int(stamp.firstEntry))

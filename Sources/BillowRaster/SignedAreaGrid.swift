@@ -224,27 +224,24 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         return Int64(bitPattern: (value + base).bitPattern) &- Int64(bitPattern: base.bitPattern)
     }
 
-    /// Hands over every pixel that edges have touched with what it adds to the sum of its row, from the north-west row by
-    /// row, and leaves the grid empty again. `endRow` follows the last pixel of each row, of empty ones too.
+    /// Hands over every pixel of a row that edges have touched, from the west, with what it adds to the sum of the row, and
+    /// leaves the row empty again. Some lie right of the last column.
     /// - Complexity: O(pixels that edges have touched)
     @inline(__always)
-    func drain(_ body: (_ row: Int, _ column: Int, _ added: Lanes) -> Void, endRow: (_ row: Int) -> Void) {
-        for row in 0..<height {
-            let start = cells + row &* stride
-            let words = marks + row &* markWords
-            for word in 0..<markWords {
-                var bits = words[word]
-                if bits == 0 { continue }
-                words[word] = 0
-                while bits != 0 {
-                    let column = word &<< 6 &+ bits.trailingZeroBitCount
-                    bits &= bits &- 1
-                    let added = start[column]
-                    start[column] = .zero
-                    body(row, column, added)
-                }
+    func drain(row: Int, _ body: (_ column: Int, _ added: Lanes) -> Void) {
+        let start = cells + row &* stride
+        let words = marks + row &* markWords
+        for word in 0..<markWords {
+            var bits = words[word]
+            if bits == 0 { continue }
+            words[word] = 0
+            while bits != 0 {
+                let column = word &<< 6 &+ bits.trailingZeroBitCount
+                bits &= bits &- 1
+                let added = start[column]
+                start[column] = .zero
+                body(column, added)
             }
-            endRow(row)
         }
     }
 }

@@ -118,7 +118,7 @@ public final class TilePainter {
 /// many, all are forgotten.
 private final class StampStore {
     /// Cells have more than 30 px each way beyond it, at any scale.
-    static let highestZoom = 5
+    static let highestZoom = 6
     /// Some 200 bytes each.
     private static let most = 250_000
 
