@@ -5,10 +5,9 @@
 public final class OutlineStamps {
     fileprivate struct Entry {
         /// From the stamp's north-western pixel on, in pixels of the raster's memory.
-        var offset: UInt16
-        /// The areas that the outline and its inset add.
-        var outline: Int16
-        var inset: Int16
+        var offset: UInt32
+        /// The areas that the outline (lower half) and its inset (upper half) add, with their signs.
+        var areas: UInt32
     }
 
     fileprivate struct Stamp {
@@ -69,9 +68,9 @@ public final class OutlineStamps {
                 if areas.isNothing { return }
                 entries.append(
                     Entry(
-                        offset: UInt16(row * maker.stride + column),
-                        outline: Int16(truncatingIfNeeded: areas.outline),
-                        inset: Int16(truncatingIfNeeded: areas.inset)))
+                        offset: UInt32(row * maker.stride + column),
+                        areas: UInt32(UInt16(truncatingIfNeeded: areas.outline))
+                            | UInt32(UInt16(truncatingIfNeeded: areas.inset)) << 16))
                 masks[Int(stamp.firstMask) + row] |= 1 << UInt32(column)
                 stamp.columns = max(stamp.columns, UInt8(column + 1))
             }
@@ -162,21 +161,12 @@ extension InkRaster {
                         continue
                     }
                     let base = grid.pixel(row: row, column: column)
-                    let ink = inks[Int(use.rim)]
+                    let rim = inks[Int(use.rim)]
+                    let pair = Ink.pair(lower: rim, upper: inks[Int(use.fill)] &- rim)
                     let first = Int(stamp.firstEntry)
-                    if use.rim == use.fill {
-                        for index in first..<first &+ Int(stamp.entries) {
-                            let entry = entries[index]
-                            base[Int(entry.offset)] &+= ink.times(Int64(entry.outline))
-                        }
-                    } else {
-                        let change = inks[Int(use.fill)] &- ink
-                        for index in first..<first &+ Int(stamp.entries) {
-                            let entry = entries[index]
-                            var sum = ink.times(Int64(entry.outline))
-                            sum &+= change.times(Int64(entry.inset))
-                            base[Int(entry.offset)] &+= sum
-                        }
+                    for index in first..<first &+ Int(stamp.entries) {
+                        let entry = entries[index]
+                        base[Int(entry.offset)] &+= Ink.sum(pair, areas: entry.areas)
                     }
                     for line in 0..<Int(stamp.rows) {
                         grid.mark(row &+ line, column, UInt64(masks[Int(stamp.firstMask) &+ line]))

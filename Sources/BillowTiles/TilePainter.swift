@@ -119,7 +119,7 @@ public final class TilePainter {
 private final class StampStore {
     /// Cells have more than 30 px each way beyond it, at any scale.
     static let highestZoom = 6
-    /// Some 200 bytes each.
+    /// Some 250 bytes each.
     private static let most = 250_000
 
     private struct Key: Hashable {
