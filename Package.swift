@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .executable(name: "billow", targets: ["billow"]),
         .library(name: "SkyPath", targets: ["SkyPath"]),
+        .library(name: "OpenSky", targets: ["OpenSky"]),
         .library(name: "AviationWeather", targets: ["AviationWeather"]),
         .library(
             name: "BillowKernel", targets: ["Geometry", "Turbulence", "BillowSnapshot", "BillowRaster", "BillowTiles"]),
@@ -20,6 +21,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -37,6 +39,7 @@ let package = Package(
 
         .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
+        .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
             name: "BillowRaster", dependencies: ["Turbulence", "CPNG", "CDeflate", "CFreeType"], swiftSettings: strict),
         .target(name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
@@ -52,10 +55,23 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationWeather"], swiftSettings: strict),
+        .target(name: "WireJSON", swiftSettings: strict),
+        .target(
+            name: "WireHTTP",
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(
+            name: "OpenSky",
+            dependencies: [
+                "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
         .target(
             name: "SkyPath",
             dependencies: [
-                "Geometry", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Geometry", "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ], swiftSettings: strict),
@@ -71,7 +87,8 @@ let package = Package(
         .target(
             name: "UpstreamSimulator",
             dependencies: [
-                "Geometry", .product(name: "Hummingbird", package: "hummingbird"),
+                "Geometry", "WireJSON", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -80,7 +97,8 @@ let package = Package(
             name: "BillowServer",
             dependencies: [
                 "Turbulence", "Geometry", "BillowSnapshot", "BillowStore", "BillowSync", "BillowTiles", "BillowRaster",
-                "BillowExchange",
+                "BillowExchange", "BillowTimeline",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -92,7 +110,8 @@ let package = Package(
             name: "billow",
             dependencies: [
                 "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
-                "BillowExchange", "UpstreamSimulator", "SkyPath", "AviationWeather", "Turbulence", "Geometry",
+                "BillowExchange", "BillowTimeline", "UpstreamSimulator", "SkyPath", "AviationWeather", "Turbulence",
+                "Geometry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -102,10 +121,14 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Yams", package: "Yams"),
             ], swiftSettings: strict),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["BillowStore", "Turbulence"], path: "Tests/TestSupport",
+            swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),
+        .testTarget(
+            name: "BillowTimelineTests", dependencies: ["BillowTimeline", "Turbulence"], swiftSettings: strict),
         .testTarget(
             name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"],
             swiftSettings: strict),
@@ -129,7 +152,7 @@ let package = Package(
         .testTarget(
             name: "SkyPathTests",
             dependencies: [
-                "SkyPath", "UpstreamSimulator", "Geometry",
+                "SkyPath", "UpstreamSimulator", "Geometry", "WireHTTP", "WireJSON",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -146,7 +169,8 @@ let package = Package(
         .testTarget(
             name: "BillowServerTests",
             dependencies: [
-                "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
+                "TestSupport", "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
+                "BillowRaster",
                 "BillowExchange", "Turbulence", "Geometry",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -155,7 +179,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "billow", "BillowRaster",
+                "billow", "BillowRaster", "BillowTimeline",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
     ],

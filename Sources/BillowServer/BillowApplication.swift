@@ -1,6 +1,7 @@
 public import BillowRaster
 public import BillowStore
 public import BillowSync
+import BillowExchange
 import HTTPTypes
 public import Hummingbird
 public import Logging
@@ -19,10 +20,16 @@ public struct BillowApplication: Sendable {
         public var severityTable: SeverityTable
         /// How many tiles are painted at once.
         public var paintersAtOnce: Int
+        public var timeline: TimelineSettings
+        /// Whether what shows data is open without a key.
+        public var anonymousRead: Bool
+        /// Whether the sources are made up, and with them what is sent in.
+        public var isSimulated: Bool
 
         public init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int, ageRule: AgeRule,
-            severityTable: SeverityTable, paintersAtOnce: Int
+            severityTable: SeverityTable, paintersAtOnce: Int, anonymousRead: Bool = true, isSimulated: Bool = false,
+            timeline: TimelineSettings = TimelineSettings()
         ) {
             self.host = host
             self.port = port
@@ -32,6 +39,9 @@ public struct BillowApplication: Sendable {
             self.ageRule = ageRule
             self.severityTable = severityTable
             self.paintersAtOnce = paintersAtOnce
+            self.timeline = timeline
+            self.anonymousRead = anonymousRead
+            self.isSimulated = isSimulated
         }
     }
 
@@ -39,18 +49,23 @@ public struct BillowApplication: Sendable {
     public let frames: FrameSource
     public let features: FeatureSource
     private let configuration: Configuration
+    private let store: any Store
+    private let gate: Gate
     private let styles: StyleLibrary
     private let states: SourceStates
-    private let tiles: TileService
+    let tiles: TileService
+    let hot = HotTiles()
     let readiness = Readiness()
     private let now: @Sendable () -> Instant
     private let logger: Logger
 
     public init(
-        _ configuration: Configuration, store: any Store, styles: StyleLibrary, states: SourceStates,
-        now: @escaping @Sendable () -> Instant, logger: Logger
+        _ configuration: Configuration, store: any Store, control: any ControlStore, styles: StyleLibrary,
+        states: SourceStates, now: @escaping @Sendable () -> Instant, logger: Logger
     ) throws(PNGError) {
         self.configuration = configuration
+        self.store = store
+        gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
         self.styles = styles
         self.states = states
         self.now = now
@@ -73,20 +88,40 @@ public struct BillowApplication: Sendable {
                 searchForIndexHtml: true,
                 logger: logger
             ).withAdditionalMediaTypes(forFileExtensions: Self.mediaTypes))
+        let reading = router.needing(.read, gate)
         TileRoutes(
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
-            publicURL: configuration.publicURL
-        ).add(to: router)
+            publicURL: configuration.publicURL, hot: hot
+        ).add(to: reading)
+        TimelineRoutes(
+            frames: frames,
+            service: TimelineService(frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule),
+            styles: styles, publicURL: configuration.publicURL
+        ).add(to: reading)
         CollectionRoutes(
             frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL
-        ).add(to: router)
-        ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: router)
-        LegendRoutes(frames: frames, styles: styles, ageRule: configuration.ageRule).add(to: router)
+        ).add(to: reading)
+        ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: reading)
+        LegendRoutes(frames: frames, styles: styles, ageRule: configuration.ageRule).add(to: reading)
+        IngestRoutes(
+            store: store, simulated: configuration.isSimulated, fetched: configuration.ageRule.configured,
+            retentionSeconds: configuration.retentionSeconds, now: now
+        ).add(to: router.needing(.ingest, gate))
         OperationRoutes(
             publisher: publisher, tiles: tiles, states: states, ageRule: configuration.ageRule, readiness: readiness,
             started: now(), now: now
-        ).add(to: router)
+        ).add(to: router, reading: reading)
         return router
+    }
+
+    var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, hot: hot) }
+
+    /// Sources that are neither fetched nor sent in were imported: what they have is kept.
+    var retention: Retention {
+        let fetched = configuration.ageRule.configured.union([.ingest])
+        return Retention(
+            store: store, retentionSeconds: configuration.retentionSeconds,
+            keeps: { $0.fetchedAt == nil && !fetched.contains($0.id) }, now: now, logger: logger)
     }
 
     /// Of the viewer's files that Hummingbird has no type for.
@@ -105,7 +140,7 @@ public struct BillowApplication: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
-        return [publisher, application, Drain(readiness: readiness)]
+        return [publisher, prerenderer, retention, application, Drain(readiness: readiness)]
     }
 }
 

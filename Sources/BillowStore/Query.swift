@@ -1,7 +1,43 @@
+internal import Turbulence
+
 /// Every query on the log. A test asks SQLite for the plan of each and refuses a scan.
 enum Query {
     static let head = "SELECT version FROM head WHERE id = 1"
     static let raiseHead = "UPDATE head SET version = version + 1 WHERE id = 1 RETURNING version"
+
+    /// The version that the head has now changed the sources' rules.
+    static let noteRules = "UPDATE head SET rules = version WHERE id = 1"
+    static let rules = "SELECT rules FROM head WHERE id = 1"
+
+    // MARK: When what changed
+
+    static let noteChangedStep = """
+        INSERT INTO changedStep (kind, step, version) VALUES (?, ?, ?)
+        ON CONFLICT (kind, step) DO UPDATE SET version = excluded.version
+        """
+    static let changedSteps = "SELECT step, version FROM changedStep WHERE kind = ? AND step >= ? AND version > ?"
+    static let lastChangedStep = "SELECT max(version) FROM changedStep WHERE kind = ? AND step BETWEEN ? AND ?"
+    static let changedAreas = """
+        SELECT collection, validFrom, validTo, max(since, coalesce(until, 0)) FROM area
+        WHERE validTo > ? AND (since > ? OR until > ?)
+        """
+    static let lastChangedArea = """
+        SELECT max(max(since, coalesce(until, 0))) FROM area WHERE collection = ? AND validTo > ? AND validFrom <= ?
+        """
+    static let areaOfVersion = """
+        SELECT 1 FROM area WHERE collection = ? AND validTo > ? AND validFrom <= ? AND (since = ? OR until = ?) LIMIT 1
+        """
+    /// Rows that a version opened or closed, still open or closed by now, observed between two times: the version as often
+    /// as it is asked for, then the times.
+    static let observationsOfVersion = ofVersion("observation", "key")
+    static let reportsOfVersion = ofVersion("pilotReport", "observedAt")
+    static let positionsOfVersion = ["SELECT 1 FROM position WHERE since = ? AND observedAt BETWEEN ? AND ? LIMIT 1"]
+
+    private static func ofVersion(_ table: String, _ time: String) -> [String] {
+        ["since = ? AND until IS NULL", "until = ?", "until > ? AND since = ?"].map {
+            "SELECT 1 FROM \(table) WHERE \($0) AND \(time) BETWEEN ? AND ? LIMIT 1"
+        }
+    }
 
     // MARK: Sources
 
@@ -49,6 +85,10 @@ enum Query {
     static let oldestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key LIMIT 1"
     static let newestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key DESC LIMIT 1"
     static let openRows = "SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key"
+    static let rowsAsOf = """
+        SELECT \(row) FROM observation
+        WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
+        """
     static let openPage = """
         SELECT \(rowAndDetails) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key LIMIT ?
         """
@@ -80,12 +120,130 @@ enum Query {
         ORDER BY observedAt, id, pilotReport.source
         """
 
-    /// For the test of their plans; `sources` reads whole what it reads.
-    static let all = [
-        head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
-        insertObservation, closeObservation, observationByKey, openObservationByExternalID, openObservationByFeatureID,
-        openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
-        closeReport, openReport,
-        openReportByID, openReports,
+    private static let reports =
+        "SELECT \(report) FROM pilotReport CROSS JOIN source ON source.number = pilotReport.source"
+    static let reportsAsOf = """
+        \(reports) WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
+        ORDER BY observedAt, id, pilotReport.source
+        """
+    static let reportsOpenedSince = "\(reports) WHERE since > ? AND until IS NULL"
+    static let reportsClosedSince = "\(reports) WHERE until > ? AND since <= ?"
+
+    // MARK: Areas
+
+    private static let areas = """
+        SELECT area.number, collection, id, name, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
+            issuedAt, forecastHour, history, status, text, geometry
+        FROM area CROSS JOIN source ON source.number = area.source
+        """
+
+    static let insertArea = """
+        INSERT INTO area (collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
+            issuedAt, forecastHour, history, status, text, geometry, since)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    static let closeArea = "UPDATE area SET until = ? WHERE number = ?"
+    static let openArea = "\(areas) WHERE collection = ? AND id = ? AND area.source = ? AND until IS NULL"
+    static let openAreasAfter = "\(areas) WHERE validTo > ? AND until IS NULL AND area.source = ? AND collection = ?"
+    static let areasAsOf = """
+        \(areas) WHERE validTo > ? AND validFrom < ? AND since <= ? AND (until IS NULL OR until > ?)
+        """
+    static let areasOpenedSince = "\(areas) WHERE since > ? AND until IS NULL"
+    static let areasClosedSince = "\(areas) WHERE until > ? AND since <= ?"
+
+    // MARK: Positions
+
+    private static let positions = """
+        SELECT icao24, observedAt, name, lon, lat, callsign, altitude, geometricAltitude, groundSpeed, heading,
+            verticalRate, onGround, category
+        FROM position CROSS JOIN source ON source.number = position.source
+        """
+
+    static let insertPosition = """
+        INSERT INTO position (bucket, icao24, observedAt, source, lon, lat, callsign, altitude, geometricAltitude,
+            groundSpeed, heading, verticalRate, onGround, category, since)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (bucket, icao24, observedAt, source) DO NOTHING
+        """
+    static let positionsBetween = """
+        \(positions) WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
+        """
+    static let positionsPage = """
+        \(positions)
+        WHERE (bucket, icao24, observedAt, position.source) > (?, ?, ?, ?) AND bucket <= ?
+            AND observedAt >= ? AND observedAt < ?
+        ORDER BY bucket, icao24, observedAt, position.source LIMIT ?
+        """
+    /// One bucket of a track.
+    static let trackInBucket = """
+        \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ?
+        ORDER BY observedAt, position.source
+        """
+    static let oldestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket LIMIT 1"
+    static let newestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 1"
+    static let positionsSince = "\(positions) WHERE since > ?"
+
+    // MARK: Pruning
+
+    static let prunable = "SELECT key, source FROM observation WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
+    static let pruneSeconds = "DELETE FROM observation WHERE key >= ? AND key < ?"
+    static let pruneReports = "DELETE FROM pilotReport WHERE source = ? AND observedAt < ?"
+    static let pruneAreas = "DELETE FROM area WHERE source = ? AND validTo <= ?"
+    static let pruneBucket = "DELETE FROM position WHERE bucket = ?"
+
+    /// Forgets the steps of a kind between two, where nothing is left that was observed in them.
+    static func pruneSteps(of kind: ObservedKind) -> String {
+        let left =
+            switch kind {
+            case .observations: "observation WHERE key >= (step * 10 - 9) << 30 AND key < (step * 10 + 1) << 30"
+            case .reports: "pilotReport WHERE observedAt BETWEEN step * 10 - 9 AND step * 10"
+            case .positions:
+                "position WHERE bucket BETWEEN (step * 10 - 9) / 180 AND step * 10 / 180 "
+                    + "AND observedAt BETWEEN step * 10 - 9 AND step * 10"
+            }
+        return """
+            DELETE FROM changedStep WHERE kind = \(kind.rawValue) AND step >= ? AND step < ?
+                AND NOT EXISTS (SELECT 1 FROM \(left))
+            """
+    }
+
+    private static let allOfPruning =
+        [prunable, pruneSeconds, pruneReports, pruneAreas, pruneBucket] + ObservedKind.allCases.map(pruneSteps)
+
+    private static let allOfChanges =
+        [
+            noteRules, rules, noteChangedStep, changedSteps, lastChangedStep, changedAreas, lastChangedArea,
+            areaOfVersion,
+        ] + observationsOfVersion + reportsOfVersion + positionsOfVersion
+
+    // MARK: Keys and sources' settings
+
+    /// A few dozen rows at most, all of them wanted.
+    static let accessKeys = "SELECT id, name, hash, scopes, createdAt, revokedAt FROM accessKey ORDER BY createdAt, id"
+    static let insertAccessKey =
+        "INSERT INTO accessKey (id, name, hash, scopes, createdAt, revokedAt) VALUES (?, ?, ?, ?, ?, ?)"
+    static let revokeAccessKey = "UPDATE accessKey SET revokedAt = max(?, createdAt) WHERE id = ? AND revokedAt IS NULL"
+    static let sourceControl = "SELECT value FROM sourceControl WHERE source = ?"
+    static let setSourceControl = """
+        INSERT INTO sourceControl (source, value) VALUES (?, ?)
+        ON CONFLICT (source) DO UPDATE SET value = excluded.value
+        """
+    static let removeSourceControl = "DELETE FROM sourceControl WHERE source = ?"
+
+    private static let besideTheLog = [
+        insertAccessKey, revokeAccessKey, sourceControl, setSourceControl, removeSourceControl,
     ]
+
+    /// For the test of their plans; `sources` and `accessKeys` read whole what they read.
+    static let all =
+        [
+            head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
+            insertObservation, closeObservation, observationByKey, openObservationByExternalID,
+            openObservationByFeatureID,
+            openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
+            closeReport, openReport,
+            openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
+            closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
+            positionsBetween, positionsPage, trackInBucket, oldestBucket, newestBucket, positionsSince,
+        ] + besideTheLog + allOfChanges + allOfPruning
 }

@@ -10,6 +10,9 @@ enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 log") { try $0.execute(sql: log) }
+        migrator.registerMigration("2 areas and positions") { try $0.execute(sql: areasAndPositions) }
+        migrator.registerMigration("3 keys") { try $0.execute(sql: keys) }
+        migrator.registerMigration("4 changed times") { try $0.execute(sql: changedTimes) }
         return migrator
     }
 
@@ -81,5 +84,94 @@ enum Schema {
         ) STRICT;
         CREATE UNIQUE INDEX pilotReportId ON pilotReport (id, source) WHERE until IS NULL;
         CREATE INDEX pilotReportTime ON pilotReport (observedAt, id, source) WHERE until IS NULL;
+        """
+
+    /// A geometry is the coordinates of a GeoJSON MultiPolygon. `position.bucket` is second ÷ 180: clustered by time, and
+    /// within three minutes by aircraft, so that both a picture and a track read little.
+    private static let areasAndPositions = """
+        CREATE TABLE area (
+            number INTEGER PRIMARY KEY,
+            collection INTEGER NOT NULL CHECK (collection BETWEEN 0 AND 2),
+            id TEXT NOT NULL,
+            source INTEGER NOT NULL REFERENCES source (number),
+            kind TEXT NOT NULL,
+            hazard TEXT,
+            severity INTEGER CHECK (severity BETWEEN 0 AND 4),
+            altitudeMin INTEGER,
+            altitudeMax INTEGER,
+            validFrom INTEGER NOT NULL CHECK (validFrom >= 0),
+            validTo INTEGER NOT NULL CHECK (validTo > validFrom),
+            issuedAt INTEGER,
+            forecastHour INTEGER,
+            history INTEGER,
+            status TEXT,
+            text TEXT,
+            geometry TEXT NOT NULL CHECK (json_valid(geometry)),
+            since INTEGER NOT NULL CHECK (since > 0),
+            until INTEGER CHECK (until >= since)
+        ) STRICT;
+        CREATE UNIQUE INDEX areaId ON area (collection, id, source) WHERE until IS NULL;
+        CREATE INDEX areaOpen ON area (since) WHERE until IS NULL;
+        CREATE INDEX areaClosed ON area (until) WHERE until IS NOT NULL;
+        CREATE INDEX areaValid ON area (validTo, validFrom);
+
+        CREATE INDEX pilotReportOpen ON pilotReport (since) WHERE until IS NULL;
+        CREATE INDEX pilotReportClosed ON pilotReport (until) WHERE until IS NOT NULL;
+        CREATE INDEX pilotReportAny ON pilotReport (observedAt, id, source);
+
+        CREATE TABLE position (
+            bucket INTEGER NOT NULL,
+            icao24 INTEGER NOT NULL CHECK (icao24 BETWEEN 0 AND 16777215),
+            observedAt INTEGER NOT NULL CHECK (observedAt >= 0),
+            source INTEGER NOT NULL REFERENCES source (number),
+            lon REAL NOT NULL CHECK (lon BETWEEN -180 AND 180),
+            lat REAL NOT NULL CHECK (lat BETWEEN -90 AND 90),
+            callsign TEXT,
+            altitude INTEGER,
+            geometricAltitude INTEGER,
+            groundSpeed REAL,
+            heading REAL,
+            verticalRate INTEGER,
+            onGround INTEGER NOT NULL CHECK (onGround IN (0, 1)),
+            category INTEGER CHECK (category BETWEEN 0 AND 255),
+            since INTEGER NOT NULL CHECK (since > 0),
+            PRIMARY KEY (bucket, icao24, observedAt, source)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX positionSince ON position (since);
+        """
+
+    /// Beside the log: who may do what, and what was settled about sources while they ran. Neither raises the version.
+    private static let keys = """
+        CREATE TABLE accessKey (
+            id TEXT PRIMARY KEY CHECK (length(id) = 16),
+            name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+            hash TEXT NOT NULL CHECK (length(hash) = 64),
+            scopes INTEGER NOT NULL CHECK (scopes BETWEEN 1 AND 7),
+            createdAt INTEGER NOT NULL CHECK (createdAt >= 0),
+            revokedAt INTEGER CHECK (revokedAt >= createdAt)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sourceControl (
+            source TEXT PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 64),
+            value TEXT NOT NULL CHECK (json_valid(value))
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// For each step of ten seconds (see `TimeStep`) the last version that changed anything observed in it, which a picture's
+    /// version is the maximum of; and for the sources' rules, which change every picture.
+    private static let changedTimes = """
+        CREATE TABLE changedStep (
+            kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),
+            step INTEGER NOT NULL,
+            version INTEGER NOT NULL CHECK (version > 0),
+            PRIMARY KEY (kind, step)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 0, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM observation GROUP BY 2;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 1, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM pilotReport GROUP BY 2;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
+        ALTER TABLE head ADD COLUMN rules INTEGER NOT NULL DEFAULT 0;
         """
 }

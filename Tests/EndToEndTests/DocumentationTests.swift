@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Turbulence
 
 @testable import billow
 
@@ -75,6 +76,7 @@ import Testing
             zzz: 1
             server: {zzz: 1}
             severityThresholds: {zzz: 1}
+            timeline: {zzz: 1, update: {zzz: 1}}
             sources: [{zzz: 1, query: {zzz: 1}, limits: {zzz: 1}, wire: {zzz: 1}}]
             """
         let error = try #require(throws: SettingsError.self) {
@@ -103,7 +105,7 @@ import Testing
         var registered: Set<String> = ["GET /"]
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
             let source = try String(contentsOf: file, encoding: .utf8)
-            for match in source.matches(of: /router\.(get|post|put|patch|delete)\("([^"]+)"/) {
+            for match in source.matches(of: /\.(get|post|put|patch|delete)\("(\/[^"]+)"/) {
                 registered.insert(match.1.uppercased() + " " + Self.shape(String(match.2)))
             }
         }
@@ -123,7 +125,9 @@ import Testing
 
     // MARK: Commands
 
-    @Test("Every command and flag is there", arguments: ["serve", "sync", "import", "export", "simulate"])
+    @Test(
+        "Every command and flag is there",
+        arguments: ["serve", "sync", "import", "export", "simulate", "prune", "backup", "check"])
     func commands(_ name: String) throws {
         let row = try #require(
             try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow \(name)") },
@@ -137,8 +141,9 @@ import Testing
         for flag in try Self.flags(of: "commonOptions") { #expect(readme.contains("`--\(flag) "), "--\(flag)") }
         let source = try Self.text("Sources/billow/Billow.swift")
         let list = try #require(source.firstMatch(of: /subcommands: \[([^\]]*)\]/)).1
-        let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-        #expect(Set(names) == ["serve.self", "sync.self", "import.self", "export.self", "simulate.self"])
+        let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
+        let documented = ["serve", "sync", "import", "export", "simulate", "keys", "prune", "backup", "check"]
+        #expect(Set(names.filter { !$0.isEmpty }) == Set(documented.map { "\($0).self" }))
     }
 
     @Test("Every fault of the simulator is named")

@@ -1,4 +1,6 @@
+import BillowServer
 import BillowSync
+import BillowTimeline
 import Foundation
 import Geometry
 import SkyPath
@@ -13,6 +15,7 @@ struct Settings: Sendable {
     /// How long all sources of a layer may be silent before it is called stale, in seconds.
     var staleAfterSeconds = 300
     var severityTable = SeverityTable()
+    var timeline = TimelineSettings()
     var logLevel = "info"
     var sources: [Source] = []
 
@@ -25,6 +28,8 @@ struct Settings: Sendable {
         var publicFolder = "Public"
         /// The folder of the styles.
         var stylesFolder = "Styles"
+        /// Whether what shows data is open without a key.
+        var anonymousRead = true
     }
 
     struct Source: Sendable {
@@ -95,6 +100,7 @@ extension Settings {
             root.value("logLevel", expected: "one of trace, debug, info, notice, warning, error") {
                 ["trace", "debug", "info", "notice", "warning", "error"].contains($0) ? $0 : nil
             } ?? settings.logLevel
+        settings.timeline = TimelineSettings(root.section("timeline"), reader)
         settings.severityTable = severityTable(root.section("severityThresholds"), reader)
         settings.sources = root.sections("sources").compactMap { Source($0, reader) }
         let ids = settings.sources.map(\.id)
@@ -153,9 +159,7 @@ extension Settings.Server {
         }
         publicFolder = section.text("publicFolder") ?? publicFolder
         stylesFolder = section.text("stylesFolder") ?? stylesFolder
-        _ = section.value("anonymousRead", expected: "true (keys are not available in this version)") {
-            $0 == "true" ? true : nil
-        }
+        anonymousRead = section.value("anonymousRead", expected: "true or false") { Bool($0) } ?? anonymousRead
         section.finish()
     }
 }
@@ -287,40 +291,5 @@ extension SkyPathLimits {
             section.value("tickOverlap", expected: "0 to 60") { Int($0).flatMap { (0...60).contains($0) ? $0 : nil } }
             ?? tickOverlap
         section.finish()
-    }
-}
-
-/// ISO 8601 durations of days, hours, minutes and seconds; months and years have no fixed length and are refused.
-///
-/// Source: ISO 8601-1:2019 section 5.5.2
-enum ISODuration {
-    /// Whole seconds, at most ten years; nil for anything else.
-    static func seconds(_ text: String) -> Int? {
-        guard text.first == "P", text.count <= 32 else { return nil }
-        var total = 0
-        var number = ""
-        var isTime = false
-        var order = 0
-        for character in text.dropFirst() {
-            if character == "T" {
-                guard !isTime, number.isEmpty else { return nil }
-                isTime = true
-                continue
-            }
-            if character.isASCII, character.isNumber {
-                number.append(character)
-                continue
-            }
-            let units: [Character: (Int, Int)] =
-                isTime ? ["H": (3, 3_600), "M": (4, 60), "S": (5, 1)] : ["W": (1, 604_800), "D": (2, 86_400)]
-            guard let (place, unit) = units[character], place > order, number.count <= 9, let count = Int(number) else {
-                return nil
-            }
-            order = place
-            total += count * unit
-            number = ""
-        }
-        guard number.isEmpty, order > 0, text.last != "T", total <= 3_653 * 86_400 else { return nil }
-        return total
     }
 }
