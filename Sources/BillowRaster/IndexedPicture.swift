@@ -247,7 +247,8 @@ extension PixelColour {
     /// Red, green, blue and alpha.
     fileprivate var channels: SIMD4<UInt8> {
         SIMD4(
-            UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8), UInt8(truncatingIfNeeded: bits >> 16),
+            UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8),
+            UInt8(truncatingIfNeeded: bits >> 16),
             UInt8(truncatingIfNeeded: bits >> 24))
     }
 

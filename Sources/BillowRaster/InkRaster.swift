@@ -125,7 +125,8 @@ public final class InkRaster {
     /// Instead of colours, a weight of one in a lane of its own for each of four classes, and of none for all others.
     package func useBareAreas(ofClassesFrom first: Int) {
         use(
-            inks: [SIMD4<Int32>(1, 0, 0, 0), SIMD4(0, 1, 0, 0), SIMD4(0, 0, 1, 0), SIMD4(0, 0, 0, 1)].map(Ink.init(lanes:)),
+            inks: [SIMD4<Int32>(1, 0, 0, 0), SIMD4(0, 1, 0, 0), SIMD4(0, 0, 1, 0), SIMD4(0, 0, 0, 1)].map(
+                Ink.init(lanes:)),
             from: first)
     }
 

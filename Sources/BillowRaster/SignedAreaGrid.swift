@@ -166,7 +166,9 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         while start < last {
             let end = min(right, (column &+ 1) &<< bits)
             let reached = Self.height(end &- left, length, cover, rise)
-            put(row, column: Int(column), cover: reached &- done, fraction: start &+ end &- column &<< (bits &+ 1), lanes)
+            put(
+                row, column: Int(column), cover: reached &- done, fraction: start &+ end &- column &<< (bits &+ 1),
+                lanes)
             done = reached
             start = end
             column &+= 1

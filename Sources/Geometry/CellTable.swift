@@ -75,19 +75,39 @@ public final class CellChunk: Sendable {
 
     /// Two cells are neighbours along an edge that one has from a to b and the other from b to a.
     private static func neighbours(starts: [UInt16], vertices: [GridPoint]) -> [UInt16] {
-        var owners: [SIMD4<Int32>: UInt16] = [:]
-        owners.reserveCapacity(vertices.count)
-        func visit(_ body: (_ edge: Int, _ cell: Int, _ a: GridPoint, _ b: GridPoint) -> Void) {
-            for cell in 0..<starts.count - 1 {
-                let ring = Int(starts[cell])..<Int(starts[cell + 1])
-                for edge in ring {
-                    body(edge, cell, vertices[edge], vertices[edge + 1 == ring.upperBound ? ring.lowerBound : edge + 1])
-                }
+        // The vertex after each in its ring, and the ring's cell.
+        var next = [Int32](repeating: 0, count: vertices.count)
+        var owner = [UInt16](repeating: 0, count: vertices.count)
+        for cell in 0..<starts.count - 1 {
+            let ring = Int(starts[cell])..<Int(starts[cell + 1])
+            for vertex in ring {
+                next[vertex] = Int32(vertex + 1 == ring.upperBound ? ring.lowerBound : vertex + 1)
+                owner[vertex] = UInt16(cell)
             }
         }
-        visit { _, cell, a, b in owners[SIMD4(a.x, a.y, b.x, b.y)] = UInt16(cell) }
+        /// The same for both directions: edges that don't cross have different middles.
+        func hash(_ a: GridPoint, _ b: GridPoint) -> Int {
+            let middle = a &+ b
+            let mixed = (UInt64(UInt32(bitPattern: middle.x)) << 32 | UInt64(UInt32(bitPattern: middle.y)))
+            return Int(truncatingIfNeeded: (mixed &* 0x9E37_79B9_7F4A_7C15) >> 40)
+        }
+        var slotCount = 64
+        while slotCount < vertices.count * 2 { slotCount *= 2 }
+        var slots = [Int32](repeating: -1, count: slotCount)
         var neighbours = [UInt16](repeating: noNeighbour, count: vertices.count)
-        visit { edge, _, a, b in neighbours[edge] = owners[SIMD4(b.x, b.y, a.x, a.y)] ?? noNeighbour }
+        for edge in vertices.indices {
+            let (a, b) = (vertices[edge], vertices[Int(next[edge])])
+            var slot = hash(a, b) & (slotCount - 1)
+            while slots[slot] >= 0 {
+                let other = Int(slots[slot])
+                if vertices[other] == b, vertices[Int(next[other])] == a {
+                    neighbours[edge] = owner[other]
+                    neighbours[other] = owner[edge]
+                }
+                slot = (slot + 1) & (slotCount - 1)
+            }
+            slots[slot] = Int32(edge)
+        }
         return neighbours
     }
 

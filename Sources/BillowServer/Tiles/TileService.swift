@@ -24,7 +24,7 @@ public final class TileService: Sendable {
     }
 
     /// Changes whenever the same inputs give other bytes.
-    private static let rendererBuild: UInt64 = 3
+    private static let rendererBuild: UInt64 = 4
 
     private let frames: FrameSource
     private let pool: PaintPool
