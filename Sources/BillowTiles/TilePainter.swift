@@ -158,7 +158,7 @@ private final class StampStore {
 }
 
 /// The outlines of a tile's cells on their way to its raster.
-private struct CellOutlines {
+struct CellOutlines {
     /// The raster's classes of each severity: what its outline and its inside are drawn in.
     private let rims: [UInt8]
     private let fills: [UInt8]
@@ -171,7 +171,9 @@ private struct CellOutlines {
     /// More corners than any cell has: six, one for each edge of the icosahedron it crosses, three around a pole.
     static let mostCorners = 16
 
-    init(borders: [Int?], raster: InkRaster, projection: SubpixelProjection, stamps: StampStore.Sheets?) {
+    fileprivate init(
+        borders: [Int?], raster: InkRaster, projection: SubpixelProjection, stamps: StampStore.Sheets?
+    ) {
         fills = borders.indices.map { UInt8($0 + 1) }
         rims = borders.enumerated().map { UInt8(($1 ?? $0) + 1) }
         self.raster = raster
