@@ -7,8 +7,7 @@ import HTTPTypes
 import Hummingbird
 import Turbulence
 
-/// `POST /corridors`: a ring around a route; `POST /simplify`; `/profiles.json` and `.png`: turbulence along a route, seen
-/// from the side.
+/// `POST /corridors`: a ring around a route; `/profiles.json` and `.png`: turbulence along a route, seen from the side.
 struct RouteRoutes: Sendable {
     let frames: FrameSource
     let ageRule: AgeRule
