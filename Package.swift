@@ -37,6 +37,7 @@ let package = Package(
 
         .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
+        .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
             name: "BillowRaster", dependencies: ["Turbulence", "CPNG", "CDeflate", "CFreeType"], swiftSettings: strict),
         .target(name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
@@ -80,7 +81,7 @@ let package = Package(
             name: "BillowServer",
             dependencies: [
                 "Turbulence", "Geometry", "BillowSnapshot", "BillowStore", "BillowSync", "BillowTiles", "BillowRaster",
-                "BillowExchange",
+                "BillowExchange", "BillowTimeline",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -92,7 +93,8 @@ let package = Package(
             name: "billow",
             dependencies: [
                 "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
-                "BillowExchange", "UpstreamSimulator", "SkyPath", "AviationWeather", "Turbulence", "Geometry",
+                "BillowExchange", "BillowTimeline", "UpstreamSimulator", "SkyPath", "AviationWeather", "Turbulence",
+                "Geometry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -102,10 +104,14 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Yams", package: "Yams"),
             ], swiftSettings: strict),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["BillowStore", "Turbulence"], path: "Tests/TestSupport",
+            swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),
+        .testTarget(
+            name: "BillowTimelineTests", dependencies: ["BillowTimeline", "Turbulence"], swiftSettings: strict),
         .testTarget(
             name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"],
             swiftSettings: strict),
@@ -146,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "BillowServerTests",
             dependencies: [
-                "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
+                "TestSupport", "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
+                "BillowRaster",
                 "BillowExchange", "Turbulence", "Geometry",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -155,7 +162,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "billow", "BillowRaster",
+                "billow", "BillowRaster", "BillowTimeline",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
     ],

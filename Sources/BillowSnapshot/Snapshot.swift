@@ -10,21 +10,68 @@ public struct Snapshot: Sendable {
     /// Every source, in the order of their numbers.
     public let sources: [SourceRecord]
     public let severityTable: SeverityTable
+    /// The pilot reports from `liveFrom` on, ordered by (time, id).
+    public let reports: [PilotReport]
+    /// The issued areas that hold at `liveFrom` or later.
+    public let areas: AreaWindow
+    public let traffic: Traffic
+    /// When each kind of data last changed.
+    public let versions: DataVersions
 
     public init(
         publication: Publication, window: Window, liveFrom: Instant, sources: [SourceRecord],
-        severityTable: SeverityTable
+        severityTable: SeverityTable, reports: [PilotReport] = [], areas: AreaWindow = AreaWindow(),
+        traffic: Traffic = Traffic(), versions: DataVersions? = nil
     ) {
         self.publication = publication
         self.window = window
         self.liveFrom = liveFrom
         self.sources = sources
         self.severityTable = severityTable
+        self.reports = reports
+        self.areas = areas
+        self.traffic = traffic
+        self.versions = versions ?? DataVersions(all: publication.version)
     }
 
     /// The picture at an instant, or nil where it needs rows from before `liveFrom`.
     public func frame(at instant: Instant, filter: Filter) -> Frame? {
         guard instant.advanced(by: 1 - filter.lookBackSeconds) >= liveFrom else { return nil }
         return Frame(window: window, at: instant, filter: filter, table: severityTable)
+    }
+
+    /// The pilot reports of (instant − lookBackSeconds, instant], or nil where some are from before `liveFrom`.
+    public func reports(at instant: Instant, lookBackSeconds: Int) -> [PilotReport]? {
+        let oldest = instant.advanced(by: 1 - lookBackSeconds)
+        guard oldest >= liveFrom else { return nil }
+        return reports.filter { $0.observedAt >= oldest && $0.observedAt <= instant }
+    }
+
+    /// The areas that hold at an instant, or nil for one before `liveFrom`.
+    public func areas(_ collection: IssuedArea.Collection, at instant: Instant) -> [IssuedArea]? {
+        instant >= liveFrom ? areas.valid(at: instant, collection) : nil
+    }
+
+    /// The aircraft seen in (instant − droppedAfterSeconds, instant], by address, or nil where that is not remembered.
+    public func positions(at instant: Instant, droppedAfterSeconds: Int) -> [AircraftPosition]? {
+        let remembered = publication.asOf.advanced(by: -Traffic.keptSeconds)
+        guard instant.advanced(by: -droppedAfterSeconds) >= remembered else { return nil }
+        return traffic.positions(at: instant, droppedAfterSeconds: droppedAfterSeconds)
+    }
+}
+
+/// For each kind of data the last version that changed any of it: what is made of one kind stays the same while others move.
+public struct DataVersions: Sendable, Hashable {
+    /// Observations, and the sources' rules.
+    public var observations: Version
+    public var reports: Version
+    public var areas: Version
+    public var positions: Version
+
+    public init(all version: Version) {
+        observations = version
+        reports = version
+        areas = version
+        positions = version
     }
 }

@@ -49,6 +49,10 @@ enum Query {
     static let oldestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key LIMIT 1"
     static let newestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key DESC LIMIT 1"
     static let openRows = "SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key"
+    static let rowsAsOf = """
+        SELECT \(row) FROM observation
+        WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
+        """
     static let openPage = """
         SELECT \(rowAndDetails) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key LIMIT ?
         """
@@ -80,12 +84,71 @@ enum Query {
         ORDER BY observedAt, id, pilotReport.source
         """
 
+    private static let reports =
+        "SELECT \(report) FROM pilotReport CROSS JOIN source ON source.number = pilotReport.source"
+    static let reportsAsOf = """
+        \(reports) WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
+        ORDER BY observedAt, id, pilotReport.source
+        """
+    static let reportsOpenedSince = "\(reports) WHERE since > ? AND until IS NULL"
+    static let reportsClosedSince = "\(reports) WHERE until > ? AND since <= ?"
+
+    // MARK: Areas
+
+    private static let areas = """
+        SELECT area.number, collection, id, name, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
+            issuedAt, forecastHour, history, status, text, geometry
+        FROM area CROSS JOIN source ON source.number = area.source
+        """
+
+    static let insertArea = """
+        INSERT INTO area (collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
+            issuedAt, forecastHour, history, status, text, geometry, since)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    static let closeArea = "UPDATE area SET until = ? WHERE number = ?"
+    static let openArea = "\(areas) WHERE collection = ? AND id = ? AND area.source = ? AND until IS NULL"
+    static let openAreasAfter = "\(areas) WHERE validTo > ? AND until IS NULL AND area.source = ? AND collection = ?"
+    static let areasAsOf = """
+        \(areas) WHERE validTo > ? AND validFrom < ? AND since <= ? AND (until IS NULL OR until > ?)
+        """
+    static let areasOpenedSince = "\(areas) WHERE since > ? AND until IS NULL"
+    static let areasClosedSince = "\(areas) WHERE until > ? AND since <= ?"
+
+    // MARK: Positions
+
+    private static let positions = """
+        SELECT icao24, observedAt, name, lon, lat, callsign, altitude, geometricAltitude, groundSpeed, heading,
+            verticalRate, onGround, category
+        FROM position CROSS JOIN source ON source.number = position.source
+        """
+
+    static let insertPosition = """
+        INSERT INTO position (bucket, icao24, observedAt, source, lon, lat, callsign, altitude, geometricAltitude,
+            groundSpeed, heading, verticalRate, onGround, category, since)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (bucket, icao24, observedAt, source) DO NOTHING
+        """
+    static let positionsBetween = """
+        \(positions) WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
+        """
+    /// One bucket of a track.
+    static let trackInBucket = """
+        \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ?
+        ORDER BY observedAt, position.source
+        """
+    static let oldestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket LIMIT 1"
+    static let newestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 1"
+    static let positionsSince = "\(positions) WHERE since > ?"
+
     /// For the test of their plans; `sources` reads whole what it reads.
     static let all = [
         head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
         insertObservation, closeObservation, observationByKey, openObservationByExternalID, openObservationByFeatureID,
         openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
         closeReport, openReport,
-        openReportByID, openReports,
+        openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
+        closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
+        positionsBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
     ]
 }

@@ -26,6 +26,10 @@ struct RawStatement {
 
     func bind(_ value: Double, at position: Int32) { check(sqlite3_bind_double(handle, position, value)) }
 
+    func bind(_ value: Double?, at position: Int32) {
+        if let value { bind(value, at: position) } else { check(sqlite3_bind_null(handle, position)) }
+    }
+
     /// - Throws: for more text than SQLite holds (1 GB).
     func bind(_ value: String?, at position: Int32) throws {
         guard var value else {

@@ -36,14 +36,17 @@ extension SQLiteStore {
     }
 
     /// Observations without id are taken in the order of their keys, then those with one in the order given, then the
-    /// pilot reports, then the retraction. Batches that follow the time write the least.
+    /// pilot reports, areas and positions, then the retraction and the replacements. Batches that follow the time write the least.
     /// - Throws: `unknownSource`; `failed` also for cursors, a retraction or a fetch time without the batch's source.
     public func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
         guard
             batch.source != nil
-                || batch.retraction == nil && batch.cursors.isEmpty && batch.fetchedAt == nil
-                    && batch.completeSince == nil
-        else { throw .failed("a retraction, cursors or a fetch time came without the source that they are of") }
+                || batch.retraction == nil && batch.areaReplacements.isEmpty && batch.cursors.isEmpty
+                    && batch.fetchedAt == nil && batch.completeSince == nil
+        else {
+            throw .failed(
+                "a retraction, a replacement, cursors or a fetch time came without the source that they are of")
+        }
         // Hashed and sorted before the transaction, so that no other writer waits for it. Keys that follow each other
         // share their pages.
         let tag = self.tag
@@ -65,8 +68,14 @@ extension SQLiteStore {
             for (key, index) in unnamed { try writer.take(batch.observations[index], key: key) }
             for (id, index) in named { try writer.take(batch.observations[index], id: id) }
             for report in batch.pilotReports { try writer.take(report) }
+            for area in batch.areas { try writer.take(area) }
+            for position in batch.positions { try writer.take(position) }
             if let number {
                 if let retraction = batch.retraction { try writer.retract(retraction, source: number, found: gone) }
+                let issued = Set(batch.areas.map(\.identity))
+                for replacement in batch.areaReplacements {
+                    try writer.end(replacement, source: number, but: issued)
+                }
                 try writer.keepState(of: batch, source: number)
             }
             return try writer.finish()
@@ -131,6 +140,7 @@ private struct BatchWriter {
     private let close: RawStatement
     private let byKey: RawStatement
     private let byID: RawStatement
+    private let insertPosition: RawStatement
 
     init(_ db: Database, tag: @escaping @Sendable (Observation, String?) -> UInt32) throws {
         self.db = db
@@ -144,6 +154,7 @@ private struct BatchWriter {
         close = try RawStatement(db, Query.closeObservation)
         byKey = try RawStatement(db, Query.observationByKey)
         byID = try RawStatement(db, Query.openObservationByExternalID)
+        insertPosition = try RawStatement(db, Query.insertPosition)
     }
 
     func number(of source: SourceID) throws -> SourceNumber {
@@ -325,6 +336,65 @@ private struct BatchWriter {
         insert.bind(version, at: 11)
         try insert.run()
         result.pilotReports += 1
+    }
+
+    // MARK: Areas and positions
+
+    mutating func take(_ area: IssuedArea) throws {
+        let source = try number(of: area.source)
+        let standing = try RawStatement(db, Query.openArea)
+        standing.bind(Int64(area.collection.rawValue), at: 1)
+        try standing.bind(area.id, at: 2)
+        standing.bind(Int64(source.rawValue), at: 3)
+        if let known = try standing.first(StoredArea.init) {
+            if known.area == area { return }
+            try close(known)
+        }
+        try open(area, source: source)
+        result.areas += 1
+    }
+
+    /// Ends what a complete fetch no longer has.
+    mutating func end(_ replacement: AreaReplacement, source: SourceNumber, but issued: Set<IssuedArea.Identity>) throws
+    {
+        let statement = try RawStatement(db, Query.openAreasAfter)
+        statement.bind(Int64(replacement.at.seconds), at: 1)
+        statement.bind(Int64(source.rawValue), at: 2)
+        statement.bind(Int64(replacement.collection.rawValue), at: 3)
+        var gone: [StoredArea] = []
+        try statement.forEachRow { columns in
+            let stored = try StoredArea(columns)
+            guard !issued.contains(stored.area.identity), replacement.kind.map({ $0 == stored.area.kind }) ?? true
+            else { return }
+            gone.append(stored)
+        }
+        for stored in gone {
+            try close(stored)
+            result.areas += 1
+            guard stored.area.validFrom < replacement.at else { continue }
+            var ended = stored.area
+            ended.validTo = replacement.at
+            try open(ended, source: source)
+        }
+    }
+
+    private func open(_ area: IssuedArea, source: SourceNumber) throws {
+        let insert = try RawStatement(db, Query.insertArea)
+        try insert.bind(area, source: source, since: version)
+        try insert.run()
+    }
+
+    private func close(_ area: StoredArea) throws {
+        let close = try RawStatement(db, Query.closeArea)
+        close.bind(version, at: 1)
+        close.bind(area.number, at: 2)
+        try close.run()
+    }
+
+    mutating func take(_ position: AircraftPosition) throws {
+        try insertPosition.bind(position, source: try number(of: position.source), since: version)
+        try insertPosition.run()
+        result.positions += db.changesCount
     }
 
     // MARK: Where the source stands

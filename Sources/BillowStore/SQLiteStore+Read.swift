@@ -24,17 +24,27 @@ extension SQLiteStore {
     /// - Complexity: by what changed, not by what is stored.
     public func changes(since version: Version) async throws(StoreError) -> Changes {
         try await reading { db in
-            let opened = try RawStatement(db, Query.openedSince)
-            opened.bind(version.rawValue, at: 1)
-            let closed = try RawStatement(db, Query.closedSince)
-            closed.bind(version.rawValue, at: 1)
-            closed.bind(version.rawValue, at: 2)
+            func opened(_ query: String) throws -> RawStatement {
+                let statement = try RawStatement(db, query)
+                statement.bind(version.rawValue, at: 1)
+                return statement
+            }
+            func closed(_ query: String) throws -> RawStatement {
+                let statement = try opened(query)
+                statement.bind(version.rawValue, at: 2)
+                return statement
+            }
             return try Changes(
-                head: Head(db), sources: SourceRecord.all(db), opened: opened.rows(), closed: closed.rows())
+                head: Head(db), sources: SourceRecord.all(db), opened: opened(Query.openedSince).rows(),
+                closed: closed(Query.closedSince).rows(), openedReports: opened(Query.reportsOpenedSince).reports(),
+                closedReports: closed(Query.reportsClosedSince).reports(),
+                openedAreas: opened(Query.areasOpenedSince).areas(),
+                closedAreas: closed(Query.areasClosedSince).areas(),
+                positions: opened(Query.positionsSince).positions())
         }
     }
 
-    public func rows(from: Instant, to: Instant) async throws(StoreError) -> Rows {
+    public func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
         try await reading { db in
             let first = ObservationKey.first(of: from).rawValue
             let end = ObservationKey.first(of: to).rawValue
@@ -43,10 +53,72 @@ extension SQLiteStore {
             count.bind(end, at: 2)
             // Closed rows are few, and an array that grows by doubling would take more.
             let capacity = try count.first { Int($0.integer(0)) } ?? 0
-            let statement = try RawStatement(db, Query.openRows)
+            let statement = try RawStatement(db, version == nil ? Query.openRows : Query.rowsAsOf)
             statement.bind(first, at: 1)
             statement.bind(end, at: 2)
+            if let version {
+                statement.bind(version.rawValue, at: 3)
+                statement.bind(version.rawValue, at: 4)
+            }
             return try Rows(head: Head(db), sources: SourceRecord.all(db), rows: statement.rows(capacity: capacity))
+        }
+    }
+
+    public func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
+        -> [PilotReport]
+    {
+        try await reading { db in
+            let statement = try RawStatement(db, Query.reportsAsOf)
+            statement.bind(from: from, to: to, asOf: try version ?? Head(db).version)
+            return try statement.reports()
+        }
+    }
+
+    public func areas(
+        _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
+    ) async throws(StoreError) -> [IssuedArea] {
+        let areas = try await reading { db in
+            let statement = try RawStatement(db, Query.areasAsOf)
+            statement.bind(from: from, to: to, asOf: try version ?? Head(db).version)
+            return try statement.areas()
+        }
+        return areas.filter { collection == nil || $0.collection == collection }
+            .sorted { ($0.id, $0.source) < ($1.id, $1.source) }
+    }
+
+    public func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
+        try await reading { db in
+            let statement = try RawStatement(db, Query.positionsBetween)
+            statement.bind(AircraftPosition.bucket(from), at: 1)
+            statement.bind(AircraftPosition.bucket(to), at: 2)
+            statement.bind(Int64(from.seconds), at: 3)
+            statement.bind(Int64(to.seconds), at: 4)
+            return try statement.positions()
+        }
+    }
+
+    /// - Complexity: one look-up for each bucket between the times, held to what is stored.
+    public func track(
+        of aircraft: ICAO24, from: Instant, to: Instant
+    ) async throws(StoreError) -> [AircraftPosition] {
+        try await reading { db in
+            func bucket(_ query: String) throws -> Int64? { try RawStatement(db, query).first { $0.integer(0) } }
+            guard let oldest = try bucket(Query.oldestBucket), let newest = try bucket(Query.newestBucket) else {
+                return []
+            }
+            let first = max(AircraftPosition.bucket(from), oldest)
+            let last = min(AircraftPosition.bucket(to), newest)
+            guard first <= last else { return [] }
+            let statement = try RawStatement(db, Query.trackInBucket)
+            var track: [AircraftPosition] = []
+            for bucket in first...last {
+                statement.bind(bucket, at: 1)
+                statement.bind(Int64(aircraft.rawValue), at: 2)
+                statement.bind(Int64(from.seconds), at: 3)
+                statement.bind(Int64(to.seconds), at: 4)
+                track += try statement.positions()
+            }
+            return track
         }
     }
 
@@ -154,6 +226,21 @@ extension SQLiteStore {
 private struct EndOfPage: Error {}
 
 extension RawStatement {
+    /// All reports of a query on them.
+    fileprivate func reports() throws -> [PilotReport] {
+        var reports: [PilotReport] = []
+        try forEachRow { reports.append(try PilotReport($0)) }
+        return reports
+    }
+
+    /// A range of time, `from` ≤ t < `to`, at a version.
+    fileprivate func bind(from: Instant, to: Instant, asOf version: Version) {
+        bind(Int64(from.seconds), at: 1)
+        bind(Int64(to.seconds), at: 2)
+        bind(version.rawValue, at: 3)
+        bind(version.rawValue, at: 4)
+    }
+
     /// All rows of a query on observations.
     fileprivate func rows(capacity: Int = 0) throws -> [ObservationRow] {
         var rows: [ObservationRow] = []

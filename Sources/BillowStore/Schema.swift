@@ -10,6 +10,7 @@ enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 log") { try $0.execute(sql: log) }
+        migrator.registerMigration("2 areas and positions") { try $0.execute(sql: areasAndPositions) }
         return migrator
     }
 
@@ -81,5 +82,59 @@ enum Schema {
         ) STRICT;
         CREATE UNIQUE INDEX pilotReportId ON pilotReport (id, source) WHERE until IS NULL;
         CREATE INDEX pilotReportTime ON pilotReport (observedAt, id, source) WHERE until IS NULL;
+        """
+
+    /// A geometry is the coordinates of a GeoJSON MultiPolygon. `position.bucket` is second ÷ 180: clustered by time, and
+    /// within three minutes by aircraft, so that both a picture and a track read little.
+    private static let areasAndPositions = """
+        CREATE TABLE area (
+            number INTEGER PRIMARY KEY,
+            collection INTEGER NOT NULL CHECK (collection BETWEEN 0 AND 2),
+            id TEXT NOT NULL,
+            source INTEGER NOT NULL REFERENCES source (number),
+            kind TEXT NOT NULL,
+            hazard TEXT,
+            severity INTEGER CHECK (severity BETWEEN 0 AND 4),
+            altitudeMin INTEGER,
+            altitudeMax INTEGER,
+            validFrom INTEGER NOT NULL CHECK (validFrom >= 0),
+            validTo INTEGER NOT NULL CHECK (validTo > validFrom),
+            issuedAt INTEGER,
+            forecastHour INTEGER,
+            history INTEGER,
+            status TEXT,
+            text TEXT,
+            geometry TEXT NOT NULL CHECK (json_valid(geometry)),
+            since INTEGER NOT NULL CHECK (since > 0),
+            until INTEGER CHECK (until >= since)
+        ) STRICT;
+        CREATE UNIQUE INDEX areaId ON area (collection, id, source) WHERE until IS NULL;
+        CREATE INDEX areaOpen ON area (since) WHERE until IS NULL;
+        CREATE INDEX areaClosed ON area (until) WHERE until IS NOT NULL;
+        CREATE INDEX areaValid ON area (validTo, validFrom);
+
+        CREATE INDEX pilotReportOpen ON pilotReport (since) WHERE until IS NULL;
+        CREATE INDEX pilotReportClosed ON pilotReport (until) WHERE until IS NOT NULL;
+        CREATE INDEX pilotReportAny ON pilotReport (observedAt, id, source);
+
+        CREATE TABLE position (
+            bucket INTEGER NOT NULL,
+            icao24 INTEGER NOT NULL CHECK (icao24 BETWEEN 0 AND 16777215),
+            observedAt INTEGER NOT NULL CHECK (observedAt >= 0),
+            source INTEGER NOT NULL REFERENCES source (number),
+            lon REAL NOT NULL CHECK (lon BETWEEN -180 AND 180),
+            lat REAL NOT NULL CHECK (lat BETWEEN -90 AND 90),
+            callsign TEXT,
+            altitude INTEGER,
+            geometricAltitude INTEGER,
+            groundSpeed REAL,
+            heading REAL,
+            verticalRate INTEGER,
+            onGround INTEGER NOT NULL CHECK (onGround IN (0, 1)),
+            category INTEGER CHECK (category BETWEEN 0 AND 255),
+            since INTEGER NOT NULL CHECK (since > 0),
+            PRIMARY KEY (bucket, icao24, observedAt, source)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX positionSince ON position (since);
         """
 }

@@ -24,8 +24,9 @@ public protocol Store: Sendable {
     /// All that came and went after a version, as one consistent picture with the head and the sources.
     func changes(since version: Version) async throws(StoreError) -> Changes
 
-    /// The rows that count at the head, observed at `from` ≤ t < `to`, in key order, with that head.
-    func rows(from: Instant, to: Instant) async throws(StoreError) -> Rows
+    /// The rows that count at a version (nil: the head), observed at `from` ≤ t < `to`, in key order, with the head. A
+    /// version is known exactly as long as the rows that were closed after it are kept.
+    func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows
 
     /// One page of the log that counts, in key order, starting after `after`; fewer than `limit` means the end.
     func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
@@ -46,6 +47,28 @@ public protocol Store: Sendable {
     /// One page of pilot reports that count, ordered by (time, id), starting after that pair.
     func pilotReports(after: (Instant, String)?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
         -> [PilotReport]
+
+    /// All pilot reports that count at a version (nil: the head), ordered by (time, id).
+    func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [PilotReport]
+
+    /// The areas that count at a version (nil: the head) and hold at some t with `from` ≤ t < `to`, of one collection or
+    /// of all, in the order of their ids.
+    func areas(
+        _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
+    ) async throws(StoreError) -> [IssuedArea]
+
+    /// Every position observed at `from` ≤ t < `to`.
+    func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition]
+
+    /// The positions of one aircraft, observed at `from` ≤ t < `to`, oldest first.
+    func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition]
+}
+
+extension Store {
+    /// The rows that count at the head.
+    public func rows(from: Instant, to: Instant) async throws(StoreError) -> Rows {
+        try await rows(from: from, to: to, asOf: nil)
+    }
 }
 
 /// Where the log stands.
@@ -61,6 +84,11 @@ public struct Batch: Sendable {
     public var source: SourceID?
     public var observations: [Observation]
     public var pilotReports: [PilotReport]
+    /// Areas as they were issued; the same again changes nothing, other content corrects it.
+    public var areas: [IssuedArea]
+    /// What complete fetches of areas say by leaving out.
+    public var areaReplacements: [AreaReplacement]
+    public var positions: [AircraftPosition]
     /// Closes what a complete fetch no longer has.
     public var retraction: Retraction?
     /// New cursors by piece; nil as a value removes one.
@@ -72,12 +100,16 @@ public struct Batch: Sendable {
 
     public init(
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
+        areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
         retraction: Retraction? = nil, cursors: [String: String?] = [:], fetchedAt: Instant? = nil,
         completeSince: Instant? = nil
     ) {
         self.source = source
         self.observations = observations
         self.pilotReports = pilotReports
+        self.areas = areas
+        self.areaReplacements = areaReplacements
+        self.positions = positions
         self.retraction = retraction
         self.cursors = cursors
         self.fetchedAt = fetchedAt
@@ -118,6 +150,21 @@ public struct Retraction: Sendable {
     }
 }
 
+/// What a complete, validated fetch of a product says by leaving out: an area of the batch's source, collection and kind that
+/// still holds at `at` and isn't in the batch has ended then. Pictures from before keep it; one that had not begun never will.
+public struct AreaReplacement: Sendable, Hashable {
+    public var collection: IssuedArea.Collection
+    /// nil for every kind.
+    public var kind: String?
+    public var at: Instant
+
+    public init(collection: IssuedArea.Collection, kind: String?, at: Instant) {
+        self.collection = collection
+        self.kind = kind
+        self.at = at
+    }
+}
+
 /// What became of a batch.
 public struct BatchResult: Sendable, Hashable {
     /// The head after it.
@@ -132,13 +179,17 @@ public struct BatchResult: Sendable, Hashable {
     public var retracted: Int
     /// Pilot reports that are new.
     public var pilotReports: Int
+    /// Areas that are new, changed or ended.
+    public var areas: Int
+    /// Positions that are new.
+    public var positions: Int
 
     /// Whether the version rose.
-    public var changed: Bool { accepted + retracted + pilotReports > 0 }
+    public var changed: Bool { accepted + retracted + pilotReports + areas + positions > 0 }
 
     public init(
         version: Version, accepted: Int = 0, duplicates: Int = 0, corrected: Int = 0, retracted: Int = 0,
-        pilotReports: Int = 0
+        pilotReports: Int = 0, areas: Int = 0, positions: Int = 0
     ) {
         self.version = version
         self.accepted = accepted
@@ -146,6 +197,8 @@ public struct BatchResult: Sendable, Hashable {
         self.corrected = corrected
         self.retracted = retracted
         self.pilotReports = pilotReports
+        self.areas = areas
+        self.positions = positions
     }
 }
 
@@ -157,12 +210,26 @@ public struct Changes: Sendable {
     public var opened: [ObservationRow]
     /// Rows that counted at the version and have been closed after it.
     public var closed: [ObservationRow]
+    public var openedReports: [PilotReport]
+    public var closedReports: [PilotReport]
+    public var openedAreas: [IssuedArea]
+    public var closedAreas: [IssuedArea]
+    public var positions: [AircraftPosition]
 
-    public init(head: Head, sources: [SourceRecord], opened: [ObservationRow], closed: [ObservationRow]) {
+    public init(
+        head: Head, sources: [SourceRecord], opened: [ObservationRow] = [], closed: [ObservationRow] = [],
+        openedReports: [PilotReport] = [], closedReports: [PilotReport] = [], openedAreas: [IssuedArea] = [],
+        closedAreas: [IssuedArea] = [], positions: [AircraftPosition] = []
+    ) {
         self.head = head
         self.sources = sources
         self.opened = opened
         self.closed = closed
+        self.openedReports = openedReports
+        self.closedReports = closedReports
+        self.openedAreas = openedAreas
+        self.closedAreas = closedAreas
+        self.positions = positions
     }
 }
 

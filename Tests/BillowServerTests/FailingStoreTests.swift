@@ -9,14 +9,15 @@ import Hummingbird
 import HummingbirdTesting
 import NIOCore
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 
 @testable import BillowServer
 
 /// A real store whose disk can be made to fail.
-private final class FailingStore: Store {
-    private let store: SQLiteStore
+private final class FailingStore: WrappedStore {
+    let store: SQLiteStore
     /// Reads that still succeed; nil for all.
     private let remaining = Mutex<Int?>(nil)
 
@@ -37,21 +38,13 @@ private final class FailingStore: Store {
         try check()
         return try await store.head()
     }
-    func sources() async throws(StoreError) -> [SourceRecord] { try await store.sources() }
-    func register(_ source: SourceID, merge: MergeRule, simulated: Bool) async throws(StoreError) -> SourceRecord {
-        try await store.register(source, merge: merge, simulated: simulated)
-    }
-    func commit(_ batch: Batch) async throws(StoreError) -> BatchResult { try await store.commit(batch) }
-    func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
-        try await store.cursors(of: source)
-    }
     func changes(since version: Version) async throws(StoreError) -> Changes {
         try check()
         return try await store.changes(since: version)
     }
-    func rows(from: Instant, to: Instant) async throws(StoreError) -> Rows {
+    func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
         try check()
-        return try await store.rows(from: from, to: to)
+        return try await store.rows(from: from, to: to, asOf: version)
     }
     func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
         -> [(row: ObservationRow, details: ObservationDetails)]
@@ -59,7 +52,6 @@ private final class FailingStore: Store {
         try check()
         return try await store.page(after: after, from: from, to: to, limit: limit)
     }
-    func extent() async throws(StoreError) -> ClosedRange<Instant>? { try await store.extent() }
     func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
         try check()
         return try await store.details(of: keys)

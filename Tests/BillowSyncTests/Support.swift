@@ -6,6 +6,7 @@ import Geometry
 import Logging
 import SkyPath
 import Synchronization
+import TestSupport
 import Turbulence
 import UpstreamSimulator
 
@@ -195,10 +196,10 @@ func hasDuplicates(_ rows: [ObservationRow]) -> Bool {
 }
 
 /// A real store that a test can look over the shoulder of: before and after each commit, counted from 1.
-final class WatchedStore: Store {
+final class WatchedStore: WrappedStore {
     typealias Watch = @Sendable (_ number: Int, Batch) async throws(StoreError) -> Void
 
-    private let store: SQLiteStore
+    let store: SQLiteStore
     private let before: Watch
     private let after: Watch
     private let count = Mutex(0)
@@ -219,29 +220,4 @@ final class WatchedStore: Store {
         try await after(number, batch)
         return result
     }
-
-    func head() async throws(StoreError) -> Head { try await store.head() }
-    func sources() async throws(StoreError) -> [SourceRecord] { try await store.sources() }
-    func register(_ source: SourceID, merge: MergeRule, simulated: Bool) async throws(StoreError) -> SourceRecord {
-        try await store.register(source, merge: merge, simulated: simulated)
-    }
-    func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
-        try await store.cursors(of: source)
-    }
-    func changes(since version: Version) async throws(StoreError) -> Changes { try await store.changes(since: version) }
-    func rows(from: Instant, to: Instant) async throws(StoreError) -> Rows { try await store.rows(from: from, to: to) }
-    func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
-        -> [(row: ObservationRow, details: ObservationDetails)]
-    { try await store.page(after: after, from: from, to: to, limit: limit) }
-    func extent() async throws(StoreError) -> ClosedRange<Instant>? { try await store.extent() }
-    func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
-        try await store.details(of: keys)
-    }
-    func observation(id: String) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)? {
-        try await store.observation(id: id)
-    }
-    func pilotReport(id: String) async throws(StoreError) -> PilotReport? { try await store.pilotReport(id: id) }
-    func pilotReports(after: (Instant, String)?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
-        -> [PilotReport]
-    { try await store.pilotReports(after: after, from: from, to: to, limit: limit) }
 }

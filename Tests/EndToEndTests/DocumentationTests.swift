@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Turbulence
 
 @testable import billow
 

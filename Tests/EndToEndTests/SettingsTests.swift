@@ -1,4 +1,5 @@
 import BillowSync
+import BillowTimeline
 import Foundation
 import Testing
 import Turbulence

@@ -78,7 +78,7 @@ public final class FrameSource: Sendable {
         if let frame = snapshot.frame(at: instant, filter: filter) { return frame }
         // Whole hours, so that the frames of a timeline share what is loaded.
         let endHour = instant.seconds / 3_600 + 1
-        let key = WindowKey(endHour: endHour, version: snapshot.publication.version)
+        let key = WindowKey(endHour: endHour, version: snapshot.versions.observations)
         let window = try await windows.value(for: key) { [store] in
             let end = Instant(clamping: endHour * 3_600)
             let rows = try await store.rows(
@@ -90,10 +90,40 @@ public final class FrameSource: Sendable {
 
     /// The same picture as one byte a cell.
     public func plane(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FramePlane {
-        let key = PlaneKey(version: snapshot.publication.version, instant: instant, filter: filter)
+        let key = PlaneKey(version: snapshot.versions.observations, instant: instant, filter: filter)
         return try await planes.value(for: key) { [self] in
             try await frame(at: instant, filter: filter, in: snapshot).plane()
         }
+    }
+
+    /// The pilot reports of the history before an instant, ordered by (time, id).
+    public func reports(at instant: Instant, lookBackSeconds: Int, in snapshot: Snapshot) async throws -> [PilotReport]
+    {
+        if let reports = snapshot.reports(at: instant, lookBackSeconds: lookBackSeconds) { return reports }
+        return try await store.pilotReports(
+            from: instant.advanced(by: 1 - lookBackSeconds), to: instant.advanced(by: 1),
+            asOf: snapshot.publication.version)
+    }
+
+    /// The areas of a collection that hold at an instant, by id.
+    public func areas(_ collection: IssuedArea.Collection, at instant: Instant, in snapshot: Snapshot) async throws
+        -> [IssuedArea]
+    {
+        if let areas = snapshot.areas(collection, at: instant) { return areas }
+        return try await store.areas(
+            collection, from: instant, to: instant.advanced(by: 1), asOf: snapshot.publication.version)
+    }
+
+    /// The aircraft seen at most `droppedAfterSeconds` before an instant, by address.
+    public func positions(at instant: Instant, droppedAfterSeconds: Int, in snapshot: Snapshot) async throws
+        -> [AircraftPosition]
+    {
+        if let positions = snapshot.positions(at: instant, droppedAfterSeconds: droppedAfterSeconds) {
+            return positions
+        }
+        let stored = try await store.positions(
+            from: instant.advanced(by: 1 - droppedAfterSeconds), to: instant.advanced(by: 1))
+        return Traffic.standing(stored, at: instant, droppedAfterSeconds: droppedAfterSeconds)
     }
 }
 

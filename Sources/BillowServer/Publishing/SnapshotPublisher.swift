@@ -80,18 +80,25 @@ public final class SnapshotPublisher: Service {
         publish(
             Snapshot(
                 publication: old.publication, window: old.window, liveFrom: old.liveFrom, sources: sources,
-                severityTable: severityTable))
+                severityTable: severityTable, reports: old.reports, areas: old.areas, traffic: old.traffic,
+                versions: old.versions))
     }
 
     private func load(asOf now: Instant) async throws(StoreError) {
         let liveFrom = Self.liveFrom(now)
-        let rows = try await store.rows(from: liveFrom, to: .distantFuture)
+        // The head is asked for first: what is committed in between is read now and found again by the next delta, which
+        // takes in what is there already without a trace.
+        let head = try await store.head()
+        let rows = try await store.rows(from: liveFrom, to: .distantFuture, asOf: head.version)
+        let reports = try await store.pilotReports(from: liveFrom, to: .distantFuture, asOf: head.version)
+        let areas = try await store.areas(nil, from: liveFrom, to: .distantFuture, asOf: head.version)
+        let positions = try await store.positions(from: now.advanced(by: -Traffic.keptSeconds), to: .distantFuture)
         try await readExtent()
         publish(
             Snapshot(
-                publication: Publication(version: rows.head.version, asOf: now),
+                publication: Publication(version: head.version, asOf: now),
                 window: Window(rows: rows.rows, sources: rows.sources), liveFrom: liveFrom, sources: rows.sources,
-                severityTable: severityTable))
+                severityTable: severityTable, reports: reports, areas: AreaWindow(areas), traffic: Traffic(positions)))
     }
 
     private func update(_ old: Snapshot, asOf now: Instant) async throws(StoreError) {
@@ -101,27 +108,12 @@ public final class SnapshotPublisher: Service {
             return try await load(asOf: now)
         }
         try await readExtent()
-        let liveFrom = Self.liveFrom(now)
-        var window = old.window
-        window.update(
-            opened: changes.opened.filter { $0.observedAt >= liveFrom },
-            closed: changes.closed.filter { $0.observedAt >= liveFrom }, sources: changes.sources)
-        window.drop(before: liveFrom)
-        publish(
-            Snapshot(
-                publication: Publication(version: changes.head.version, asOf: now), window: window,
-                liveFrom: max(liveFrom, old.liveFrom), sources: changes.sources, severityTable: severityTable))
+        publish(old.taking(changes, asOf: now, liveFrom: Self.liveFrom(now)))
     }
 
     private func publishAnew(_ old: Snapshot, asOf now: Instant) async throws(StoreError) {
-        let sources = try await store.sources()
-        var window = old.window
-        let liveFrom = Self.liveFrom(now)
-        window.drop(before: liveFrom)
-        publish(
-            Snapshot(
-                publication: Publication(version: old.publication.version, asOf: now), window: window,
-                liveFrom: max(liveFrom, old.liveFrom), sources: sources, severityTable: severityTable))
+        let changes = Changes(head: Head(version: old.publication.version), sources: try await store.sources())
+        publish(old.taking(changes, asOf: now, liveFrom: Self.liveFrom(now)))
     }
 
     private func readExtent() async throws(StoreError) {
@@ -158,5 +150,64 @@ public final class SnapshotPublisher: Service {
 
     private static func liveFrom(_ now: Instant) -> Instant {
         now.advanced(by: -liveSeconds).floored(toMultipleOf: 3_600)
+    }
+}
+
+extension Snapshot {
+    /// The picture after what came and went, without what is too old to be live.
+    fileprivate func taking(_ changes: Changes, asOf now: Instant, liveFrom: Instant) -> Snapshot {
+        let version = changes.head.version
+        var versions = versions
+        var window = window
+        let opened = changes.opened.filter { $0.observedAt >= liveFrom }
+        let closed = changes.closed.filter { $0.observedAt >= liveFrom }
+        let rules = { (sources: [SourceRecord]) in sources.map(\.merge) }
+        if !changes.opened.isEmpty || !changes.closed.isEmpty || rules(changes.sources) != rules(sources) {
+            window.update(opened: opened, closed: closed, sources: changes.sources)
+            versions.observations = version
+        }
+        window.drop(before: liveFrom)
+
+        var reports = reports
+        if !changes.openedReports.isEmpty || !changes.closedReports.isEmpty {
+            let gone = Set(changes.closedReports.map(ReportIdentity.init))
+                .union(changes.openedReports.map(ReportIdentity.init))
+            reports.removeAll { gone.contains(ReportIdentity($0)) }
+            reports += changes.openedReports
+            reports.sort { ($0.observedAt, $0.id, $0.source) < ($1.observedAt, $1.id, $1.source) }
+            versions.reports = version
+        }
+        reports.removeAll { $0.observedAt < liveFrom }
+
+        var areas = areas
+        if !changes.openedAreas.isEmpty || !changes.closedAreas.isEmpty {
+            areas.update(opened: changes.openedAreas, closed: changes.closedAreas)
+            versions.areas = version
+        }
+        areas.drop(before: liveFrom)
+
+        var traffic = traffic
+        if !changes.positions.isEmpty {
+            traffic.update(changes.positions)
+            versions.positions = version
+        }
+        traffic.drop(asOf: now)
+
+        return Snapshot(
+            publication: Publication(version: version, asOf: now), window: window,
+            liveFrom: max(liveFrom, self.liveFrom),
+            sources: changes.sources, severityTable: severityTable, reports: reports, areas: areas, traffic: traffic,
+            versions: versions)
+    }
+}
+
+/// What a pilot report is told apart by.
+private struct ReportIdentity: Hashable {
+    var source: SourceID
+    var id: String
+
+    init(_ report: PilotReport) {
+        source = report.source
+        id = report.id
     }
 }

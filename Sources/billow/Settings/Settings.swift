@@ -1,4 +1,5 @@
 import BillowSync
+import BillowTimeline
 import Foundation
 import Geometry
 import SkyPath
@@ -287,40 +288,5 @@ extension SkyPathLimits {
             section.value("tickOverlap", expected: "0 to 60") { Int($0).flatMap { (0...60).contains($0) ? $0 : nil } }
             ?? tickOverlap
         section.finish()
-    }
-}
-
-/// ISO 8601 durations of days, hours, minutes and seconds; months and years have no fixed length and are refused.
-///
-/// Source: ISO 8601-1:2019 section 5.5.2
-enum ISODuration {
-    /// Whole seconds, at most ten years; nil for anything else.
-    static func seconds(_ text: String) -> Int? {
-        guard text.first == "P", text.count <= 32 else { return nil }
-        var total = 0
-        var number = ""
-        var isTime = false
-        var order = 0
-        for character in text.dropFirst() {
-            if character == "T" {
-                guard !isTime, number.isEmpty else { return nil }
-                isTime = true
-                continue
-            }
-            if character.isASCII, character.isNumber {
-                number.append(character)
-                continue
-            }
-            let units: [Character: (Int, Int)] =
-                isTime ? ["H": (3, 3_600), "M": (4, 60), "S": (5, 1)] : ["W": (1, 604_800), "D": (2, 86_400)]
-            guard let (place, unit) = units[character], place > order, number.count <= 9, let count = Int(number) else {
-                return nil
-            }
-            order = place
-            total += count * unit
-            number = ""
-        }
-        guard number.isEmpty, order > 0, text.last != "T", total <= 3_653 * 86_400 else { return nil }
-        return total
     }
 }

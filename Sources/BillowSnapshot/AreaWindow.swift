@@ -1,0 +1,36 @@
+public import Turbulence
+
+/// The issued areas that hold now, held lately or will hold: immutable, as the log has them at one version.
+public struct AreaWindow: Sendable {
+    private var areas: [IssuedArea.Identity: IssuedArea] = [:]
+
+    /// An empty window.
+    public init() {}
+
+    public init(_ areas: [IssuedArea]) { update(opened: areas, closed: []) }
+
+    public var count: Int { areas.count }
+
+    /// Every area, in the order of their ids.
+    public var all: [IssuedArea] { AreaWindow.ordered(areas.values) }
+
+    /// The areas of a collection that hold at an instant, in the order of their ids.
+    /// - Complexity: O(areas held)
+    public func valid(at instant: Instant, _ collection: IssuedArea.Collection) -> [IssuedArea] {
+        AreaWindow.ordered(areas.values.lazy.filter { $0.collection == collection && $0.isValid(at: instant) })
+    }
+
+    /// The order in which areas are listed and drawn.
+    public static func ordered(_ areas: some Sequence<IssuedArea>) -> [IssuedArea] {
+        areas.sorted { ($0.id, $0.source) < ($1.id, $1.source) }
+    }
+
+    /// Takes in what came and went.
+    public mutating func update(opened: [IssuedArea], closed: [IssuedArea]) {
+        for area in closed { areas[area.identity] = nil }
+        for area in opened { areas[area.identity] = area }
+    }
+
+    /// Lets go of what ended at an instant or before.
+    public mutating func drop(before instant: Instant) { areas = areas.filter { $0.value.validTo > instant } }
+}

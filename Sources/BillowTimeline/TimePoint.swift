@@ -1,0 +1,51 @@
+public import Turbulence
+
+/// One end of a timeline as it is asked for: an instant, or an offset from now.
+public enum TimePoint: Sendable, Hashable {
+    case instant(Instant)
+    /// Seconds from now, negative before it.
+    case offset(seconds: Int)
+
+    public static let now = TimePoint.offset(seconds: 0)
+    /// What `init(_:)` reads, for messages.
+    public static let expected =
+        "an instant in whole seconds with a zone (2026-11-21T02:30:00Z), now, or an offset from now such as -2h, +30m, "
+        + "-PT2H or P1D (no months or years: their length varies)"
+
+    /// Reads `now`, an offset as a signed number with a unit (`-2h`, `+90m`, `-4d`, `30s`), as a signed ISO 8601 duration
+    /// (`-PT2H`), or an instant as ISO 8601 has it. nil for anything else, and for offsets beyond ten years.
+    public init?(_ text: some StringProtocol) {
+        if text == "now" {
+            self = .now
+            return
+        }
+        if let instant = Instant(text) {
+            self = .instant(instant)
+            return
+        }
+        // A query's plus sign arrives as a blank where the client left it unencoded.
+        let sign: Int = text.first == "-" ? -1 : 1
+        let length = text.first.map { "+- ".contains($0) } == true ? text.dropFirst() : text[...]
+        guard let seconds = ISODuration.seconds(length) ?? Self.counted(length) else { return nil }
+        self = .offset(seconds: sign * seconds)
+    }
+
+    /// `2h`, `30m`, `45s`, `4d`.
+    private static func counted(_ text: some StringProtocol) -> Int? {
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+        let digits = text.dropLast()
+        guard let unit = text.last.flatMap({ units[$0] }), (1...9).contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let count = Int(digits)
+        else { return nil }
+        let seconds = count * unit
+        return seconds <= ISODuration.longestSeconds ? seconds : nil
+    }
+
+    /// The instant that it means, held within what an instant can be.
+    public func resolved(now: Instant) -> Instant {
+        switch self {
+        case .instant(let instant): instant
+        case .offset(let seconds): now.advanced(by: seconds)
+        }
+    }
+}

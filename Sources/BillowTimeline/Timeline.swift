@@ -1,0 +1,134 @@
+public import Turbulence
+
+/// A stretch of time that is animated: a start before an end, and at most so many frames, equally spaced with both ends
+/// among them. Past, future, or both.
+public struct Timeline: Sendable, Hashable {
+    public let start: Instant
+    public let end: Instant
+    /// The most frames that any layer has, 1 or more.
+    public let intervals: Int
+    /// Whether the frames lie on round UTC times, with `end` as a live frame after them.
+    public let isAnchored: Bool
+
+    /// Above this many frames an animation costs clients more than it shows.
+    public static let advisedIntervals = 20
+
+    /// - Throws: `ParameterError` naming `end` where it isn't after the start or is too far from it, and `intervals`
+    ///   outside 1…`limits.intervals`.
+    public init(start: Instant, end: Instant, intervals: Int, limits: TimelineLimits = TimelineLimits())
+        throws(ParameterError)
+    {
+        guard (1...limits.intervals).contains(intervals) else {
+            throw ParameterError(
+                parameter: "intervals", value: String(intervals), expected: "from 1 to \(limits.intervals)")
+        }
+        guard start < end else {
+            throw ParameterError(
+                parameter: "end", value: end.description, expected: "after the start, \(start)")
+        }
+        guard end.seconds - start.seconds <= limits.spanSeconds else {
+            throw ParameterError(
+                parameter: "end", value: end.description,
+                expected: "at most \(ISODuration.text(limits.spanSeconds)) after the start, "
+                    + "\(start.advanced(by: limits.spanSeconds)) at the latest")
+        }
+        self.init(start, end, intervals, isAnchored: false)
+    }
+
+    private init(_ start: Instant, _ end: Instant, _ intervals: Int, isAnchored: Bool) {
+        self.start = start
+        self.end = end
+        self.intervals = intervals
+        self.isAnchored = isAnchored
+    }
+
+    /// The same stretch with its frames on multiples of their spacing since 1970 and one live frame at the end: as the end
+    /// moves on with the clock, all frames but the live one stay what they were.
+    public var anchored: Timeline { Timeline(start, end, intervals, isAnchored: true) }
+
+    /// In seconds, above 0.
+    public var rangeSeconds: Int { end.seconds - start.seconds }
+
+    /// What to say about so many frames; nil where there is nothing to say.
+    public var advice: String? {
+        guard intervals > Self.advisedIntervals else { return nil }
+        return "\(intervals) frames make an animation slow to load; \(Self.advisedIntervals) or fewer are advised"
+    }
+
+    // MARK: - Frames
+
+    /// How many frames something shows that is new every so many seconds (1 or more): never more than it has states.
+    public func frameCount(updateInterval seconds: Int) -> Int {
+        min(intervals, rangeSeconds / max(seconds, 1) + 1)
+    }
+
+    /// The frames of something that is new every so many seconds, in rising order: start + i · range ÷ (count − 1), cut to
+    /// whole seconds, so that the first is the start and the last the end. One frame alone is at the end.
+    public func times(updateInterval seconds: Int = 1) -> [Instant] {
+        let count = frameCount(updateInterval: seconds)
+        guard count > 1 else { return [end] }
+        guard isAnchored else {
+            return (0..<count).map { start.advanced(by: $0 * rangeSeconds / (count - 1)) }
+        }
+        let step = rangeSeconds / (count - 1)
+        let last = end.floored(toMultipleOf: step)
+        let isOnEnd = last == end
+        let anchors = (0..<(isOnEnd ? count : count - 1)).reversed().map { last.advanced(by: -$0 * step) }
+        return isOnEnd ? anchors : anchors + [end]
+    }
+
+    // MARK: - Going to a time
+
+    /// An instant that a timeline is sent to.
+    /// - Throws: `ParameterError` outside it, ends included.
+    public func goTo(_ instant: Instant, parameter: String = "time") throws(ParameterError) -> Instant {
+        guard (start...end).contains(instant) else {
+            throw ParameterError(
+                parameter: parameter, value: instant.description, expected: "from \(start) to \(end)")
+        }
+        return instant
+    }
+}
+
+/// How large a timeline may be.
+public struct TimelineLimits: Sendable, Hashable {
+    /// The most frames, 1 or more.
+    public var intervals: Int
+    /// The longest stretch, in seconds.
+    public var spanSeconds: Int
+
+    public init(intervals: Int = 500, spanSeconds: Int = 366 * 86_400) {
+        self.intervals = intervals
+        self.spanSeconds = spanSeconds
+    }
+}
+
+/// Which of a layer's frames is shown at an instant.
+public enum FrameRule: String, Sendable, Hashable, CaseIterable {
+    /// The newest at or before it: what was known then.
+    case latest
+    /// The nearest, the earlier of two equally near.
+    case nearest
+    /// That instant's or none.
+    case exact
+
+    /// The frame shown, of times in rising order; nil where the rule finds none.
+    /// - Complexity: O(log n)
+    public func frame(at instant: Instant, of times: [Instant]) -> Instant? {
+        var low = 0
+        var high = times.count
+        while low < high {
+            let middle = (low + high) / 2
+            if times[middle] <= instant { low = middle + 1 } else { high = middle }
+        }
+        let before = low > 0 ? times[low - 1] : nil
+        let after = low < times.count ? times[low] : nil
+        switch self {
+        case .latest: return before
+        case .exact: return before == instant ? before : nil
+        case .nearest:
+            guard let before, let after else { return before ?? after }
+            return after.seconds - instant.seconds < instant.seconds - before.seconds ? after : before
+        }
+    }
+}

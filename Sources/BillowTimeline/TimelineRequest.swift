@@ -1,0 +1,54 @@
+public import Turbulence
+
+/// A timeline as a client asks for it, parts of it perhaps left to the defaults.
+public struct TimelineRequest: Sendable, Hashable {
+    public var start: TimePoint?
+    public var end: TimePoint?
+    public var intervals: Int?
+
+    public init(start: TimePoint? = nil, end: TimePoint? = nil, intervals: Int? = nil) {
+        self.start = start
+        self.end = end
+        self.intervals = intervals
+    }
+
+    /// The timeline with offsets settled against `now`, once and for all, so that its frames don't drift while they play.
+    ///
+    /// A start alone ends at the default end, an end alone starts the default length before. Where neither is given the
+    /// frames are anchored to round UTC times.
+    /// - Parameter now: the publication's time, floored to the minute, so that all clients of a minute share frames.
+    public func resolved(now: Instant, defaults: TimelineDefaults) throws(ParameterError) -> Timeline {
+        let end: Instant
+        let start: Instant
+        switch (self.start, self.end) {
+        case (let first, let last?):
+            end = last.resolved(now: now)
+            start = first?.resolved(now: now) ?? end.advanced(by: defaults.startSeconds - defaults.endSeconds)
+        case (let first, nil):
+            end = now.advanced(by: defaults.endSeconds)
+            start = first?.resolved(now: now) ?? now.advanced(by: defaults.startSeconds)
+        }
+        let timeline = try Timeline(
+            start: start, end: end, intervals: intervals ?? defaults.intervals, limits: defaults.limits)
+        return self.start == nil && self.end == nil ? timeline.anchored : timeline
+    }
+}
+
+/// What a timeline is where a request doesn't say.
+public struct TimelineDefaults: Sendable, Hashable {
+    /// Seconds from now, below `endSeconds`.
+    public var startSeconds: Int
+    public var endSeconds: Int
+    /// From 1 to the limit.
+    public var intervals: Int
+    public var limits: TimelineLimits
+
+    public init(
+        startSeconds: Int = -7_200, endSeconds: Int = 0, intervals: Int = 13, limits: TimelineLimits = TimelineLimits()
+    ) {
+        self.startSeconds = startSeconds
+        self.endSeconds = endSeconds
+        self.intervals = intervals
+        self.limits = limits
+    }
+}

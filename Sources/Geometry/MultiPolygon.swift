@@ -1,0 +1,62 @@
+/// Areas in degrees as GeoJSON has them: polygons of rings, the exterior first and counter-clockwise, holes clockwise, all
+/// closed, longitudes −180…180, split at the antimeridian.
+///
+/// Source: RFC 7946 sections 3.1.6, 3.1.7 and 3.1.9
+public struct MultiPolygon: Sendable, Hashable {
+    public let polygons: [[[LonLat]]]
+
+    /// Polygons that keep these rules already.
+    public init(polygons: [[[LonLat]]]) { self.polygons = polygons }
+
+    /// The area inside one outline of any winding and convention of longitude, closed or not; edges take the short way.
+    /// nil with fewer than three different places, or without an area.
+    public init?(outline: [LonLat]) {
+        var places: [LonLat] = []
+        for place in outline where place != places.last { places.append(place) }
+        if places.count > 1, places.first == places.last { places.removeLast() }
+        guard places.count >= 3, let first = places.first else { return nil }
+        var ring = UnrolledRing(places, from: first.longitude)
+        if ring.signedArea < 0 { ring.reverse() }
+        let rings = ring.homeRings
+        guard !rings.isEmpty else { return nil }
+        self.init(polygons: rings.map { [$0] })
+    }
+
+    /// The smallest box around it; across the antimeridian where that is the smaller one. nil when empty.
+    public var box: BoundingBox? {
+        let boxes = polygons.compactMap { $0.first }.compactMap { ring -> (west: Double, east: Double)? in
+            guard let west = ring.map(\.longitude).min(), let east = ring.map(\.longitude).max() else { return nil }
+            return (west, east)
+        }.sorted { $0.west < $1.west }
+        let latitudes = polygons.joined().joined().map(\.latitude)
+        guard let south = latitudes.min(), let north = latitudes.max(), let first = boxes.first else { return nil }
+        // The widest stretch of longitudes without any part of it lies outside the box.
+        var reach = first.east
+        var gap = (width: 0.0, west: 0.0, east: 0.0)
+        for box in boxes.dropFirst() {
+            if box.west - reach > gap.width { gap = (box.west - reach, reach, box.west) }
+            reach = max(reach, box.east)
+        }
+        let around = first.west + 360 - reach
+        return around >= gap.width
+            ? BoundingBox(west: first.west, south: south, east: reach, north: north)
+            : BoundingBox(west: gap.east, south: south, east: gap.west, north: north)
+    }
+
+    /// Whether a place lies inside; edges are straight in degrees.
+    ///
+    /// Source: the crossing number, W. R. Franklin's PNPOLY
+    public func contains(_ place: LonLat) -> Bool {
+        polygons.contains { rings in
+            var inside = false
+            for ring in rings {
+                for (a, b) in zip(ring, ring.dropFirst())
+                where (a.latitude > place.latitude) != (b.latitude > place.latitude) {
+                    let share = (place.latitude - a.latitude) / (b.latitude - a.latitude)
+                    if place.longitude < a.longitude + share * (b.longitude - a.longitude) { inside.toggle() }
+                }
+            }
+            return inside
+        }
+    }
+}

@@ -1,0 +1,79 @@
+public import Geometry
+
+/// An area that somebody issued, with a validity: a hazard (SIGMET, G-AIRMET), a forecast or nowcast, or an upstream's own
+/// turbulence polygon. Not an observation: it never enters the hexagons.
+public struct IssuedArea: Sendable, Hashable {
+    /// Where it is served.
+    public enum Collection: UInt8, Sendable, Hashable, CaseIterable {
+        case hazards = 0
+        case forecast = 1
+        case polygons = 2
+    }
+
+    /// What an area is told apart by: issued again, it is the same area.
+    public struct Identity: Sendable, Hashable {
+        public var collection: Collection
+        public var source: SourceID
+        public var id: String
+
+        public init(collection: Collection, source: SourceID, id: String) {
+            self.collection = collection
+            self.source = source
+            self.id = id
+        }
+    }
+
+    public var collection: Collection
+    /// Stable from issue to issue, unique for its collection and source.
+    public var id: String
+    public var source: SourceID
+    /// The product: `sigmet`, `isigmet`, `gairmet`, `nowcast`, …
+    public var kind: String
+    /// What it warns of: `TURB-HI`, `TURB-LO`, `LLWS`, `TURB`, `CONVECTIVE`, …
+    public var hazard: String?
+    public var severity: Severity?
+    /// Feet; nil where no lower limit was named.
+    public var altitudeMinFeet: Int?
+    /// Feet; nil where no upper limit was named.
+    public var altitudeMaxFeet: Int?
+    /// It holds at `validFrom` ≤ t < `validTo`.
+    public var validFrom: Instant
+    public var validTo: Instant
+    public var issuedAt: Instant?
+    /// Hours from the issue, of a forecast that comes in steps.
+    public var forecastHour: Int?
+    /// How far an upstream's polygon looks back.
+    public var historySeconds: Int?
+    public var status: String?
+    /// The product's own words.
+    public var text: String?
+    public var geometry: MultiPolygon
+
+    public init(
+        collection: Collection, id: String, source: SourceID, kind: String, hazard: String? = nil,
+        severity: Severity? = nil, altitudeMinFeet: Int? = nil, altitudeMaxFeet: Int? = nil, validFrom: Instant,
+        validTo: Instant, issuedAt: Instant? = nil, forecastHour: Int? = nil, historySeconds: Int? = nil,
+        status: String? = nil, text: String? = nil, geometry: MultiPolygon
+    ) {
+        self.collection = collection
+        self.id = id
+        self.source = source
+        self.kind = kind
+        self.hazard = hazard
+        self.severity = severity
+        self.altitudeMinFeet = altitudeMinFeet
+        self.altitudeMaxFeet = altitudeMaxFeet
+        self.validFrom = validFrom
+        self.validTo = validTo
+        self.issuedAt = issuedAt
+        self.forecastHour = forecastHour
+        self.historySeconds = historySeconds
+        self.status = status
+        self.text = text
+        self.geometry = geometry
+    }
+
+    public var identity: Identity { Identity(collection: collection, source: source, id: id) }
+
+    public func isValid(at instant: Instant) -> Bool { validFrom <= instant && instant < validTo }
+}

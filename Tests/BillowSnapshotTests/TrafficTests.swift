@@ -1,0 +1,58 @@
+import BillowSnapshot
+import Geometry
+import Testing
+import Turbulence
+
+private let noon = Instant(clamping: 1_795_262_400)
+
+private func position(_ address: UInt32, at seconds: Int, source: String = "a") throws -> AircraftPosition {
+    AircraftPosition(
+        icao24: try #require(ICAO24(rawValue: address)), place: try #require(LonLat(longitude: 0, latitude: 0)),
+        source: try #require(SourceID(source)), observedAt: noon.advanced(by: seconds))
+}
+
+@Suite("Who is in the air")
+struct TrafficTests {
+    private func snapshot(_ positions: [AircraftPosition], asOf seconds: Int) -> Snapshot {
+        Snapshot(
+            publication: Publication(version: Version(rawValue: 7), asOf: noon.advanced(by: seconds)), window: Window(),
+            liveFrom: noon.advanced(by: -3_600), sources: [], severityTable: SeverityTable(),
+            traffic: Traffic(positions))
+    }
+
+    @Test(arguments: [(179, true), (180, false)])
+    func anAircraftIsDroppedSomeTimeAfterItWasSeen(age: Int, isShown: Bool) throws {
+        let snapshot = snapshot([try position(1, at: 0)], asOf: age)
+        let shown = try #require(snapshot.positions(at: noon.advanced(by: age), droppedAfterSeconds: 180))
+        #expect(shown.isEmpty != isShown)
+    }
+
+    @Test func onlyTheNewestCountsWhateverTheOrderOfArrival() throws {
+        let positions = [try position(1, at: 20), try position(1, at: 10), try position(2, at: 5)]
+        let expected = [positions[0], positions[2]]
+        for order in [positions, positions.reversed()] {
+            #expect(
+                snapshot(order, asOf: 30).positions(at: noon.advanced(by: 30), droppedAfterSeconds: 180) == expected)
+        }
+        let twins = [try position(3, at: 0, source: "b"), try position(3, at: 0, source: "a")]
+        for order in [twins, twins.reversed()] {
+            #expect(
+                snapshot(order, asOf: 1).positions(at: noon.advanced(by: 1), droppedAfterSeconds: 180) == [twins[1]])
+        }
+    }
+
+    @Test func whatIsNotRememberedIsNotGuessed() throws {
+        let snapshot = snapshot([try position(1, at: 20)], asOf: 30)
+        #expect(snapshot.positions(at: noon.advanced(by: 19), droppedAfterSeconds: 180) == nil)
+        #expect(snapshot.positions(at: noon.advanced(by: 30), droppedAfterSeconds: 601) == nil)
+    }
+}
+
+@Suite("Addresses of aircraft")
+struct ICAO24Tests {
+    @Test(arguments: [("4CA1fa", "4ca1fa"), ("000001", "000001"), ("ffffff", "ffffff")])
+    func sixDigitsOfEitherCase(text: String, written: String) { #expect(ICAO24(text)?.text == written) }
+
+    @Test(arguments: ["", "4ca1f", "4ca1fa0", "+4ca1f", "4ca1fg", "４ca1fa", " 4ca1f"])
+    func nothingElse(text: String) { #expect(ICAO24(text) == nil) }
+}

@@ -1,0 +1,186 @@
+import Testing
+import Turbulence
+
+@testable import BillowTimeline
+
+/// 2026-11-21T12:00:00Z.
+private let noon = Instant(clamping: 1_795_262_400)
+
+private func timeline(_ start: String?, _ end: String?, _ intervals: Int? = nil, now: Instant = noon) throws -> Timeline
+{
+    func point(_ text: String?) throws -> TimePoint? { try text.map { try #require(TimePoint($0)) } }
+    return try TimelineRequest(start: try point(start), end: try point(end), intervals: intervals)
+        .resolved(now: now, defaults: TimelineDefaults())
+}
+
+@Suite("Timeline arithmetic")
+struct TimelineTests {
+    @Test("six hours in ten intervals gives frames exactly 40 minutes apart")
+    func sixHours() throws {
+        let times = try timeline("-6h", "now", 10).times()
+        #expect(times.count == 10)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $1.seconds - $0.seconds == 2_400 })
+        #expect(times.first == noon.advanced(by: -21_600))
+        #expect(times.last == noon)
+    }
+
+    @Test(
+        "both ends are frames and all lie equally far apart, to the second", arguments: [2, 3, 7, 11, 13, 20, 499, 500])
+    func ends(count: Int) throws {
+        let timeline = try timeline("-4d", "+4d", count)
+        let times = timeline.times()
+        #expect(times.count == count)
+        #expect(times.first == timeline.start)
+        #expect(times.last == timeline.end)
+        let exact = Double(timeline.rangeSeconds) / Double(count - 1)
+        for (index, time) in times.enumerated() {
+            let offset = Double(time.seconds - timeline.start.seconds) - exact * Double(index)
+            #expect(offset <= 0 && offset > -1)
+        }
+    }
+
+    @Test("four days back to four days ahead spans now")
+    func fourDays() throws {
+        let timeline = try timeline("-4d", "P4D", 9)
+        #expect(timeline.times()[4] == noon)
+        #expect(timeline.rangeSeconds == 8 * 86_400)
+    }
+
+    @Test("one interval is one frame, at the end")
+    func oneFrame() throws {
+        #expect(try timeline("-2h", "now", 1).times() == [noon])
+        #expect(try timeline(nil, nil, 1).times() == [noon])
+    }
+
+    @Test("layers animate each at its own interval: radar of 6 min has 20 frames where satellite of 15 min has 9")
+    func ownIntervals() throws {
+        let timeline = try timeline("-2h", "now", 20)
+        #expect(timeline.times(updateInterval: 360).count == 20)
+        #expect(timeline.times(updateInterval: 900).count == 9)
+        #expect(timeline.times(updateInterval: 900)[1] == noon.advanced(by: -7_200 + 900))
+        #expect(timeline.times(updateInterval: 86_400) == [noon])
+    }
+
+    @Test("a stretch of few seconds never gives one instant twice")
+    func fewSeconds() throws {
+        let times = try timeline("-5s", "now", 500).times()
+        #expect(times.map(\.seconds) == Array(noon.seconds - 5...noon.seconds))
+    }
+
+    @Test("without ends the frames lie on round UTC times, and the last is live")
+    func anchored() throws {
+        let now = noon.advanced(by: 7 * 60)
+        let times = try timeline(nil, nil, now: now).times()
+        #expect(times.count == 13)
+        #expect(times.dropLast().allSatisfy { $0.seconds % 600 == 0 })
+        #expect(times.last == now)
+        #expect(times.dropLast().last == noon)
+        #expect(times.first == noon.advanced(by: -110 * 60))
+        // On the round time itself the live frame is one of them.
+        let round = try timeline(nil, nil, now: noon).times()
+        #expect(round.count == 13 && round.last == noon && round.allSatisfy { $0.seconds % 600 == 0 })
+    }
+
+    @Test("from minute to minute all frames but the live one stay")
+    func stay() throws {
+        var before = Set(try timeline(nil, nil, now: noon).times())
+        for minute in 1..<120 {
+            let times = Set(try timeline(nil, nil, now: noon.advanced(by: minute * 60)).times())
+            #expect(times.subtracting(before).count <= 2)
+            before = times
+        }
+    }
+
+    @Test("an end alone starts two hours before it, a start alone ends now")
+    func halves() throws {
+        #expect(try timeline(nil, "-1d").start == noon.advanced(by: -86_400 - 7_200))
+        #expect(try timeline("-30m", nil).end == noon)
+        #expect(try !timeline("-30m", nil).isAnchored)
+    }
+
+    @Test(
+        "what can't be a timeline is refused with the range that could",
+        arguments: [
+            ("now", "now", 13, "end", "after the start, 2026-11-21T12:00:00Z"),
+            ("now", "-2h", 13, "end", "after the start, 2026-11-21T12:00:00Z"),
+            ("-2h", "now", 0, "intervals", "from 1 to 500"),
+            ("-2h", "now", -1, "intervals", "from 1 to 500"),
+            ("-2h", "now", 10_000, "intervals", "from 1 to 500"),
+            (
+                "-3652d", "now", 13, "end",
+                "at most P366D after the start, 2017-11-22T12:00:00Z at the latest"
+            ),
+        ] as [(String, String, Int, String, String)])
+    func refused(start: String, end: String, intervals: Int, parameter: String, expected: String) throws {
+        let error = try #require(throws: ParameterError.self) { try timeline(start, end, intervals) }
+        #expect(error.parameter == parameter)
+        #expect(error.expected == expected)
+    }
+
+    @Test("more than twenty frames are advised against, and given")
+    func advice() throws {
+        #expect(try timeline("-2h", "now", 20).advice == nil)
+        #expect(try timeline("-2h", "now", 21).advice?.contains("20 or fewer") == true)
+        #expect(try timeline("-2h", "now", 21).times().count == 21)
+    }
+
+    @Test("going to one hour ago is inside, a second outside is refused")
+    func goTo() throws {
+        let timeline = try timeline("-2h", "now")
+        #expect(try timeline.goTo(noon.advanced(by: -3_600)) == noon.advanced(by: -3_600))
+        #expect(try timeline.goTo(timeline.start) == timeline.start)
+        #expect(try timeline.goTo(timeline.end) == timeline.end)
+        let error = try #require(throws: ParameterError.self) { try timeline.goTo(noon.advanced(by: 1)) }
+        #expect(error.expected == "from 2026-11-21T10:00:00Z to 2026-11-21T12:00:00Z")
+        #expect(throws: ParameterError.self) { try timeline.goTo(noon.advanced(by: -7_201)) }
+    }
+
+    @Test("the frame shown is the latest at or before, the nearest, or that very one")
+    func rules() throws {
+        let times = [0, 600, 1_200].map { noon.advanced(by: $0) }
+        func shown(_ rule: FrameRule, _ seconds: Int) -> Int? {
+            rule.frame(at: noon.advanced(by: seconds), of: times).map { $0.seconds - noon.seconds }
+        }
+        #expect(shown(.latest, -1) == nil)
+        #expect(shown(.latest, 0) == 0)
+        #expect(shown(.latest, 599) == 0)
+        #expect(shown(.latest, 9_000) == 1_200)
+        #expect(shown(.nearest, -1) == 0)
+        #expect(shown(.nearest, 300) == 0)
+        #expect(shown(.nearest, 301) == 600)
+        #expect(shown(.exact, 600) == 600)
+        #expect(shown(.exact, 601) == nil)
+        for rule in FrameRule.allCases { #expect(rule.frame(at: noon, of: []) == nil) }
+    }
+}
+
+@Suite("Points in time")
+struct TimePointTests {
+    @Test(
+        "offsets are read in every form",
+        arguments: [
+            ("now", 0), ("-2h", -7_200), ("+90m", 5_400), ("-4d", -345_600), ("30s", 30), ("-PT2H", -7_200),
+            ("PT0S", 0), ("-PT0S", 0), ("P1D", 86_400), ("P1DT2H30M5S", 95_405), ("-P1W", -604_800), (" 2h", 7_200),
+        ])
+    func offsets(text: String, seconds: Int) { #expect(TimePoint(text) == .offset(seconds: seconds)) }
+
+    @Test("instants are read with their zone")
+    func instants() {
+        #expect(TimePoint("2026-11-21T12:00:00Z") == .instant(noon))
+        #expect(TimePoint("2026-11-21T13:00:00+01:00") == .instant(noon))
+        #expect(TimePoint("20261121T120000Z") == .instant(noon))
+    }
+
+    @Test(
+        "anything else is not read",
+        arguments: [
+            "", "-", "P", "PT", "-P", "P1M", "P1Y", "PT1H2D", "--2h", "-2", "2x", "h", "1e3s", "٣h", "Now",
+            "2026-11-21T12:00:00", "2016-12-31T23:59:60Z", "2026-02-30T00:00:00Z", "99999999999h", "999999999d",
+            "-P9999999999D", "yesterday", "P1.5D", "-2h ", "\u{0}",
+        ])
+    func junk(text: String) { #expect(TimePoint(text) == nil) }
+
+    @Test(
+        "durations come back as they were written", arguments: [0, 1, 59, 60, 3_600, 7_200, 86_400, 95_405, 31_622_400])
+    func durations(seconds: Int) { #expect(ISODuration.seconds(ISODuration.text(seconds)) == seconds) }
+}

@@ -1,0 +1,53 @@
+public import BillowStore
+public import Turbulence
+
+/// A real store with something around it: whatever isn't said otherwise is the store's own.
+public protocol WrappedStore: Store {
+    var store: SQLiteStore { get }
+}
+
+extension WrappedStore {
+    public func head() async throws(StoreError) -> Head { try await store.head() }
+    public func sources() async throws(StoreError) -> [SourceRecord] { try await store.sources() }
+    public func register(_ source: SourceID, merge: MergeRule, simulated: Bool) async throws(StoreError) -> SourceRecord
+    { try await store.register(source, merge: merge, simulated: simulated) }
+    public func commit(_ batch: Batch) async throws(StoreError) -> BatchResult { try await store.commit(batch) }
+    public func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
+        try await store.cursors(of: source)
+    }
+    public func changes(since version: Version) async throws(StoreError) -> Changes {
+        try await store.changes(since: version)
+    }
+    public func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
+        try await store.rows(from: from, to: to, asOf: version)
+    }
+    public func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
+        -> [(row: ObservationRow, details: ObservationDetails)]
+    { try await store.page(after: after, from: from, to: to, limit: limit) }
+    public func extent() async throws(StoreError) -> ClosedRange<Instant>? { try await store.extent() }
+    public func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
+        try await store.details(of: keys)
+    }
+    public func observation(id: String) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)?
+    { try await store.observation(id: id) }
+    public func pilotReport(id: String) async throws(StoreError) -> PilotReport? {
+        try await store.pilotReport(id: id)
+    }
+    public func pilotReports(after: (Instant, String)?, from: Instant, to: Instant, limit: Int)
+        async throws(StoreError) -> [PilotReport]
+    { try await store.pilotReports(after: after, from: from, to: to, limit: limit) }
+    public func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
+        -> [PilotReport]
+    { try await store.pilotReports(from: from, to: to, asOf: version) }
+    public func areas(
+        _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
+    ) async throws(StoreError) -> [IssuedArea] {
+        try await store.areas(collection, from: from, to: to, asOf: version)
+    }
+    public func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
+        try await store.positions(from: from, to: to)
+    }
+    public func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
+        try await store.track(of: aircraft, from: from, to: to)
+    }
+}
