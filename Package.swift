@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .executable(name: "billow", targets: ["billow"]),
         .library(name: "SkyPath", targets: ["SkyPath"]),
+        .library(name: "OpenSky", targets: ["OpenSky"]),
         .library(name: "AviationWeather", targets: ["AviationWeather"]),
         .library(
             name: "BillowKernel", targets: ["Geometry", "Turbulence", "BillowSnapshot", "BillowRaster", "BillowTiles"]),
@@ -53,10 +54,23 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationWeather"], swiftSettings: strict),
+        .target(name: "WireJSON", swiftSettings: strict),
+        .target(
+            name: "WireHTTP",
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(
+            name: "OpenSky",
+            dependencies: [
+                "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
         .target(
             name: "SkyPath",
             dependencies: [
-                "Geometry", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Geometry", "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ], swiftSettings: strict),
@@ -72,7 +86,8 @@ let package = Package(
         .target(
             name: "UpstreamSimulator",
             dependencies: [
-                "Geometry", .product(name: "Hummingbird", package: "hummingbird"),
+                "Geometry", "WireJSON", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -135,7 +150,7 @@ let package = Package(
         .testTarget(
             name: "SkyPathTests",
             dependencies: [
-                "SkyPath", "UpstreamSimulator", "Geometry",
+                "SkyPath", "UpstreamSimulator", "Geometry", "WireHTTP", "WireJSON",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -1,4 +1,5 @@
 import Geometry
+import WireJSON
 
 /// Turns the members of a record into a record, or counts why not.
 struct RecordReader {

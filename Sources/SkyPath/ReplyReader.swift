@@ -1,4 +1,6 @@
 import Geometry
+import WireHTTP
+import WireJSON
 
 /// Reads the answers of the three calls. A broken record costs only itself; a broken text costs the whole answer,
 /// because half a picture must not pass for a picture.
@@ -109,7 +111,7 @@ struct ReplyReader {
     }
 
     /// What an error's body says; members that are missing or of another type are nil.
-    static func problem(status: Int, _ bytes: [UInt8], redacting secrets: [String]) -> SkyPathProblem {
+    static func problem(status: Int, _ bytes: [UInt8], redacting secrets: [Secret]) -> SkyPathProblem {
         var code: String?
         var message: String?
         func member(_ scanner: inout JSONScanner, _ key: JSONScanner.Key) throws(JSONScanner.Malformed) {
@@ -131,9 +133,7 @@ struct ReplyReader {
             }
         }
         func clean(_ text: String) -> String {
-            var text = text
-            for secret in secrets { text = text.replacing(secret, with: "[secret]") }
-            return String(text.prefix(500))
+            String(Secret.redacting(secrets, in: text).prefix(500))
         }
         return SkyPathProblem(status: status, code: code.map(clean), message: message.map(clean))
     }

@@ -3,6 +3,7 @@ import Foundation
 import Geometry
 import NIOCore
 import NIOHTTP1
+import WireHTTP
 
 /// Reads SkyPath's data API. Holds no state: each call is one exchange, retries and cursors are the caller's.
 ///
@@ -30,12 +31,7 @@ public struct SkyPathClient: Sendable {
     public static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
 
     /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until then.
-    public static var recommendedHTTPConfiguration: HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.timeout.connect = .seconds(10)
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return configuration
-    }
+    public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
 
     /// `POST /observations/v5/corridor`: the computed turbulence of an area, whole or what changed.
     public func corridor(_ query: SkyPathCorridorQuery) async throws(SkyPathError)
@@ -74,9 +70,6 @@ public struct SkyPathClient: Sendable {
 
     // MARK: The exchange
 
-    /// A refusal longer than this is not read to its end. Bytes.
-    private static let maximumProblemBytes = 64 * 1_024
-
     private func request(_ path: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: configuration.environment.baseURL + path)
         request.headers.add(name: configuration.wire.apiKeyHeader, value: configuration.apiKey.value)
@@ -103,71 +96,26 @@ public struct SkyPathClient: Sendable {
 
     /// The answer of a 200, within the timeout.
     private func exchange(_ request: HTTPClientRequest) async throws(SkyPathError) -> Answer {
-        let timeout = configuration.timeout
+        let answer: Exchange.Answer
         do {
-            return try await withThrowingTaskGroup(of: Answer?.self) { group in
-                group.addTask { try await fetch(request) }
-                group.addTask {
-                    try await Task.sleep(for: timeout)
-                    return nil
-                }
-                defer { group.cancelAll() }
-                guard let first = try await group.next(), let answer = first else {
-                    throw SkyPathError.timeout
-                }
-                return answer
-            }
+            answer = try await Exchange(
+                httpClient: httpClient, timeout: configuration.timeout,
+                maximumBodyBytes: configuration.maximumBodyBytes, secrets: secrets
+            ).answer(to: request)
         } catch {
-            throw translated(error)
+            throw SkyPathError(error)
         }
+        guard answer.status == 200 else { throw refusal(answer) }
+        let mark = answer.headers.first(name: configuration.wire.simulatedHeader)
+        return Answer(bytes: answer.bytes, isSimulated: mark.map { $0.lowercased() != "false" } ?? false)
     }
 
-    private func fetch(_ request: HTTPClientRequest) async throws -> Answer {
-        // The task group keeps the time, body included; this deadline is only out of the way.
-        let response = try await httpClient.execute(request, deadline: .distantFuture)
-        let status = Int(response.status.code)
-        guard status == 200 else { throw await refusal(response, status: status) }
-        let limit = configuration.maximumBodyBytes
-        if let length = response.headers.first(name: "content-length").flatMap({ Int($0) }),
-            length > limit
-        {
-            throw SkyPathError.tooLarge(limitBytes: limit)
-        }
-        var bytes: [UInt8] = []
-        do {
-            for try await chunk in response.body {
-                guard bytes.count + chunk.readableBytes <= limit else {
-                    throw SkyPathError.tooLarge(limitBytes: limit)
-                }
-                bytes.append(contentsOf: chunk.readableBytesView)
-            }
-        } catch let error as SkyPathError {
-            throw error
-        } catch {
-            // A connection that ends inside the body is a cut-off answer, not an unreachable host.
-            if case .unreachable = translated(error) { throw SkyPathError.unreadable(.truncated) }
-            throw error
-        }
-        let mark = response.headers.first(name: configuration.wire.simulatedHeader)
-        return Answer(bytes: bytes, isSimulated: mark.map { $0.lowercased() != "false" } ?? false)
-    }
+    private var secrets: [Secret] { [configuration.apiKey, configuration.accessToken].compactMap { $0 } }
 
-    private func refusal(_ response: HTTPClientResponse, status: Int) async -> SkyPathError {
-        var bytes: [UInt8] = []
-        do {
-            for try await chunk in response.body {
-                bytes.append(
-                    contentsOf: chunk.readableBytesView.prefix(
-                        SkyPathClient.maximumProblemBytes - bytes.count))
-                if bytes.count >= SkyPathClient.maximumProblemBytes { break }
-            }
-        } catch {
-            // The status alone says what matters; a cancelled task is told by the status too late to matter.
-            if Task.isCancelled { return .cancelled }
-        }
-        let secrets = [configuration.apiKey.value, configuration.accessToken?.value].compactMap { $0 }
-        let problem = ReplyReader.problem(status: status, bytes, redacting: secrets)
-        let retryAfter = response.headers.first(name: "retry-after").flatMap {
+    private func refusal(_ answer: Exchange.Answer) -> SkyPathError {
+        let status = answer.status
+        let problem = ReplyReader.problem(status: status, answer.bytes, redacting: secrets)
+        let retryAfter = answer.headers.first(name: "retry-after").flatMap {
             RetryAfter.seconds($0, now: now())
         }
         switch status {
@@ -182,27 +130,17 @@ public struct SkyPathClient: Sendable {
         default: return .unexpectedStatus(status)
         }
     }
+}
 
-    /// Translates what the HTTP client throws, once, here.
-    private func translated(_ error: any Error) -> SkyPathError {
-        if let error = error as? SkyPathError { return error }
-        if error is CancellationError { return .cancelled }
-        guard let error = error as? HTTPClientError else { return .unreachable(redacted("\(error)")) }
-        switch error {
-        case .cancelled: return .cancelled
-        case .deadlineExceeded, .readTimeout, .writeTimeout: return .timeout
-        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout:
-            return .unreachable("no connection in time")
-        case .remoteConnectionClosed: return .unreachable("the connection was closed without an answer")
-        default: return .unreachable(redacted(error.shortDescription))
-        }
-    }
-
-    private func redacted(_ text: String) -> String {
-        var text = text.replacing(configuration.apiKey.value, with: "[secret]")
-        if let token = configuration.accessToken {
-            text = text.replacing(token.value, with: "[secret]")
-        }
-        return String(text.prefix(300))
+extension SkyPathError {
+    fileprivate init(_ failure: Exchange.Failure) {
+        self =
+            switch failure {
+            case .truncated: .unreadable(.truncated)
+            case .tooLarge(let limit): .tooLarge(limitBytes: limit)
+            case .timeout: .timeout
+            case .unreachable(let reason): .unreachable(reason)
+            case .cancelled: .cancelled
+            }
     }
 }

@@ -1,3 +1,5 @@
+public import WireHTTP
+
 /// Which SkyPath is asked.
 ///
 /// Source: facts/skypath.md section 2.
@@ -15,7 +17,7 @@ public enum SkyPathEnvironment: Sendable, Hashable {
         case .staging: "https://staging-api.skypath.io"
         case .production: "https://api.skypath.io"
         case .custom(let url):
-            String(url.reversed().drop { $0 == "/" }.reversed())
+            BaseURL.trimmed(url)
         }
     }
 
@@ -66,23 +68,7 @@ public struct SkyPathConfiguration: Sendable {
 
     /// Everything that is wrong, a sentence each; empty where it can be used.
     public var problems: [String] {
-        var problems: [String] = []
-        let url = environment.baseURL
-        let isPlain = url.hasPrefix("http://")
-        let rest = url.drop { $0 != "/" }.dropFirst(2)
-        let authority = rest.prefix { $0 != "/" }
-        if !isPlain, !url.hasPrefix("https://") {
-            problems.append("the base URL must begin with https://: \(url)")
-        }
-        if authority.isEmpty || authority.contains("@") || url.contains("?") || url.contains("#")
-            || !url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        {
-            problems.append(
-                "the base URL must be https://host[:port][/path], without user, query or fragment")
-        } else if isPlain, !allowsPlainHTTP, !SkyPathConfiguration.isThisMachine(authority) {
-            problems.append(
-                "the key would go over plain HTTP to \(authority): use https, or set allowsPlainHTTP")
-        }
+        var problems = BaseURL.problems(environment.baseURL, allowsPlainHTTP: allowsPlainHTTP)
         if timeout <= .zero { problems.append("the timeout must be above 0: \(timeout)") }
         if maximumBodyBytes < 1 {
             problems.append("the maximum body must be at least 1 byte: \(maximumBodyBytes)")
@@ -91,12 +77,6 @@ public struct SkyPathConfiguration: Sendable {
             problems.append("the overlap of deltas must be at least 0")
         }
         return problems
-    }
-
-    private static func isThisMachine(_ authority: Substring) -> Bool {
-        if authority.hasPrefix("[::1]") { return true }
-        let host = authority.prefix { $0 != ":" }
-        return host == "localhost" || host.hasPrefix("127.")
     }
 }
 

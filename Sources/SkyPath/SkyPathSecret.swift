@@ -1,21 +1,5 @@
-/// A key or token. Prints as `[secret]` wherever it is interpolated, dumped or reflected.
-public struct SkyPathSecret: Sendable, Hashable, CustomStringConvertible,
-    CustomDebugStringConvertible,
-    CustomReflectable
-{
-    let value: String
+// `Secret` belongs to what a user of this library names, without a second import.
+@_exported public import WireHTTP
 
-    /// nil unless 1 to 8,192 visible ASCII characters, which is what fits a header.
-    public init?(_ value: String) {
-        guard !value.isEmpty, value.utf8.count <= 8_192,
-            value.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else {
-            return nil
-        }
-        self.value = value
-    }
-
-    public var description: String { "[secret]" }
-    public var debugDescription: String { "[secret]" }
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+/// A key or token of SkyPath's.
+public typealias SkyPathSecret = Secret

@@ -6,6 +6,8 @@ final class SimulatorState: Sendable {
     private struct Inner {
         var picture: Picture?
         var fault: Fault?
+        /// The only upstream that misbehaves; nil: all.
+        var faulty: SimulatedUpstream?
         /// How many more calls the fault touches; nil: all.
         var remaining: Int?
         /// Calls answered under the present fault.
@@ -21,18 +23,21 @@ final class SimulatorState: Sendable {
         let body: [UInt8]
     }
 
-    private let world: World
+    let world: World
+    /// Unix seconds.
+    let startedAt: Int
     private let clock: @Sendable () -> Int
     private let inner: Mutex<Inner>
 
     init(_ configuration: UpstreamSimulator.Configuration) {
         world = World(seed: configuration.seed, flights: configuration.flights)
         clock = configuration.clock
+        startedAt = configuration.clock()
         inner = Mutex(Inner(fault: configuration.fault))
     }
 
     /// The clock, held between 1970 and 2100 so that arithmetic with it is safe.
-    private var now: Int {
+    var now: Int {
         min(max(clock(), Picture.keptSeconds + Flight.longestDuration), 4_102_444_800)
     }
 
@@ -70,8 +75,9 @@ final class SimulatorState: Sendable {
     var calls: Int { inner.withLock { $0.calls } }
     var currentFault: Fault? { inner.withLock { $0.fault } }
 
-    func setFault(_ fault: Fault?, count: Int?) {
+    func setFault(_ fault: Fault?, count: Int?, of upstream: SimulatedUpstream?) {
         inner.withLock { inner in
+            inner.faulty = upstream
             inner.fault = count.map { $0 < 1 } == true ? nil : fault
             inner.remaining = count
             inner.underFault = 0
@@ -79,10 +85,10 @@ final class SimulatorState: Sendable {
     }
 
     /// The fault that touches this data call, which is counted.
-    func faultOfCall() -> Fault? {
+    func faultOfCall(of upstream: SimulatedUpstream) -> Fault? {
         inner.withLock { inner in
             inner.calls += 1
-            guard let fault = inner.fault else { return nil }
+            guard let fault = inner.fault, inner.faulty ?? upstream == upstream else { return nil }
             inner.underFault += 1
             if fault == .sessionRevoked, inner.underFault == 1 { return nil }
             if let remaining = inner.remaining {

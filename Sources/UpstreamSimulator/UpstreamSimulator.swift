@@ -5,8 +5,9 @@ public import Logging
 import NIOCore
 public import ServiceLifecycle
 
-/// A SkyPath look-alike over real HTTP: the v5 corridor call, the v5 bulk hexagons call and the v4 tick call, over a
-/// deterministic moving world, with faults on demand. Its data is invented; never mix it with real data.
+/// Look-alikes of the upstreams over real HTTP, under one base URL: SkyPath (the v5 corridor call, the v5 bulk hexagons call
+/// and the v4 tick call) and OpenSky (all its services), over a deterministic moving world, with faults on demand. Its data
+/// is invented, or captured and moved in time; never mix it with real data.
 ///
 /// Two simulators of the same seed, number of flights and clock give the same answers, whenever they were started.
 /// Source of the wire format: `facts/skypath.md` sections 5–7 and the gap-filling profile of section 14.
@@ -27,6 +28,14 @@ public struct UpstreamSimulator: Service {
         /// The pause between the pieces of a slow body.
         public var dripInterval: Duration
         public var fault: Fault?
+        /// Captured answers, served in place of the simulated ones.
+        public var replay: Replay?
+        /// The OpenSky API client that it knows.
+        public var openSkyClientID: String
+        public var openSkyClientSecret: String
+        /// OpenSky credits of a day, in each bucket, with and without a token; nil counts none.
+        public var openSkyCredits: Int?
+        public var openSkyAnonymousCredits: Int?
         /// Unix seconds.
         public var clock: @Sendable () -> Int
 
@@ -35,6 +44,8 @@ public struct UpstreamSimulator: Service {
             apiKey: String = "demo",
             areaLimitKm2: Double? = 7_500, identicalCallsPerMinute: Int? = nil,
             dripInterval: Duration = .milliseconds(500), fault: Fault? = nil,
+            replay: Replay? = nil, openSkyClientID: String = "demo", openSkyClientSecret: String = "demo",
+            openSkyCredits: Int? = nil, openSkyAnonymousCredits: Int? = nil,
             clock: @escaping @Sendable () -> Int = UpstreamSimulator.systemClock
         ) {
             self.seed = seed
@@ -46,6 +57,11 @@ public struct UpstreamSimulator: Service {
             self.identicalCallsPerMinute = identicalCallsPerMinute
             self.dripInterval = dripInterval
             self.fault = fault
+            self.replay = replay
+            self.openSkyClientID = openSkyClientID
+            self.openSkyClientSecret = openSkyClientSecret
+            self.openSkyCredits = openSkyCredits
+            self.openSkyAnonymousCredits = openSkyAnonymousCredits
             self.clock = clock
         }
     }
@@ -66,12 +82,20 @@ public struct UpstreamSimulator: Service {
 
     /// Serves until cancelled or gracefully shut down. Six hours of the past are built before the port opens.
     ///
-    /// - Throws: what binding the port throws.
+    /// - Throws: what binding the port throws, and `ReplayError`.
     public func run() async throws {
-        state.warmUp()
         let port = port
+        let router: Router<SimulatorContext>
+        do {
+            router = try SimulatorRoutes(configuration: configuration, state: state, replay: configuration.replay)
+                .router()
+        } catch {
+            port.fail(error)
+            throw error
+        }
+        state.warmUp()
         let application = Application(
-            router: SimulatorRoutes(configuration: configuration, state: state).router(),
+            router: router,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
                 serverName: "upstream-simulator"),
@@ -93,8 +117,12 @@ public struct UpstreamSimulator: Service {
 
     /// From now on misbehaves so; nil behaves well again.
     ///
-    /// - Parameter count: After this many calls that it touched, the fault goes away by itself; nil never.
-    public func setFault(_ fault: Fault?, count: Int? = nil) { state.setFault(fault, count: count) }
+    /// - Parameters:
+    ///   - count: After this many calls that it touched, the fault goes away by itself; nil never.
+    ///   - upstream: Only this one misbehaves; nil: all.
+    public func setFault(_ fault: Fault?, count: Int? = nil, of upstream: SimulatedUpstream? = nil) {
+        state.setFault(fault, count: count, of: upstream)
+    }
 
     /// The fault in force.
     public var fault: Fault? { state.currentFault }

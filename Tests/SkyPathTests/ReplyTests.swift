@@ -2,6 +2,9 @@ import Foundation
 import Geometry
 import Testing
 
+import WireHTTP
+import WireJSON
+
 @testable import SkyPath
 
 @Suite struct ReplyTests {
@@ -172,7 +175,7 @@ import Testing
 
     @Test func anErrorBodyIsReadHoweverItComes() {
         func problem(_ text: String) -> SkyPathProblem {
-            ReplyReader.problem(status: 400, Array(text.utf8), redacting: ["hunter2"])
+            ReplyReader.problem(status: 400, Array(text.utf8), redacting: [Secret("hunter2")].compactMap { $0 })
         }
         let envelope =
             #"{"data":{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request","message":"body must have required property 'corridor'"},"meta":{},"links":{},"warnings":{}}"#

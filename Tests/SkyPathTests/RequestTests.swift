@@ -4,6 +4,8 @@ import NIOCore
 import NIOHTTP1
 import Testing
 import UpstreamSimulator
+import WireHTTP
+import WireJSON
 
 @testable import SkyPath
 

@@ -16,20 +16,34 @@ struct SimulatorContext: RequestContext {
     }
 }
 
-/// The routes: data calls behind the key, health and control without it.
+/// The routes: SkyPath's data calls behind its key, the other upstreams' beside them, health and control without one.
 struct SimulatorRoutes: Sendable {
     let configuration: UpstreamSimulator.Configuration
     let state: SimulatorState
+    /// What is served instead of the simulated world, by the upstreams that have something there.
+    var replay: Replay?
 
     /// Larger requests are cut off: 250 vertices fit many times.
     private static let maximumRequestBytes = 256 * 1_024
     private static let apiKeyHeader = HTTPField.Name("x-api-key")
 
-    func router() -> Router<SimulatorContext> {
+    private var transport: Transport { Transport(dripInterval: configuration.dripInterval) }
+
+    /// - Throws: `ReplayError`, where a captured answer can't be read.
+    func router() throws(ReplayError) -> Router<SimulatorContext> {
         let router = Router(context: SimulatorContext.self)
         router.add(middleware: SimulatedMark())
-        let calls = DataCalls(configuration: configuration, state: state)
+        addSkyPath(to: router)
+        try OpenSkyRoutes(configuration, state: state, transport: transport, replay: replay).add(to: router)
         router.get("health") { _, _ in JSONText.response(ByteBuffer(string: #"{"status":"ok"}"#)) }
+        router.post("_simulator/fault") { request, _ in setFault(request) }
+        router.get("_simulator/fault") { _, _ in faultResponse() }
+        router.post("_simulator/report") { request, _ in inject(request) }
+        return router
+    }
+
+    private func addSkyPath(to router: Router<SimulatorContext>) {
+        let calls = DataCalls(configuration: configuration, state: state)
         router.post("observations/v5/corridor") { request, context in
             try await answer(request, context) { body, fault throws(Refusal) in
                 try calls.corridor(body, fault: fault)
@@ -52,10 +66,6 @@ struct SimulatorRoutes: Sendable {
                 }
             }
         }
-        router.post("_simulator/fault") { request, _ in setFault(request) }
-        router.get("_simulator/fault") { _, _ in faultResponse() }
-        router.post("_simulator/report") { request, _ in inject(request) }
-        return router
     }
 
     // MARK: Data calls
@@ -66,11 +76,11 @@ struct SimulatorRoutes: Sendable {
         _ content: (ByteBuffer, Fault?) throws(Refusal) -> ByteBuffer
     ) async throws -> Response {
         let body = try await request.body.collect(upTo: SimulatorRoutes.maximumRequestBytes)
-        let fault = state.faultOfCall()
+        let fault = state.faultOfCall(of: .skyPath)
         do throws(Refusal) {
             try check(request, body, fault)
             let text = try content(body, fault)
-            return try await transport(text, fault, context)
+            return await transport.response(text, fault, context)
         } catch {
             return error.response
         }
@@ -114,54 +124,9 @@ struct SimulatorRoutes: Sendable {
         }
     }
 
-    /// What the transport faults do to a good answer.
-    private func transport(
-        _ text: ByteBuffer, _ fault: Fault?, _ context: SimulatorContext
-    ) async throws(Refusal) -> Response {
-        let half = text.getSlice(at: text.readerIndex, length: text.readableBytes / 2) ?? ByteBuffer()
-        switch fault {
-        case .truncatedBody:
-            var response = JSONText.response(text)
-            response.body = ResponseBody(contentLength: text.readableBytes) { writer in
-                try await writer.write(half)
-                throw BrokenConnection()
-            }
-            return response
-        case .cutJSON: return JSONText.response(half)
-        case .slowBody:
-            let pause = configuration.dripInterval
-            var response = JSONText.response(text)
-            response.body = ResponseBody(contentLength: text.readableBytes) { writer in
-                var rest = text
-                let piece = max(16, text.readableBytes / 20)
-                while let next = rest.readSlice(length: min(piece, rest.readableBytes)),
-                    next.readableBytes > 0
-                {
-                    try await writer.write(next)
-                    try await Task.sleep(for: pause)
-                }
-                try await writer.finish(nil)
-            }
-            return response
-        case .htmlPage:
-            return Response(
-                status: .ok, headers: [.contentType: "text/html"],
-                body: ResponseBody(
-                    byteBuffer: ByteBuffer(string: "<!DOCTYPE html><html><body>Please log in</body></html>")))
-        case .emptyBody: return JSONText.response(ByteBuffer())
-        case .connectionReset:
-            // Closed already is as good. The answer that follows finds no connection.
-            try? await context.channel.close().get()
-            return Response(status: .ok)
-        default: return JSONText.response(text)
-        }
-    }
-
-    private struct BrokenConnection: Error {}
-
     // MARK: Control
 
-    /// `POST /_simulator/fault?name=…&count=…`: 200, or 400 naming the faults. `name=none` behaves well again.
+    /// `POST /_simulator/fault?name=…&count=…&upstream=…`: 200, or 400 naming the faults. `name=none` behaves well again.
     private func setFault(_ request: Request) -> Response {
         let name = request.uri.queryParameters["name"].map { String($0) } ?? ""
         let countText = request.uri.queryParameters["count"].map { String($0) }
@@ -174,7 +139,13 @@ struct SimulatorRoutes: Sendable {
             let names = Fault.allCases.map(\.rawValue).joined(separator: ", ")
             return Refusal.validation("querystring/name must be one of none, \(names)").response
         }
-        state.setFault(fault, count: count)
+        let upstreamText = request.uri.queryParameters["upstream"].map { String($0) }
+        let upstream = upstreamText.flatMap { SimulatedUpstream(rawValue: $0) }
+        guard upstreamText == nil || upstream != nil else {
+            let names = SimulatedUpstream.allCases.map(\.rawValue).joined(separator: ", ")
+            return Refusal.validation("querystring/upstream must be one of \(names)").response
+        }
+        state.setFault(fault, count: count, of: upstream)
         return faultResponse()
     }
 

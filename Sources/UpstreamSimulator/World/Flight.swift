@@ -12,6 +12,9 @@ struct Flight: Sendable {
     let cruise: Int
     /// Thousands of feet from halfway on: long flights climb as they grow lighter.
     let laterCruise: Int
+    /// ICAO location indicators.
+    let origin: String
+    let destination: String
 
     private let from: Vector
     /// The direction at right angles to `from`, towards the destination.
@@ -44,6 +47,8 @@ struct Flight: Sendable {
     ) {
         self.id = id
         self.departure = departure
+        origin = airports[route.origin].icao
+        destination = airports[route.destination].icao
         from = Vector(airports[route.origin].place)
         let to = Vector(airports[route.destination].place)
         pole = from.cross(to).normalized

@@ -4,6 +4,7 @@ import BillowServer
 import BillowStore
 import Foundation
 import NIOCore
+import UpstreamSimulator
 
 /// How a command ends that can't do what it was asked: one clear message, and the exit status of its kind.
 ///
@@ -44,6 +45,7 @@ struct Failure: Error {
             } else {
                 self.init(.inputOutput, error.description)
             }
+        case let error as ReplayError: self.init(.data, error.description)
         case let error as ImportFileError: self.init(.inputOutput, error.description)
         case let problem as Problem: self.init(.usage, problem.detail)
         case let error as any CustomStringConvertible: self.init(.software, error.description)

@@ -7,8 +7,9 @@ public import UpstreamSimulator
 
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Answer as SkyPath's API would, about a simulated world.",
-        discussion: "Faults can be changed while it runs: POST /_simulator/fault?name=NAME[&count=N], or name=none.")
+        abstract: "Answer as the upstreams would, about a simulated world or from captured answers.",
+        discussion: "Faults can be changed while it runs: POST /_simulator/fault?name=NAME[&count=N][&upstream=NAME], "
+            + "or name=none.")
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
@@ -28,6 +29,9 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "A fault to begin with: \(Fault.allCases.map(\.rawValue).joined(separator: ", ")).")
     var fault: Fault?
 
+    @Option(help: "A folder of captured answers to serve instead, their times moved to now.")
+    var replay: String?
+
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port is \(port); it must be 0 to 65535") }
         guard (0...5_000).contains(flights) else {
@@ -38,8 +42,10 @@ struct Simulate: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reported {
             let logger = Logs.start(level: "info")
+            let replay = try replay.map { (folder) throws(ReplayError) in try Replay(folder: folder) }
             let simulator = UpstreamSimulator(
-                .init(seed: seed, host: host, port: port, flights: flights, apiKey: apiKey, fault: fault),
+                .init(
+                    seed: seed, host: host, port: port, flights: flights, apiKey: apiKey, fault: fault, replay: replay),
                 logger: logger)
             let configuration = ServiceGroupConfiguration(
                 services: [simulator], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)

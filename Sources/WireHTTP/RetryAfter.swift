@@ -1,13 +1,13 @@
 /// The `Retry-After` header.
 ///
 /// Source: RFC 9110 sections 10.2.3 and 5.6.7
-enum RetryAfter {
+package enum RetryAfter {
     /// A longer wait is taken as a day.
-    static let longestSeconds = 86_400
+    package static let longestSeconds = 86_400
 
     /// Seconds to wait, 0…86,400, of either form; nil where it is neither. Of the dates only IMF-fixdate, the one form
     /// that may be sent.
-    static func seconds(_ text: String, now: Int) -> Int? {
+    package static func seconds(_ text: String, now: Int) -> Int? {
         let text = text.split(separator: " ").joined(separator: " ")
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             return min(Int(text) ?? longestSeconds, longestSeconds)
@@ -16,7 +16,7 @@ enum RetryAfter {
     }
 
     /// Unix seconds of `Sun, 06 Nov 1994 08:49:37 GMT`.
-    static func date(_ text: String) -> Int? {
+    package static func date(_ text: String) -> Int? {
         let parts = text.split(separator: " ")
         guard parts.count == 6, parts[5] == "GMT", parts[0].count == 4, parts[0].last == ",",
             let day = number(parts[1], digits: 2), (1...31).contains(day),

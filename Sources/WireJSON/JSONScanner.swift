@@ -2,15 +2,17 @@
 ///
 /// Strict as RFC 8259 says, except that bytes inside strings are not checked to be UTF-8 (they are repaired where they
 /// are shown). Nesting is limited.
-struct JSONScanner {
-    struct Malformed: Error, Hashable {
-        let atByte: Int
+package struct JSONScanner {
+    package struct Malformed: Error, Hashable {
+        package let atByte: Int
+
+        fileprivate init(atByte: Int) { self.atByte = atByte }
     }
 
     /// One value; arrays and objects are passed over whole.
-    enum Value {
+    package enum Value {
         case null
-        case bool
+        case bool(Bool)
         case integer(Int)
         case double(Double)
         /// The bytes between the quotes, and whether any is an escape.
@@ -20,15 +22,16 @@ struct JSONScanner {
     }
 
     private let bytes: [UInt8]
-    private(set) var position = 0
+    /// The next byte to be read.
+    package private(set) var position = 0
     private static let deepest = 64
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     // MARK: Structure
 
     /// The next byte that is not white space, not consumed; nil at the end.
-    mutating func peek() -> UInt8? {
+    package mutating func peek() -> UInt8? {
         while position < bytes.count {
             let byte = bytes[position]
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
@@ -45,7 +48,7 @@ struct JSONScanner {
     }
 
     /// Goes through an object, which must come next. `member` must consume exactly the member's value.
-    mutating func object(
+    package mutating func object(
         _ member: (inout JSONScanner, Key) throws(Malformed) -> Void
     ) throws(Malformed) {
         try take(UInt8(ascii: "{"))
@@ -69,7 +72,7 @@ struct JSONScanner {
     }
 
     /// Goes through an array, which must come next. `element` must consume exactly one value.
-    mutating func array(_ element: (inout JSONScanner) throws(Malformed) -> Void) throws(Malformed) {
+    package mutating func array(_ element: (inout JSONScanner) throws(Malformed) -> Void) throws(Malformed) {
         try take(UInt8(ascii: "["))
         if peek() == UInt8(ascii: "]") {
             position += 1
@@ -88,17 +91,22 @@ struct JSONScanner {
     }
 
     /// Nothing but white space may follow.
-    mutating func end() throws(Malformed) {
+    package mutating func end() throws(Malformed) {
         guard peek() == nil else { throw malformed }
     }
 
     /// A member's name.
-    struct Key {
-        let range: Range<Int>
-        let escaped: Bool
+    package struct Key {
+        package let range: Range<Int>
+        package let escaped: Bool
+
+        fileprivate init(range: Range<Int>, escaped: Bool) {
+            self.range = range
+            self.escaped = escaped
+        }
     }
 
-    func matches(_ key: Key, _ name: [UInt8]) -> Bool {
+    package func matches(_ key: Key, _ name: [UInt8]) -> Bool {
         if key.escaped { return text(key.range, escaped: true).utf8.elementsEqual(name) }
         guard key.range.count == name.count else { return false }
         var at = key.range.lowerBound
@@ -111,7 +119,7 @@ struct JSONScanner {
 
     // MARK: Values
 
-    mutating func value(depth: Int = 0) throws(Malformed) -> Value {
+    package mutating func value(depth: Int = 0) throws(Malformed) -> Value {
         guard let byte = peek() else { throw malformed }
         switch byte {
         case UInt8(ascii: "\""):
@@ -127,10 +135,10 @@ struct JSONScanner {
             return .array
         case UInt8(ascii: "t"):
             try literal("true")
-            return .bool
+            return .bool(true)
         case UInt8(ascii: "f"):
             try literal("false")
-            return .bool
+            return .bool(false)
         case UInt8(ascii: "n"):
             try literal("null")
             return .null
@@ -248,7 +256,7 @@ struct JSONScanner {
     // MARK: Content of strings
 
     /// A string's text, with escapes resolved and bad UTF-8 repaired.
-    func text(_ range: Range<Int>, escaped: Bool) -> String {
+    package func text(_ range: Range<Int>, escaped: Bool) -> String {
         guard escaped else { return String(decoding: bytes[range], as: UTF8.self) }
         var units: [UInt16] = []
         var at = range.lowerBound
@@ -284,7 +292,7 @@ struct JSONScanner {
     }
 
     /// A string of 1 to 16 hexadecimal digits as a number; nil where it is anything else.
-    func hexadecimal(_ range: Range<Int>) -> UInt64? {
+    package func hexadecimal(_ range: Range<Int>) -> UInt64? {
         guard (1...16).contains(range.count) else { return nil }
         var value: UInt64 = 0
         for byte in bytes[range] {
@@ -295,7 +303,7 @@ struct JSONScanner {
     }
 
     /// A string of 1 to 9 decimal digits as a number; nil where it is anything else.
-    func decimal(_ range: Range<Int>) -> Int? {
+    package func decimal(_ range: Range<Int>) -> Int? {
         guard (1...9).contains(range.count) else { return nil }
         var value = 0
         for byte in bytes[range] {
@@ -317,7 +325,7 @@ struct JSONScanner {
 
 extension JSONScanner.Value {
     /// A whole number, written as one or as `38.0`; nil for anything else.
-    var integer: Int? {
+    package var integer: Int? {
         switch self {
         case .integer(let value): value
         case .double(let value): Int(exactly: value)
@@ -325,7 +333,7 @@ extension JSONScanner.Value {
         }
     }
 
-    var double: Double? {
+    package var double: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .double(let value): value

@@ -1,0 +1,101 @@
+/// A state vector as it goes out: what queries look at and the clock moves, and the rest as text.
+struct OpenSkyVector: Sendable {
+    /// Six lower-case hexadecimal digits.
+    var icao24: String
+    /// Columns 0 to 2 as JSON: address, callsign, country.
+    var head: String
+    /// Unix seconds.
+    var timePosition: Int?
+    var lastContact: Int
+    /// Degrees.
+    var longitude: Double?
+    var latitude: Double?
+    /// Columns 5 to 16 as JSON: longitude to position source.
+    var tail: String
+    var category: Int
+
+    /// Source: facts/opensky.md, `states` reply.
+    func json(extended: Bool) -> String {
+        "[\(head),\(timePosition.map(String.init) ?? "null"),\(lastContact),\(tail)\(extended ? ",\(category)" : "")]"
+    }
+
+    func moved(by seconds: Int) -> OpenSkyVector {
+        var moved = self
+        moved.timePosition = timePosition.map { $0 + seconds }
+        moved.lastContact += seconds
+        return moved
+    }
+}
+
+/// A flight as it goes out.
+struct OpenSkyFlight: Sendable, Decodable {
+    var icao24: String
+    /// Unix seconds.
+    var firstSeen: Int
+    var lastSeen: Int
+    var estDepartureAirport: String?
+    var estArrivalAirport: String?
+    var callsign: String?
+    /// Metres.
+    var estDepartureAirportHorizDistance: Int?
+    var estDepartureAirportVertDistance: Int?
+    var estArrivalAirportHorizDistance: Int?
+    var estArrivalAirportVertDistance: Int?
+    var departureAirportCandidatesCount: Int
+    var arrivalAirportCandidatesCount: Int
+
+    /// Source: facts/opensky.md, Flight object.
+    var json: String {
+        func text(_ value: String?) -> String { value.map { "\"\($0)\"" } ?? "null" }
+        func number(_ value: Int?) -> String { value.map(String.init) ?? "null" }
+        return #"{"icao24":"\#(icao24)","firstSeen":\#(firstSeen),"estDepartureAirport":\#(text(estDepartureAirport)),"#
+            + #""lastSeen":\#(lastSeen),"estArrivalAirport":\#(text(estArrivalAirport)),"callsign":\#(text(callsign)),"#
+            + #""estDepartureAirportHorizDistance":\#(number(estDepartureAirportHorizDistance)),"#
+            + #""estDepartureAirportVertDistance":\#(number(estDepartureAirportVertDistance)),"#
+            + #""estArrivalAirportHorizDistance":\#(number(estArrivalAirportHorizDistance)),"#
+            + #""estArrivalAirportVertDistance":\#(number(estArrivalAirportVertDistance)),"#
+            + #""departureAirportCandidatesCount":\#(departureAirportCandidatesCount),"#
+            + #""arrivalAirportCandidatesCount":\#(arrivalAirportCandidatesCount)}"#
+    }
+
+    func moved(by seconds: Int) -> OpenSkyFlight {
+        var moved = self
+        moved.firstSeen += seconds
+        moved.lastSeen += seconds
+        return moved
+    }
+}
+
+/// A track as it goes out.
+struct OpenSkyTrack: Sendable {
+    struct Waypoint: Sendable {
+        /// Unix seconds.
+        var time: Int
+        /// Latitude, longitude, altitude, heading, whether on the ground; as JSON.
+        var tail: String
+    }
+
+    var icao24: String
+    var callsign: String?
+    /// At least one, in the order of their times.
+    var path: [Waypoint]
+
+    /// Start and end are written in exponent form, as the real service does.
+    ///
+    /// Source: facts/opensky.md, Track object.
+    var json: String {
+        func exponent(_ seconds: Int) -> String {
+            let digits = String(seconds)
+            return "\(digits.prefix(1)).\(digits.dropFirst())E\(digits.count - 1)"
+        }
+        return #"{"icao24":"\#(icao24)","callsign":\#(callsign.map { "\"\($0)\"" } ?? "null"),"#
+            + #""startTime":\#(exponent(path.first?.time ?? 0)),"endTime":\#(exponent(path.last?.time ?? 0)),"#
+            + #""path":["# + path.map { "[\($0.time),\($0.tail)]" }.joined(separator: ",") + "]}"
+    }
+
+    func moved(by seconds: Int) -> OpenSkyTrack {
+        var moved = self
+        moved.path = path.map { Waypoint(time: $0.time + seconds, tail: $0.tail) }
+        return moved
+    }
+}

@@ -1,0 +1,129 @@
+package import AsyncHTTPClient
+import Foundation
+import NIOCore
+package import NIOHTTP1
+
+/// One call of an upstream and its whole answer, within a time and a size. Knows nothing of what is in it.
+package struct Exchange: Sendable {
+    /// What came back, whatever its status. Of refusals (not 2xx) at most 64 KiB of the body, as far as it came.
+    package struct Answer: Sendable {
+        package var status: Int
+        package var headers: HTTPHeaders
+        package var bytes: [UInt8]
+    }
+
+    /// Why there is no answer.
+    package enum Failure: Error, Sendable, Hashable {
+        /// The connection ended inside the body.
+        case truncated
+        case tooLarge(limitBytes: Int)
+        /// Not complete within the time allowed.
+        case timeout
+        /// No connection, or it ended before an answer; why, without secrets.
+        case unreachable(String)
+        case cancelled
+    }
+
+    private let httpClient: HTTPClient
+    /// From connecting to the last byte.
+    private let timeout: Duration
+    private let maximumBodyBytes: Int
+    private let secrets: [Secret]
+
+    /// A refusal longer than this is not read to its end. Bytes.
+    private static let maximumProblemBytes = 64 * 1_024
+
+    /// - Parameter secrets: what no reason may repeat.
+    package init(httpClient: HTTPClient, timeout: Duration, maximumBodyBytes: Int, secrets: [Secret]) {
+        self.httpClient = httpClient
+        self.timeout = timeout
+        self.maximumBodyBytes = maximumBodyBytes
+        self.secrets = secrets
+    }
+
+    /// No redirects (they would carry keys elsewhere), ten seconds to connect, and a refused connection is told at once
+    /// rather than tried again until then.
+    package static var recommendedHTTPConfiguration: HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.timeout.connect = .seconds(10)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
+    }
+
+    package func answer(to request: HTTPClientRequest) async throws(Failure) -> Answer {
+        let timeout = timeout
+        do {
+            return try await withThrowingTaskGroup(of: Answer?.self) { group in
+                group.addTask { try await fetch(request) }
+                group.addTask {
+                    try await Task.sleep(for: timeout)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let first = try await group.next(), let answer = first else { throw Failure.timeout }
+                return answer
+            }
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func fetch(_ request: HTTPClientRequest) async throws -> Answer {
+        // The task group keeps the time, body included; this deadline is only out of the way.
+        let response = try await httpClient.execute(request, deadline: .distantFuture)
+        let status = Int(response.status.code)
+        let bytes = (200..<300).contains(status) ? try await body(of: response) : try await problem(of: response)
+        return Answer(status: status, headers: response.headers, bytes: bytes)
+    }
+
+    private func body(of response: HTTPClientResponse) async throws -> [UInt8] {
+        let limit = maximumBodyBytes
+        let announced = response.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+        guard announced <= limit else { throw Failure.tooLarge(limitBytes: limit) }
+        var bytes: [UInt8] = []
+        do {
+            for try await chunk in response.body {
+                guard bytes.count + chunk.readableBytes <= limit else { throw Failure.tooLarge(limitBytes: limit) }
+                bytes.append(contentsOf: chunk.readableBytesView)
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            // A connection that ends inside the body is a cut-off answer, not an unreachable host.
+            if case .unreachable = failure(error) { throw Failure.truncated }
+            throw error
+        }
+        return bytes
+    }
+
+    private func problem(of response: HTTPClientResponse) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        do {
+            for try await chunk in response.body {
+                bytes.append(contentsOf: chunk.readableBytesView.prefix(Exchange.maximumProblemBytes - bytes.count))
+                if bytes.count >= Exchange.maximumProblemBytes { break }
+            }
+        } catch {
+            // The status alone says what matters; a cancelled task is told by the status too late to matter.
+            if Task.isCancelled { throw Failure.cancelled }
+        }
+        return bytes
+    }
+
+    /// Translates what the HTTP client throws, once, here.
+    private func failure(_ error: any Error) -> Failure {
+        if let failure = error as? Failure { return failure }
+        if error is CancellationError { return .cancelled }
+        guard let error = error as? HTTPClientError else { return .unreachable(redacted("\(error)")) }
+        switch error {
+        case .cancelled: return .cancelled
+        case .deadlineExceeded, .readTimeout, .writeTimeout: return .timeout
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout:
+            return .unreachable("no connection in time")
+        case .remoteConnectionClosed: return .unreachable("the connection was closed without an answer")
+        default: return .unreachable(redacted(error.shortDescription))
+        }
+    }
+
+    private func redacted(_ text: String) -> String { String(Secret.redacting(secrets, in: text).prefix(300)) }
+}
