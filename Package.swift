@@ -74,7 +74,12 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ], swiftSettings: strict),
-        .target(name: "AviationWeather", dependencies: [], swiftSettings: strict),
+        .target(
+            name: "AviationWeather",
+            dependencies: [
+                "WireHTTP", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
         .target(
             name: "BillowSync",
             dependencies: [

@@ -25,7 +25,16 @@ public enum ExportFormat: String, Sendable, Hashable, CaseIterable {
 
 /// What sort of features a writer writes: it settles the columns of a CSV.
 public enum ExportCollection: String, Sendable, Hashable, CaseIterable {
-    case observations, hexagons, pireps
+    case observations, hexagons, pireps, hazards, forecast
+
+    /// Where its areas are, for a collection of issued areas.
+    public var areas: IssuedArea.Collection? {
+        switch self {
+        case .hazards: .hazards
+        case .forecast: .forecast
+        case .observations, .hexagons, .pireps: nil
+        }
+    }
 }
 
 /// The shape of a feature. Rings are closed, the exterior one first and counter-clockwise (RFC 7946 section 3.1.6).

@@ -201,6 +201,29 @@ public struct FeatureWriter: Sendable {
         json.closeArray()
     }
 
+    /// Writes an issued area. Limits, severity and times that it doesn't name are left out.
+    public mutating func write(_ area: IssuedArea) {
+        if format == .csv { return row(area) }
+        let polygons = area.geometry.polygons
+        openFeature(id: area.id, geometry: polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons))
+        member("kind", area.kind)
+        if let hazard = area.hazard { member("hazard", hazard) }
+        if let severity = area.severity {
+            member("severity", Int(severity.rawValue))
+            member("severityName", severity.name)
+        }
+        if let feet = area.altitudeMinFeet { member("altitudeMin", feet) }
+        if let feet = area.altitudeMaxFeet { member("altitudeMax", feet) }
+        member("validFrom", area.validFrom)
+        member("validTo", area.validTo)
+        if let issuedAt = area.issuedAt { member("issuedAt", issuedAt) }
+        if let hour = area.forecastHour { member("forecastHour", hour) }
+        if let status = area.status { member("status", status) }
+        if let text = area.text { member("text", text) }
+        member("source", area.source.name)
+        closeFeature()
+    }
+
     // MARK: JSON
 
     /// A geometry as the bytes of its JSON, for one that is written many times.
@@ -303,6 +326,10 @@ public struct FeatureWriter: Sendable {
         case .hexagons:
             json.append(FeatureWriter.observationColumns)
             json.append(",reports,trend,longitude,latitude\r\n")
+        case .hazards, .forecast:
+            json.append(
+                "id,kind,hazard,severity,severityName,altitudeMin,altitudeMax,validFrom,validTo,issuedAt,forecastHour,status,text,source,wkt\r\n"
+            )
         case .pireps:
             json.append(
                 "id,type,aircraft,altitude,severity,severityName,observedAt,turbulence,text,source,kind,longitude,latitude\r\n"
@@ -361,6 +388,49 @@ public struct FeatureWriter: Sendable {
         cell(ObservationKind.pilotReport.name)
         cells(report.place)
         json.append("\r\n")
+    }
+
+    private mutating func row(_ area: IssuedArea) {
+        features += 1
+        cell(area.id, first: true)
+        cell(area.kind)
+        cell(area.hazard ?? "")
+        cell(area.severity.map { String($0.rawValue) } ?? "")
+        cell(area.severity?.name ?? "")
+        cell(area.altitudeMinFeet.map { String($0) } ?? "")
+        cell(area.altitudeMaxFeet.map { String($0) } ?? "")
+        cell(area.validFrom)
+        cell(area.validTo)
+        cell(area.issuedAt?.description ?? "")
+        cell(area.forecastHour.map { String($0) } ?? "")
+        cell(area.status ?? "")
+        cell(area.text ?? "")
+        cell(area.source.name)
+        cell(FeatureWriter.wellKnownText(area.geometry))
+        json.append("\r\n")
+    }
+
+    /// Source: OGC 06-103r4 section 7 (Well-known Text)
+    private static func wellKnownText(_ geometry: MultiPolygon) -> String {
+        var bytes: [UInt8] = []
+        func list<Element>(_ elements: [Element], _ one: (Element) -> Void) {
+            bytes.append(UInt8(ascii: "("))
+            for (place, element) in elements.enumerated() {
+                if place > 0 { bytes.append(UInt8(ascii: ",")) }
+                one(element)
+            }
+            bytes.append(UInt8(ascii: ")"))
+        }
+        list(geometry.polygons) { polygon in
+            list(polygon) { ring in
+                list(ring) { place in
+                    _ = bytes.appendDecimal(place.longitude, decimals: coordinateDecimals)
+                    bytes.append(UInt8(ascii: " "))
+                    _ = bytes.appendDecimal(place.latitude, decimals: coordinateDecimals)
+                }
+            }
+        }
+        return "MULTIPOLYGON" + String(decoding: bytes, as: UTF8.self)
     }
 
     private mutating func cells(_ place: LonLat) {

@@ -42,7 +42,7 @@ public struct HazardAreas: Sendable {
         }
         for (slot, members) in slots {
             // Areas of one name at one time are told apart from west to east, which lasts from issue to issue best.
-            let ordered = members.sorted { Self.place($0.geometry) < Self.place($1.geometry) }
+            let ordered = members.sorted { Self.order($0.report, $0.geometry) < Self.order($1.report, $1.geometry) }
             for (rank, member) in ordered.enumerated() {
                 let id = rank == 0 ? slot.id : "\(slot.id)-\(rank + 1)"
                 areas.append(Self.area(member.report, id: id, geometry: member.geometry, source: source))
@@ -95,13 +95,13 @@ public struct HazardAreas: Sendable {
         return polygons.isEmpty ? nil : MultiPolygon(polygons: polygons)
     }
 
-    /// Any order that goes by the place, west to east.
-    private static func place(_ geometry: MultiPolygon) -> (Double, Double, Int) {
+    /// West to east, then by what else differs.
+    private static func order(_ report: HazardReport, _ geometry: MultiPolygon) -> (Double, Double, Int, Int, Int) {
         let corners = geometry.polygons.joined().joined()
         let count = Double(max(corners.count, 1))
         return (
             corners.reduce(0) { $0 + $1.longitude } / count, corners.reduce(0) { $0 + $1.latitude } / count,
-            corners.count
+            corners.count, report.baseFeet ?? -1, report.topFeet ?? .max
         )
     }
 

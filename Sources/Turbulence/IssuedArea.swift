@@ -26,6 +26,9 @@ public struct IssuedArea: Sendable, Hashable {
         }
     }
 
+    /// The kinds that there are, as a filter names them.
+    public static let kinds = ["sigmet", "isigmet", "gairmet", "forecast", "nowcast", "polygon"]
+
     public var collection: Collection
     /// Stable from issue to issue; at one time no two areas of its collection and source have the same.
     public var id: String

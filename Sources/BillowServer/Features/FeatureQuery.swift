@@ -13,7 +13,7 @@ public struct FeatureQuery: Sendable {
     public var filter: Filter
     /// Whether records given for another category than the filter's are left out of observations.
     public var categoryIsAsked: Bool
-    /// Observed at `from` ≤ t < `to`, for observations and pilot reports.
+    /// Observed at `from` ≤ t < `to`, for observations and pilot reports; for areas, valid at some such t.
     public var from: Instant
     public var to: Instant
     public var box: BoundingBox?
@@ -42,6 +42,8 @@ public struct FeatureQuery: Sendable {
         to = .distantFuture
         if collection == .hexagons {
             try setPicture(time, datetime, reader, frames, snapshot)
+        } else if collection.areas != nil {
+            try setValidity(time, datetime, reader, snapshot)
         } else {
             try setRange(time, datetime, reader, snapshot)
         }
@@ -71,6 +73,25 @@ public struct FeatureQuery: Sendable {
             }
             filter.lookBackSeconds = seconds
         }
+    }
+
+    /// On areas it filters their validity, ends included; without it those that hold now are meant. The future may be asked
+    /// for.
+    private mutating func setValidity(
+        _ time: RequestedTime, _ datetime: DatetimeParameter?, _ reader: QueryReader, _ snapshot: Snapshot
+    ) throws(Problem) {
+        if datetime != nil, reader.has("time") {
+            throw reader.invalid("time", reader.text("time") ?? "", "left out where datetime is given")
+        }
+        if case .interval(let start, let end) = datetime {
+            from = start ?? .distantPast
+            to = end?.advanced(by: 1) ?? .distantFuture
+            return
+        }
+        if case .instant(let wanted) = time { instant = wanted }
+        if case .instant(let wanted) = datetime { instant = wanted }
+        from = instant
+        to = instant.advanced(by: 1)
     }
 
     /// On observations and pilot reports it filters the time of observation, ends included; without it and without hours

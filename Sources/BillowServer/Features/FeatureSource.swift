@@ -39,6 +39,7 @@ public struct FeatureSource: Sendable {
         case .observations:
             return try await observations(query, snapshot.severityTable, after: cursor, limit: limit, to: &writer)
         case .pireps: return try await pilotReports(query, after: cursor, limit: limit, to: &writer)
+        case .hazards, .forecast: return try await areas(query, in: snapshot, after: cursor, limit: limit, to: &writer)
         }
     }
 
@@ -65,6 +66,11 @@ public struct FeatureSource: Sendable {
         case .pireps:
             guard let report = try await store.pilotReport(id: id) else { return false }
             writer.write(report)
+        case .hazards, .forecast:
+            // Of the issues that share an id, the last of those asked for.
+            let found = try await areas(query, in: snapshot).last { $0.id == id }
+            guard let found else { return false }
+            writer.write(found)
         }
         return writer.features > 0
     }
@@ -191,6 +197,64 @@ public struct FeatureSource: Sendable {
             else { return false }
         }
         return true
+    }
+
+    // MARK: - Issued areas
+
+    /// Those asked for, in the order of their validity.
+    private func areas(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [IssuedArea] {
+        guard let collection = query.collection.areas else { return [] }
+        let found =
+            query.from.advanced(by: 1) == query.to
+            ? try await frames.areas(collection, at: query.from, in: snapshot)
+            : try await store.areas(collection, from: query.from, to: query.to, asOf: snapshot.publication.version)
+        return found.filter { query.filter.takes($0) && (query.box.map($0.geometry.intersects) ?? true) }
+            .sorted { AreaPlace($0) < AreaPlace($1) }
+    }
+
+    private func areas(
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        let found = try await areas(query, in: snapshot)
+        var start = found.startIndex
+        if let cursor {
+            guard let after = AreaPlace(cursor.text) else { throw Self.badCursor(cursor) }
+            start = found.firstIndex { after < AreaPlace($0) } ?? found.endIndex
+        }
+        let page = found[start...].prefix(limit)
+        for area in page { writer.write(area) }
+        guard page.endIndex < found.endIndex, let last = page.last else { return nil }
+        return Cursor(text: AreaPlace(last).text)
+    }
+
+    /// Where an area stands in the order of features.
+    private struct AreaPlace: Comparable {
+        let validFrom: Instant
+        let source: SourceID
+        let id: String
+
+        init(_ area: IssuedArea) {
+            validFrom = area.validFrom
+            source = area.source
+            id = area.id
+        }
+
+        /// What `text` gives; nil for anything else.
+        init?(_ text: String) {
+            let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3, let seconds = Digits.integer(parts[0]), let validFrom = Instant(seconds: seconds),
+                let source = SourceID(parts[1])
+            else { return nil }
+            self.validFrom = validFrom
+            self.source = source
+            id = String(parts[2])
+        }
+
+        var text: String { "\(validFrom.seconds):\(source):\(id)" }
+
+        static func < (a: AreaPlace, b: AreaPlace) -> Bool {
+            (a.validFrom, a.source, a.id) < (b.validFrom, b.source, b.id)
+        }
     }
 
     // MARK: - Parts

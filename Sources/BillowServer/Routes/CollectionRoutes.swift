@@ -180,6 +180,8 @@ extension ExportCollection {
         case .hexagons: "Turbulence by H3 cell"
         case .observations: "Turbulence observations"
         case .pireps: "Pilot reports"
+        case .hazards: "Hazard areas"
+        case .forecast: "Forecast areas"
         }
     }
 
@@ -188,6 +190,8 @@ extension ExportCollection {
         case .hexagons: "The most severe standing record of every cell at an instant, over a history."
         case .observations: "Every record of the log, standing or not."
         case .pireps: "Pilot reports as they were sent, also those without a word on turbulence."
+        case .hazards: "SIGMETs and G-AIRMETs that hold at an instant."
+        case .forecast: "Forecast and nowcast areas of turbulence that hold at an instant. They are no observations."
         }
     }
 }
@@ -206,7 +210,10 @@ extension FeatureQuery {
     func nextQuery(_ reader: QueryReader, after cursor: FeatureSource.Cursor) -> String {
         var parameters = reader.all
         parameters["after"] = cursor.text
-        if collection == .hexagons {
+        if collection.areas != nil, from.advanced(by: 1) == to {
+            parameters["time"] = nil
+            parameters["datetime"] = from.description
+        } else if collection == .hexagons {
             parameters["time"] = nil
             let start = reader.text("datetime").flatMap {
                 $0.contains("/") ? instant.advanced(by: -filter.lookBackSeconds) : nil

@@ -14,7 +14,7 @@ struct Export: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "hexagons, observations or pireps.")
+    @Argument(help: "hexagons, observations, pireps, hazards or forecast.")
     var collection: String
 
     @Option(name: [.short, .long], help: "The file to write; its ending gives the format.")
