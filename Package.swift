@@ -83,7 +83,7 @@ let package = Package(
         .target(
             name: "BillowSync",
             dependencies: [
-                "Turbulence", "Geometry", "BillowStore", "SkyPath",
+                "Turbulence", "Geometry", "BillowStore", "BillowExchange", "SkyPath", "AviationWeather",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

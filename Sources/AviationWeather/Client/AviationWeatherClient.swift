@@ -38,7 +38,7 @@ public struct AviationWeatherClient: Sendable {
     /// - Throws: `.invalidConfiguration` with all problems.
     public init(
         configuration: AviationWeatherConfiguration = AviationWeatherConfiguration(), httpClient: HTTPClient,
-        now: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+        now: @escaping @Sendable () -> Int = AviationWeatherClient.systemClock
     ) throws(AviationWeatherError) {
         let problems = configuration.problems
         guard problems.isEmpty else { throw .invalidConfiguration(problems) }
@@ -48,6 +48,9 @@ public struct AviationWeatherClient: Sendable {
             httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
             secrets: [])
     }
+
+    /// Unix seconds of this machine.
+    public static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
 
     /// No redirects, ten seconds to connect, and a refused connection is told at once.
     public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
