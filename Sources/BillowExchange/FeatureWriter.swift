@@ -172,6 +172,31 @@ public struct FeatureWriter: Sendable {
         closeFeature()
     }
 
+    /// Writes a feature of any other collection. In CSV a line or an area is Well-known Text.
+    public mutating func write(_ feature: Feature) {
+        if format == .csv { return row(feature) }
+        openFeature(id: feature.id, geometry: feature.geometry)
+        for (name, value) in feature.properties {
+            json.name(name)
+            write(value)
+        }
+        closeFeature()
+    }
+
+    private mutating func write(_ value: PropertyValue) {
+        switch value {
+        case .text(let text): json.value(text)
+        case .integer(let number): json.value(Int64(number))
+        case .decimal(let number, let decimals): json.value(number, decimals: decimals)
+        case .flag(let flag): json.value(flag)
+        case .instant(let instant): json.value(instant)
+        case .instants(let instants):
+            json.openArray()
+            for instant in instants { json.value(instant) }
+            json.closeArray()
+        }
+    }
+
     private static func write(_ groups: [TurbulenceGroup], to json: inout JSONWriter) {
         json.openArray()
         for group in groups {
@@ -199,29 +224,6 @@ public struct FeatureWriter: Sendable {
             json.closeObject()
         }
         json.closeArray()
-    }
-
-    /// Writes an issued area. Limits, severity and times that it doesn't name are left out.
-    public mutating func write(_ area: IssuedArea) {
-        if format == .csv { return row(area) }
-        let polygons = area.geometry.polygons
-        openFeature(id: area.id, geometry: polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons))
-        member("kind", area.kind)
-        if let hazard = area.hazard { member("hazard", hazard) }
-        if let severity = area.severity {
-            member("severity", Int(severity.rawValue))
-            member("severityName", severity.name)
-        }
-        if let feet = area.altitudeMinFeet { member("altitudeMin", feet) }
-        if let feet = area.altitudeMaxFeet { member("altitudeMax", feet) }
-        member("validFrom", area.validFrom)
-        member("validTo", area.validTo)
-        if let issuedAt = area.issuedAt { member("issuedAt", issuedAt) }
-        if let hour = area.forecastHour { member("forecastHour", hour) }
-        if let status = area.status { member("status", status) }
-        if let text = area.text { member("text", text) }
-        member("source", area.source.name)
-        closeFeature()
     }
 
     // MARK: JSON
@@ -277,17 +279,27 @@ public struct FeatureWriter: Sendable {
             json.openArray()
             for rings in polygons { write(rings) }
             json.closeArray()
+        case .lineString(let line):
+            member("type", "LineString")
+            json.name("coordinates")
+            write(line)
+        case .multiLineString(let lines):
+            member("type", "MultiLineString")
+            json.name("coordinates")
+            write(lines)
         }
         json.closeObject()
     }
 
     private mutating func write(_ rings: [[LonLat]]) {
         json.openArray()
-        for ring in rings {
-            json.openArray()
-            for place in ring { write(place) }
-            json.closeArray()
-        }
+        for ring in rings { write(ring) }
+        json.closeArray()
+    }
+
+    private mutating func write(_ places: [LonLat]) {
+        json.openArray()
+        for place in places { write(place) }
         json.closeArray()
     }
 
@@ -319,6 +331,15 @@ public struct FeatureWriter: Sendable {
         "id,h3,altitude,altitudeMin,altitudeMax,severity,severityName,severityBasis,edr,observedAt,source,kind,category,aircraft"
 
     private mutating func header() {
+        if let names = collection.propertyNames {
+            json.append("id")
+            for name in names {
+                json.append(",")
+                json.append(name)
+            }
+            json.append(collection == .traffic ? ",longitude,latitude\r\n" : ",geometry\r\n")
+            return
+        }
         switch collection {
         case .observations:
             json.append(FeatureWriter.observationColumns)
@@ -326,15 +347,39 @@ public struct FeatureWriter: Sendable {
         case .hexagons:
             json.append(FeatureWriter.observationColumns)
             json.append(",reports,trend,longitude,latitude\r\n")
-        case .hazards, .forecast:
-            json.append(
-                "id,kind,hazard,severity,severityName,altitudeMin,altitudeMax,validFrom,validTo,issuedAt,forecastHour,status,text,source,wkt\r\n"
-            )
         case .pireps:
             json.append(
                 "id,type,aircraft,altitude,severity,severityName,observedAt,turbulence,text,source,kind,longitude,latitude\r\n"
             )
+        default: break
         }
+    }
+
+    /// A feature as a row, empty where it has no value.
+    private mutating func row(_ feature: Feature) {
+        features += 1
+        cell(feature.id, first: true)
+        var next = feature.properties.startIndex
+        for name in collection.propertyNames ?? [] {
+            guard next < feature.properties.endIndex, feature.properties[next].name.description == name.description
+            else {
+                json.append(",")
+                continue
+            }
+            switch feature.properties[next].value {
+            case .text(let text): cell(text)
+            case .integer(let number): cell(number)
+            case .decimal(let number, let decimals):
+                json.append(",")
+                _ = json.bytes.appendDecimal(number, decimals: decimals)
+            case .flag(let flag): cell(flag ? "true" : "false")
+            case .instant(let instant): cell(instant)
+            case .instants(let instants): cell(instants.map(\.description).joined(separator: " "))
+            }
+            next += 1
+        }
+        if case .point(let place) = feature.geometry { cells(place) } else { cell(feature.geometry.wellKnownText) }
+        json.append("\r\n")
     }
 
     /// A feature as a row. Its place is its point, or else the centre of its cell.
@@ -388,49 +433,6 @@ public struct FeatureWriter: Sendable {
         cell(ObservationKind.pilotReport.name)
         cells(report.place)
         json.append("\r\n")
-    }
-
-    private mutating func row(_ area: IssuedArea) {
-        features += 1
-        cell(area.id, first: true)
-        cell(area.kind)
-        cell(area.hazard ?? "")
-        cell(area.severity.map { String($0.rawValue) } ?? "")
-        cell(area.severity?.name ?? "")
-        cell(area.altitudeMinFeet.map { String($0) } ?? "")
-        cell(area.altitudeMaxFeet.map { String($0) } ?? "")
-        cell(area.validFrom)
-        cell(area.validTo)
-        cell(area.issuedAt?.description ?? "")
-        cell(area.forecastHour.map { String($0) } ?? "")
-        cell(area.status ?? "")
-        cell(area.text ?? "")
-        cell(area.source.name)
-        cell(FeatureWriter.wellKnownText(area.geometry))
-        json.append("\r\n")
-    }
-
-    /// Source: OGC 06-103r4 section 7 (Well-known Text)
-    private static func wellKnownText(_ geometry: MultiPolygon) -> String {
-        var bytes: [UInt8] = []
-        func list<Element>(_ elements: [Element], _ one: (Element) -> Void) {
-            bytes.append(UInt8(ascii: "("))
-            for (place, element) in elements.enumerated() {
-                if place > 0 { bytes.append(UInt8(ascii: ",")) }
-                one(element)
-            }
-            bytes.append(UInt8(ascii: ")"))
-        }
-        list(geometry.polygons) { polygon in
-            list(polygon) { ring in
-                list(ring) { place in
-                    _ = bytes.appendDecimal(place.longitude, decimals: coordinateDecimals)
-                    bytes.append(UInt8(ascii: " "))
-                    _ = bytes.appendDecimal(place.latitude, decimals: coordinateDecimals)
-                }
-            }
-        }
-        return "MULTIPOLYGON" + String(decoding: bytes, as: UTF8.self)
     }
 
     private mutating func cells(_ place: LonLat) {

@@ -10,7 +10,7 @@ public struct Filter: Sendable, Hashable {
     public var sources: Set<SourceID>?
     /// nil for every kind.
     public var kinds: Set<ObservationKind>?
-    /// Kinds of issued areas; nil for every kind.
+    /// Of issued areas; nil for every kind.
     public var areaKinds: Set<String>?
     public var category: AircraftCategory
 

@@ -134,6 +134,12 @@ enum Query {
     static let positionsBetween = """
         \(positions) WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
         """
+    static let positionsPage = """
+        \(positions)
+        WHERE (bucket, icao24, observedAt, position.source) > (?, ?, ?, ?) AND bucket <= ?
+            AND observedAt >= ? AND observedAt < ?
+        ORDER BY bucket, icao24, observedAt, position.source LIMIT ?
+        """
     /// One bucket of a track.
     static let trackInBucket = """
         \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ?
@@ -151,6 +157,6 @@ enum Query {
         closeReport, openReport,
         openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
         closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
-        positionsBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
+        positionsBetween, positionsPage, trackInBucket, oldestBucket, newestBucket, positionsSince,
     ]
 }

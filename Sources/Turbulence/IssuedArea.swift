@@ -26,14 +26,14 @@ public struct IssuedArea: Sendable, Hashable {
         }
     }
 
-    /// The kinds that there are, as a filter names them.
+    /// Every product there is.
     public static let kinds = ["sigmet", "isigmet", "gairmet", "forecast", "nowcast", "polygon"]
 
     public var collection: Collection
     /// Stable from issue to issue; at one time no two areas of its collection and source have the same.
     public var id: String
     public var source: SourceID
-    /// The product: `sigmet`, `isigmet`, `gairmet`, `nowcast`, …
+    /// The product, one of `kinds`.
     public var kind: String
     /// What it warns of: `TURB-HI`, `TURB-LO`, `LLWS`, `TURB`, `CONVECTIVE`, …
     public var hazard: String?

@@ -13,9 +13,12 @@ public struct FeatureQuery: Sendable {
     public var filter: Filter
     /// Whether records given for another category than the filter's are left out of observations.
     public var categoryIsAsked: Bool
-    /// Observed at `from` ≤ t < `to`, for observations and pilot reports; for areas, valid at some such t.
+    /// Observed at `from` ≤ t < `to`, for observations and pilot reports; seen or holding then, for aircraft and areas
+    /// where an interval is asked for.
     public var from: Instant
     public var to: Instant
+    /// Whether aircraft and areas of an interval are asked for, and not those of the instant.
+    public private(set) var isInterval = false
     public var box: BoundingBox?
     /// Whether hexagons are aggregated; false gives every standing record.
     public var aggregate: Bool
@@ -40,12 +43,19 @@ public struct FeatureQuery: Sendable {
         instant = snapshot.publication.asOf
         from = .distantPast
         to = .distantFuture
-        if collection == .hexagons {
-            try setPicture(time, datetime, reader, frames, snapshot)
-        } else if collection.areas != nil {
-            try setValidity(time, datetime, reader, snapshot)
-        } else {
-            try setRange(time, datetime, reader, snapshot)
+        switch collection {
+        case .hexagons: try setPicture(time, datetime, reader, frames, snapshot)
+        case .observations, .pireps: try setRange(time, datetime, reader, snapshot)
+        case .hazards, .forecast, .traffic:
+            if case .interval = datetime {
+                isInterval = true
+                try setRange(time, datetime, reader, snapshot)
+            } else {
+                let asked: RequestedTime = if case .instant(let wanted) = datetime { .instant(wanted) } else { time }
+                instant = try frames.instant(
+                    asked, in: snapshot, parameter: datetime == nil ? "time" : "datetime",
+                    ahead: collection != .traffic)
+            }
         }
     }
 
@@ -73,25 +83,6 @@ public struct FeatureQuery: Sendable {
             }
             filter.lookBackSeconds = seconds
         }
-    }
-
-    /// On areas it filters their validity, ends included; without it those that hold now are meant. The future may be asked
-    /// for.
-    private mutating func setValidity(
-        _ time: RequestedTime, _ datetime: DatetimeParameter?, _ reader: QueryReader, _ snapshot: Snapshot
-    ) throws(Problem) {
-        if datetime != nil, reader.has("time") {
-            throw reader.invalid("time", reader.text("time") ?? "", "left out where datetime is given")
-        }
-        if case .interval(let start, let end) = datetime {
-            from = start ?? .distantPast
-            to = end?.advanced(by: 1) ?? .distantFuture
-            return
-        }
-        if case .instant(let wanted) = time { instant = wanted }
-        if case .instant(let wanted) = datetime { instant = wanted }
-        from = instant
-        to = instant.advanced(by: 1)
     }
 
     /// On observations and pilot reports it filters the time of observation, ends included; without it and without hours

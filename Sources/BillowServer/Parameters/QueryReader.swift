@@ -163,7 +163,7 @@ struct QueryReader {
         return ids
     }
 
-    /// Kinds of observations and of issued areas share one list: a kind of the one leaves out all of the other.
+    /// Of observations and of issued areas: who asks for one kind gets no other.
     private func kinds() throws(Problem) -> (observations: Set<ObservationKind>, areas: Set<String>)? {
         guard let text = values["kind"] else { return nil }
         var observations = Set<ObservationKind>()
