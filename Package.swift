@@ -153,6 +153,12 @@ let package = Package(
             dependencies: ["BillowExchange", "AviationWeather", "Turbulence", "Geometry"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
+            name: "AviationWeatherTests",
+            dependencies: [
+                "AviationWeather", "UpstreamSimulator",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ], swiftSettings: strict),
+        .testTarget(
             name: "SkyPathTests",
             dependencies: [
                 "SkyPath", "UpstreamSimulator", "Geometry", "WireHTTP", "WireJSON",
@@ -163,7 +169,8 @@ let package = Package(
         .testTarget(
             name: "BillowSyncTests",
             dependencies: [
-                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "SkyPath", "UpstreamSimulator",
+                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "BillowExchange", "SkyPath",
+                "AviationWeather", "UpstreamSimulator",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
