@@ -11,6 +11,8 @@ enum Schema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 log") { try $0.execute(sql: log) }
         migrator.registerMigration("2 areas and positions") { try $0.execute(sql: areasAndPositions) }
+        migrator.registerMigration("3 keys") { try $0.execute(sql: keys) }
+        migrator.registerMigration("4 changed times") { try $0.execute(sql: changedTimes) }
         return migrator
     }
 
@@ -136,5 +138,40 @@ enum Schema {
             PRIMARY KEY (bucket, icao24, observedAt, source)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX positionSince ON position (since);
+        """
+
+    /// Beside the log: who may do what, and what was settled about sources while they ran. Neither raises the version.
+    private static let keys = """
+        CREATE TABLE accessKey (
+            id TEXT PRIMARY KEY CHECK (length(id) = 16),
+            name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+            hash TEXT NOT NULL CHECK (length(hash) = 64),
+            scopes INTEGER NOT NULL CHECK (scopes BETWEEN 1 AND 7),
+            createdAt INTEGER NOT NULL CHECK (createdAt >= 0),
+            revokedAt INTEGER CHECK (revokedAt >= createdAt)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sourceControl (
+            source TEXT PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 64),
+            value TEXT NOT NULL CHECK (json_valid(value))
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// For each step of ten seconds (see `TimeStep`) the last version that changed anything observed in it, which a picture's
+    /// version is the maximum of; and for the sources' rules, which change every picture.
+    private static let changedTimes = """
+        CREATE TABLE changedStep (
+            kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),
+            step INTEGER NOT NULL,
+            version INTEGER NOT NULL CHECK (version > 0),
+            PRIMARY KEY (kind, step)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 0, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM observation GROUP BY 2;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 1, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM pilotReport GROUP BY 2;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
+        ALTER TABLE head ADD COLUMN rules INTEGER NOT NULL DEFAULT 0;
         """
 }

@@ -22,6 +22,7 @@ struct QueryReader {
         var values: [String: String] = [:]
         for (name, value) in request.uri.queryParameters {
             let name = String(name)
+            if SignedAddress.parameters.contains(name) { continue }
             if let known {
                 guard known.contains(name) else {
                     throw Problem(
@@ -53,6 +54,11 @@ struct QueryReader {
     func passedOn(_ names: Set<String>) -> String {
         let query = Self.query(values.filter { names.contains($0.key) })
         return query.isEmpty ? "" : "?\(query)"
+    }
+
+    /// All parameters as a query, with one of them changed.
+    func replacing(_ name: String, with value: String) -> String {
+        Self.query(values.merging([name: value]) { _, new in new })
     }
 
     /// Parameters as the query of an address, in the order of their names.

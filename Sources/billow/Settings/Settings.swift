@@ -1,4 +1,5 @@
 import AviationWeather
+import BillowServer
 import BillowSync
 import BillowTimeline
 import Foundation
@@ -15,6 +16,7 @@ struct Settings: Sendable {
     /// How long all sources of a layer may be silent before it is called stale, in seconds.
     var staleAfterSeconds = 300
     var severityTable = SeverityTable()
+    var timeline = TimelineSettings()
     var logLevel = "info"
     var sources: [Source] = []
 
@@ -27,6 +29,8 @@ struct Settings: Sendable {
         var publicFolder = "Public"
         /// The folder of the styles.
         var stylesFolder = "Styles"
+        /// Whether what shows data is open without a key.
+        var anonymousRead = true
     }
 
     struct Source: Sendable {
@@ -117,6 +121,7 @@ extension Settings {
             root.value("logLevel", expected: "one of trace, debug, info, notice, warning, error") {
                 ["trace", "debug", "info", "notice", "warning", "error"].contains($0) ? $0 : nil
             } ?? settings.logLevel
+        settings.timeline = TimelineSettings(root.section("timeline"), reader)
         settings.severityTable = severityTable(root.section("severityThresholds"), reader)
         settings.sources = root.sections("sources").compactMap { Source($0, reader) }
         let ids = settings.sources.map(\.id)
@@ -175,9 +180,7 @@ extension Settings.Server {
         }
         publicFolder = section.text("publicFolder") ?? publicFolder
         stylesFolder = section.text("stylesFolder") ?? stylesFolder
-        _ = section.value("anonymousRead", expected: "true (keys are not available in this version)") {
-            $0 == "true" ? true : nil
-        }
+        anonymousRead = section.value("anonymousRead", expected: "true or false") { Bool($0) } ?? anonymousRead
         section.finish()
     }
 }
