@@ -98,7 +98,8 @@ private func withClient(
                 #expect(reports.reports.contains { $0.turbulence.isEmpty })
                 #expect(reports.reports.contains { $0.kind.rawValue == "AIREP" })
                 var hazards: [HazardReport] = []
-                for query in [AviationWeatherQuery.sigmets, .internationalSigmets] + AviationWeatherQuery.forecastHours
+                for query in [AviationWeatherQuery.sigmets, .internationalSigmets]
+                    + AviationWeatherQuery.forecastHours
                     .map({ .gairmets(forecastHour: $0) })
                 {
                     let content = try #require(try await client.hazards(query).content)

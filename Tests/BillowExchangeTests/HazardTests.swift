@@ -16,12 +16,18 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
 
 @Suite struct `Decoding hazards` {
     @Test(arguments: [
-        (Fixture.gairmets, 23, ["ICE": 1, "IFR": 4, "MT_OBSC": 2, "M_FZLVL": 2, "SFC_WND": 1, "TURB-HI": 1, "TURB-LO": 1],
-            ["not an area: LINE": 11]),
+        (
+            Fixture.gairmets, 23,
+            ["ICE": 1, "IFR": 4, "MT_OBSC": 2, "M_FZLVL": 2, "SFC_WND": 1, "TURB-HI": 1, "TURB-LO": 1],
+            ["not an area: LINE": 11]
+        ),
         (.sigmets, 17, ["CONVECTIVE": 17], [:]),
         (.internationalSigmets, 2, ["TS": 1, "VA": 1], [:]),
-        (.oldGairmets, 55, ["ICE": 7, "IFR": 6, "LLWS": 6, "MT_OBSC": 3, "M_FZLVL": 4, "SFC_WND": 2, "TURB-HI": 8, "TURB-LO": 7],
-            ["not an area: LineString": 12]),
+        (
+            .oldGairmets, 55,
+            ["ICE": 7, "IFR": 6, "LLWS": 6, "MT_OBSC": 3, "M_FZLVL": 4, "SFC_WND": 2, "TURB-HI": 8, "TURB-LO": 7],
+            ["not an area: LineString": 12]
+        ),
         (.pulledSigmets, 12, ["CONVECTIVE": 5, "TURB": 7], [:]),
     ]) func `every record of a file is read or counted by its reason`(
         fixture: Fixture, count: Int, hazards: [String: Int], refused: [String: Int]
@@ -154,9 +160,12 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
     @Test func `only turbulence is kept of G-AIRMETs, and MOD is moderate`() throws {
         let hazards = HazardAreas(try decoded(.gairmets).reports, source: try awc())
         #expect(hazards.areas.map(\.id) == ["gairmet-turb-hi-1w", "gairmet-turb-lo-1w"])
-        #expect(hazards.areas.allSatisfy { $0.severity == .moderate && $0.kind == "gairmet" && $0.collection == .hazards })
+        #expect(
+            hazards.areas.allSatisfy { $0.severity == .moderate && $0.kind == "gairmet" && $0.collection == .hazards })
         #expect(hazards.skipped["not turbulence: IFR"] == 4)
-        let shear = HazardAreas(try decoded(.oldGairmets).reports, source: try awc()).areas.filter { $0.hazard == "LLWS" }
+        let shear = HazardAreas(try decoded(.oldGairmets).reports, source: try awc()).areas.filter {
+            $0.hazard == "LLWS"
+        }
         #expect(shear.count == 6 && shear.allSatisfy { $0.severity == nil })
     }
 
@@ -206,7 +215,9 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
 }
 
 @Suite struct `Importing hazards` {
-    @Test(arguments: [1, 777, Int.max]) func `a file gives its areas at its end, whatever the pieces`(pieces: Int) throws {
+    @Test(arguments: [1, 777, Int.max]) func `a file gives its areas at its end, whatever the pieces`(pieces: Int)
+        throws
+    {
         let (items, summary) = importing(try Fixture.gairmets.data(), pieces: pieces)
         #expect(summary.read == 23 && summary.refusedCount == 0)
         #expect(summary.areas == ["gairmet": 2])
@@ -239,19 +250,26 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
 
         func spans(_ id: String) -> [String] {
             areas.values.filter { $0.id == id }.sorted { $0.validFrom < $1.validFrom }
-                .map { "\($0.validFrom.description.dropFirst(11).prefix(5))-\($0.validTo.description.dropFirst(11).prefix(5))" }
+                .map {
+                    "\($0.validFrom.description.dropFirst(11).prefix(5))-\($0.validTo.description.dropFirst(11).prefix(5))"
+                }
         }
     }
 
     @Test func `a pull holds until the next one, in whatever order they come, and twice is once`() throws {
         func pull(_ time: String, _ ids: [String], until end: String) throws -> HazardPull {
             let areas = try ids.map { id in
-                let corners = [(-90.0, 40.0), (-89, 40), (-89, 41)].compactMap { LonLat(longitude: $0.0, latitude: $0.1) }
+                let corners = [(-90.0, 40.0), (-89, 40), (-89, 41)].compactMap {
+                    LonLat(longitude: $0.0, latitude: $0.1)
+                }
                 return IssuedArea(
-                    collection: .hazards, id: id, source: try awc(), kind: "sigmet", validFrom: try instant("2025-12-19T00:00:00Z"),
-                    validTo: try instant("2025-12-19T\(end):00Z"), geometry: try #require(MultiPolygon(outline: corners)))
+                    collection: .hazards, id: id, source: try awc(), kind: "sigmet",
+                    validFrom: try instant("2025-12-19T00:00:00Z"),
+                    validTo: try instant("2025-12-19T\(end):00Z"),
+                    geometry: try #require(MultiPolygon(outline: corners)))
             }
-            return HazardPull(at: try instant("2025-12-19T\(time):00Z"), kinds: ["sigmet"], source: try awc(), areas: areas)
+            return HazardPull(
+                at: try instant("2025-12-19T\(time):00Z"), kinds: ["sigmet"], source: try awc(), areas: areas)
         }
         let pulls = [
             try pull("02:18", ["a", "b"], until: "08:00"), try pull("04:00", ["a"], until: "08:00"),

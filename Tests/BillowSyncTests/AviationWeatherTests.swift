@@ -177,7 +177,10 @@ struct AviationWeatherTests {
         try await withRig(flights: 5, replay: try Replay(folder: folder)) { rig in
             _ = try await rig.weather(spacingSeconds: 0).synchronise(now: rig.clock.now)
             let hazards = try await rig.hazards()
-            #expect(Dictionary(grouping: hazards, by: \.kind).mapValues(\.count) == ["gairmet": 2, "sigmet": 17, "isigmet": 2])
+            #expect(
+                Dictionary(grouping: hazards, by: \.kind).mapValues(\.count) == [
+                    "gairmet": 2, "sigmet": 17, "isigmet": 2,
+                ])
             #expect(try await rig.reports().count == 57 + 16 + 3)
             #expect(try await rig.store.allRows().count == 33 + 12 + 3)
         }

@@ -70,7 +70,8 @@ struct AviationWeatherRoutes: Sendable {
         case .serverError: throw AviationWeatherRefusal(status: .internalServerError, message: "Something went wrong")
         case .unavailable:
             throw AviationWeatherRefusal(
-                status: .serviceUnavailable, message: "Down for maintenance", retryAfter: HTTPDate.text(state.now + 120))
+                status: .serviceUnavailable, message: "Down for maintenance", retryAfter: HTTPDate.text(state.now + 120)
+            )
         default: return
         }
     }

@@ -143,7 +143,9 @@ final class AviationWeatherWorld: Sendable {
         let valid = issueFor + forecastHour * 3_600
         let strong = warned(at: valid, edr: 0.16, inside: true)
         let high = strong.filter(\.body.isJet).prefix(6).map { body, now in
-            gairmet(body, now, "TURB-HI", (now.altitudeFeet - 1 / now.inverseDepth, now.altitudeFeet + 1 / now.inverseDepth))
+            gairmet(
+                body, now, "TURB-HI", (now.altitudeFeet - 1 / now.inverseDepth, now.altitudeFeet + 1 / now.inverseDepth)
+            )
         }
         let low = strong.filter { !$0.body.isJet }.prefix(3).map { body, now in
             gairmet(body, now, "TURB-LO", (0, 12_000))

@@ -249,7 +249,9 @@ extension Settings.AviationWeatherSettings {
         let products = section.list("products", expected: "some of \(names)") {
             AviationWeatherUpstream.Product(rawValue: $0)
         }
-        let spacing = section.value("spacing", expected: "an ISO 8601 duration, such as PT1M") { ISODuration.seconds($0) }
+        let spacing = section.value("spacing", expected: "an ISO 8601 duration, such as PT1M") {
+            ISODuration.seconds($0)
+        }
         let box = section.list("bbox", expected: "four numbers, west, south, east, north, in degrees") {
             Double($0).flatMap { $0.isFinite ? $0 : nil }
         }
