@@ -1,6 +1,7 @@
 public import BillowRaster
 public import BillowStore
 public import BillowSync
+import BillowExchange
 import HTTPTypes
 public import Hummingbird
 public import Logging
@@ -52,7 +53,8 @@ public struct BillowApplication: Sendable {
     private let gate: Gate
     private let styles: StyleLibrary
     private let states: SourceStates
-    private let tiles: TileService
+    let tiles: TileService
+    let hot = HotTiles()
     let readiness = Readiness()
     private let now: @Sendable () -> Instant
     private let logger: Logger
@@ -89,7 +91,7 @@ public struct BillowApplication: Sendable {
         let reading = router.needing(.read, gate)
         TileRoutes(
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
-            publicURL: configuration.publicURL
+            publicURL: configuration.publicURL, hot: hot
         ).add(to: reading)
         TimelineRoutes(
             frames: frames,
@@ -112,6 +114,16 @@ public struct BillowApplication: Sendable {
         return router
     }
 
+    var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, hot: hot) }
+
+    /// Sources that are neither fetched nor sent in were imported: what they have is kept.
+    var retention: Retention {
+        let fetched = configuration.ageRule.configured.union([.ingest])
+        return Retention(
+            store: store, retentionSeconds: configuration.retentionSeconds,
+            keeps: { $0.fetchedAt == nil && !fetched.contains($0.id) }, now: now, logger: logger)
+    }
+
     /// Of the viewer's files that Hummingbird has no type for.
     private static let mediaTypes = [
         "geojson": MediaType(type: .application, subType: "geo+json"),
@@ -128,7 +140,7 @@ public struct BillowApplication: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
-        return [publisher, application, Drain(readiness: readiness)]
+        return [publisher, prerenderer, retention, application, Drain(readiness: readiness)]
     }
 }
 
