@@ -54,6 +54,8 @@ public struct BillowApplication: Sendable {
     private let styles: StyleLibrary
     private let states: SourceStates
     let tiles: TileService
+    /// Pictures of regions, for animations too.
+    public let maps: MapRenderer
     let hot = HotTiles()
     let readiness = Readiness()
     private let now: @Sendable () -> Instant
@@ -74,7 +76,9 @@ public struct BillowApplication: Sendable {
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
         frames = FrameSource(publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds)
         features = FeatureSource(frames: frames, store: store)
-        tiles = try TileService(frames: frames, paintersAtOnce: configuration.paintersAtOnce)
+        let pictures = PictureSource(frames: frames, store: store)
+        tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)
+        maps = try MapRenderer(pictures: pictures)
     }
 
     /// Every route, reachable in tests without a socket.
@@ -93,6 +97,7 @@ public struct BillowApplication: Sendable {
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
             publicURL: configuration.publicURL, hot: hot
         ).add(to: reading)
+        MapRoutes(frames: frames, maps: maps, styles: styles, ageRule: configuration.ageRule).add(to: reading)
         TimelineRoutes(
             frames: frames,
             service: TimelineService(frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule),

@@ -37,7 +37,7 @@ struct TimelineRoutes: Sendable {
             timeline: TimelineRequest(
                 start: try query.timePoint("start"), end: try query.timePoint("end"),
                 intervals: try query.integer("intervals", in: 1...service.settings.defaults.limits.intervals)),
-            layers: try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.served,
+            layers: try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.all,
             filter: try query.filter(), time: try query.timePoint("time"),
             rule: try query.choice("rule", rules) ?? .latest, base: BaseURL.of(request, publicURL),
             passedOn: String(query.passedOn(Self.passedOn).dropFirst()))
@@ -78,7 +78,7 @@ struct TimelineRoutes: Sendable {
     private func weatherMaps(_ request: Request) async throws -> Response {
         let query = try QueryReader(request)
         let snapshot = try frames.snapshot()
-        guard let layer = LayerTime.served.first else {
+        guard let layer = LayerTime.all.first else {
             throw Problem(.notFound, code: "no-layer", detail: "There is no layer.")
         }
         let filter = Filter()
@@ -100,18 +100,15 @@ struct TimelineRoutes: Sendable {
 }
 
 extension LayerTime {
-    /// The layers that tiles can be had of.
-    static var served: [LayerTime] { all.filter { TileRoutes.layers.contains($0.id) } }
-
     /// Layers by a list of their ids.
     static func list(_ text: String) throws(Problem) -> [LayerTime] {
         var layers: [LayerTime] = []
         for id in text.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let layer = served.first(where: { $0.id == id }), !layers.contains(where: { $0.id == id }) else {
+            guard let layer = all.first(where: { $0.id == id }), !layers.contains(where: { $0.id == id }) else {
                 throw Problem(
                     ParameterError(
                         parameter: "layers", value: text,
-                        expected: "a list, each once, of \(served.map(\.id).joined(separator: ", "))"))
+                        expected: "a list, each once, of \(all.map(\.id).joined(separator: ", "))"))
             }
             layers.append(layer)
         }

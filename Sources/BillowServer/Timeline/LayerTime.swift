@@ -22,7 +22,7 @@ struct LayerTime: Sendable {
     var reachesAhead: Bool
     var contents: [Content]
 
-    /// Of every layer that there can be; what can be asked for is what the tiles have.
+    /// Of every layer.
     static let all: [LayerTime] = [
         LayerTime("turbulence", [.history(.observations)]),
         LayerTime("hexagons", [.history(.observations)], timeProperty: "observedAt"),
