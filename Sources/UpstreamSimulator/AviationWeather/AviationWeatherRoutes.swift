@@ -51,7 +51,9 @@ struct AviationWeatherRoutes: Sendable {
             guard !records.isEmpty else { return Response(status: .noContent) }
             let body = try text(records, query, isBroken: fault == .wrongTypes)
             let tag = "\"\(Self.hash(body))\""
-            if fault == nil, request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: [.eTag: tag]) }
+            if fault == nil, request.headers[.ifNoneMatch] == tag {
+                return Response(status: .notModified, headers: [.eTag: tag])
+            }
             var response = await transport.response(ByteBuffer(string: body), fault, context)
             response.headers[.eTag] = tag
             return response
