@@ -31,7 +31,8 @@ struct MapRoutes: Sendable {
         let layers = try LayerList(parameter: document.dropLast(4))
         let query = try QueryReader(request)
         let snapshot = try frames.snapshot()
-        let instant = try frames.instant(try query.time(), in: snapshot)
+        let instant = try frames.instant(
+            try query.time(), in: snapshot, ahead: LayerTime.list(of: layers).contains(where: \.reachesAhead))
         let filter = try query.filter()
         let age = ageRule.age(of: snapshot, filter: filter)
         let order = MapRenderer.Request(
