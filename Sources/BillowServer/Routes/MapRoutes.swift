@@ -10,10 +10,12 @@ import Turbulence
 struct MapRoutes: Sendable {
     let frames: FrameSource
     let maps: MapRenderer
-    let styles: StyleLibrary
+    let shelf: StyleShelf
     let ageRule: AgeRule
 
     private static let defaultWidth = 1_024
+
+    private var styles: StyleLibrary { shelf.current }
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/maps/:layers") { request, context in try await map(request, context.parameters) }
@@ -52,8 +54,7 @@ struct MapRoutes: Sendable {
         let words = [instant.forPeople, age.isSimulated ? "SIMULATED" : nil, age.isStale ? "STALE" : nil]
         return MapFurniture(
             legend: hasLegend
-                ? Legend(
-                    style: style, layer: layers.description, severities: filter.severities, simulated: age.isSimulated)
+                ? layers.legend(style: style, severities: filter.severities, simulated: age.isSimulated)
                 : nil,
             timeStamp: hasTime ? words.compactMap { $0 }.joined(separator: " · ") : nil,
             showsScaleBar: try query.boolean("scalebar") ?? false)
