@@ -55,9 +55,10 @@ public struct BillowApplication: Sendable {
     private let states: SourceStates
     let tiles: TileService
     private let pictures: PictureSource
+    let hot = HotTiles()
     /// Pictures of regions, for animations too.
     public let maps: MapRenderer
-    let hot = HotTiles()
+    public let animations: AnimationRenderer
     let readiness = Readiness()
     private let now: @Sendable () -> Instant
     private let logger: Logger
@@ -80,6 +81,7 @@ public struct BillowApplication: Sendable {
         pictures = PictureSource(frames: frames, store: store)
         tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)
         maps = try MapRenderer(pictures: pictures)
+        animations = AnimationRenderer(maps: maps, frames: frames, ageRule: configuration.ageRule)
     }
 
     /// Every route, reachable in tests without a socket.
@@ -100,11 +102,11 @@ public struct BillowApplication: Sendable {
             vectors: VectorTileSource(frames: frames, pictures: pictures, store: store)
         ).add(to: reading)
         MapRoutes(frames: frames, maps: maps, shelf: styles, ageRule: configuration.ageRule).add(to: reading)
-        TimelineRoutes(
-            frames: frames,
-            service: TimelineService(frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule),
-            shelf: styles, publicURL: configuration.publicURL
-        ).add(to: reading)
+        let timelines = TimelineService(
+            frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule)
+        TimelineRoutes(frames: frames, service: timelines, shelf: styles, publicURL: configuration.publicURL)
+            .add(to: reading)
+        AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, shelf: styles).add(to: reading)
         CollectionRoutes(
             frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL
         ).add(to: reading)

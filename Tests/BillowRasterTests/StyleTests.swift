@@ -39,9 +39,32 @@ struct StyleTests {
     @Test("The library holds the styles of the interface, the default first, and no other id")
     func library() throws {
         let library = try StyleLibrary(folder: stylesFolder)
-        #expect(library.styles.map(\.id) == ["skypath", "colour-blind", "high-contrast", "night", "skypath-web"])
+        #expect(
+            library.styles.map(\.id) == ["skypath", "colour-blind", "high-contrast", "night", "print", "skypath-web"])
         #expect(library["night"]?.theme == .dark)
         #expect(library["nosuch"] == nil)
+    }
+
+    @Test("In print every severity has a sign of its own without colour, and worse is darker")
+    func printed() throws {
+        let style = try #require(try StyleLibrary(folder: stylesFolder)["print"])
+        #expect(Set(Severity.allCases.map { style[$0].pattern?.kind }).count == Severity.allCases.count)
+        for severity in Severity.allCases {
+            let fill = style[severity].fill.colour
+            #expect(fill.red == fill.green && fill.green == fill.blue)
+        }
+        let greys = Severity.allCases.map { style[$0].fill.colour.red }
+        #expect(greys == greys.sorted(by: >))
+    }
+
+    @Test("Marks that a style doesn't name come from its theme")
+    func marks() throws {
+        let library = try StyleLibrary(folder: stylesFolder)
+        #expect(library.default.marks == .standard(.light))
+        #expect(library["night"]?.marks == .standard(.dark))
+        #expect(library["print"]?.marks.hazard == StraightColour("#000000"))
+        let half = library.default.faded(by: 0.5)
+        #expect(half.marks.all.allSatisfy { $0.alpha == 128 })
     }
 
     @Test(

@@ -55,12 +55,12 @@ struct TileRoutes: Sendable {
         let filter = try query.filter()
         let style = try styles.style(query)
         let snapshot = try frames.snapshot()
-        let instant = try frames.instant(time, in: snapshot)
+        let shown = LayerTime.list(of: layers)
+        let instant = try frames.instant(time, in: snapshot, ahead: shown.contains(where: \.reachesAhead))
         let age = ageRule.age(of: snapshot, filter: filter)
         var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
         if let version {
-            let shown = LayerTime.all.filter { time in layers.layers.contains { $0.rawValue == time.id } }
             let standing = try await frames.standing(
                 of: version, layers: shown, at: instant, filter: filter, in: snapshot)
             switch standing {
@@ -185,9 +185,11 @@ struct TileRoutes: Sendable {
         _ = try query.labels()
         let snapshot = try frames.snapshot()
         let time = try query.time()
-        let instant = try frames.instant(time, in: snapshot)
+        let shownLayers = LayerTime.list(of: layers)
+        let instant = try frames.instant(
+            time, in: snapshot, ahead: shownLayers.contains(where: \.reachesAhead))
         let age = ageRule.age(of: snapshot, filter: filter)
-        let extent = frames.extent(of: snapshot)
+        let extent = frames.extent(of: shownLayers, in: snapshot)
         let base = BaseURL.of(request, publicURL)
         // The filters and the time asked for here are those of the tiles that it names.
         let passed = query.passedOn(Self.passedOn)

@@ -36,9 +36,7 @@ struct TimelineRoutes: Sendable {
         _ = try styles.style(query)
         let rules = FrameRule.allCases.map { ($0.rawValue, $0) }
         return TimelineService.Request(
-            timeline: TimelineRequest(
-                start: try query.timePoint("start"), end: try query.timePoint("end"),
-                intervals: try query.integer("intervals", in: 1...service.settings.defaults.limits.intervals)),
+            timeline: try query.timeline(service.settings.defaults),
             layers: try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.all,
             filter: try query.filter(), time: try query.timePoint("time"),
             rule: try query.choice("rule", rules) ?? .latest, base: BaseURL.of(request, publicURL),
@@ -84,11 +82,7 @@ struct TimelineRoutes: Sendable {
             throw Problem(.notFound, code: "no-layer", detail: "There is no layer.")
         }
         let filter = Filter()
-        let now = snapshot.publication.asOf.floored(toMultipleOf: 60)
-        let timeline: Timeline
-        do { timeline = try TimelineRequest().resolved(now: now, defaults: service.settings.defaults) } catch {
-            throw Problem(error)
-        }
+        let timeline = try service.timeline(TimelineRequest(), in: snapshot)
         var past: [WeatherMaps.Frame] = []
         for time in service.times(of: layer, timeline, in: snapshot) {
             let version = try await frames.frameVersion(of: [layer], at: time, filter: filter, in: snapshot)
@@ -119,6 +113,13 @@ extension LayerTime {
 }
 
 extension QueryReader {
+    /// `start`, `end`, `intervals` and `anchor`.
+    func timeline(_ defaults: TimelineDefaults) throws(Problem) -> TimelineRequest {
+        TimelineRequest(
+            start: try timePoint("start"), end: try timePoint("end"),
+            intervals: try integer("intervals", in: 1...defaults.limits.intervals), isAnchored: try boolean("anchor"))
+    }
+
     func timePoint(_ name: String) throws(Problem) -> TimePoint? {
         guard let text = text(name) else { return nil }
         guard let point = TimePoint(text) else { throw invalid(name, text, TimePoint.expected) }

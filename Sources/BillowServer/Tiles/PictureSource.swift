@@ -43,7 +43,10 @@ public final class PictureSource: Sendable {
             data.plane = try await frames.plane(at: instant, filter: filter, in: snapshot)
         }
         for layer in list.layers where !layer.showsCells {
-            let key = Key(layer: layer, version: Self.version(of: layer, snapshot), instant: instant, filter: filter)
+            // By what it shows and not by the publication: most pictures outlive many of those.
+            let version = try await frames.frameVersion(
+                of: LayerTime.list(of: LayerList(layer)), at: instant, filter: filter, in: snapshot)
+            let key = Key(layer: layer, version: version, instant: instant, filter: filter)
             let found = try await records.value(for: key) { [self] in
                 try await records(of: layer, at: instant, filter: filter, in: snapshot)
             }
@@ -57,15 +60,6 @@ public final class PictureSource: Sendable {
             }
         }
         return data
-    }
-
-    private static func version(of layer: Layer, _ snapshot: Snapshot) -> Version {
-        switch layer {
-        case .turbulence, .hexagons, .polygons: snapshot.versions.observations
-        case .pireps: snapshot.versions.reports
-        case .hazards, .forecast: snapshot.versions.areas
-        case .traffic, .tracks: snapshot.versions.positions
-        }
     }
 
     private func records(of layer: Layer, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
