@@ -165,9 +165,15 @@ struct TileRoutes: Sendable {
         var center = [0.0, 30, 2]
         var scheme = "xyz"
         var legend: String
-        var vector_layers: [VectorLayer]
+        var vectorLayers: [VectorLayer]
         var time: Time
         var billow: State
+
+        private enum CodingKeys: String, CodingKey {
+            case tilejson, name, description, attribution, tiles, tileSize, minzoom, maxzoom, bounds, center, scheme
+            case legend, time, billow
+            case vectorLayers = "vector_layers"
+        }
     }
 
     /// 200, 304, 400 for what can't be read, 404 for a layer that isn't there and a time outside retention.
@@ -200,7 +206,7 @@ struct TileRoutes: Sendable {
             attribution: age.isSimulated ? "SIMULATED turbulence, not for operational use" : "Turbulence: Billow",
             tiles: ["\(base)/tiles/\(layers)/\(shown)/{z}/{x}/{y}.\(suffix)\(passed)"],
             legend: "\(base)/legend.png?layer=\(layers)&style=\(style.id)",
-            vector_layers: layers.layers.map(TileJSON.VectorLayer.init),
+            vectorLayers: layers.layers.map(TileJSON.VectorLayer.init),
             time: TileJSON.Time(
                 latest: snapshot.publication.asOf.description,
                 extent: [extent.lowerBound.description, extent.upperBound.description],
