@@ -3,6 +3,7 @@ import BillowTiles
 import Geometry
 import HTTPTypes
 import HummingbirdTesting
+import NIOCore
 import TestSupport
 import Testing
 import Turbulence

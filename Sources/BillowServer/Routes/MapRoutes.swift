@@ -1,6 +1,6 @@
 public import BillowRaster
 public import BillowSnapshot
-public import BillowTiles
+import BillowTiles
 import Geometry
 import HTTPTypes
 import Hummingbird

@@ -1,5 +1,5 @@
 public import BillowRaster
-import BillowSnapshot
+public import BillowSnapshot
 import BillowTiles
 import HTTPTypes
 import Synchronization
