@@ -41,7 +41,8 @@ let package = Package(
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
-            name: "BillowRaster", dependencies: ["Turbulence", "CPNG", "CDeflate", "CFreeType"], swiftSettings: strict),
+            name: "BillowRaster", dependencies: ["Turbulence", "WireJSON", "CPNG", "CDeflate", "CFreeType"],
+            swiftSettings: strict),
         .target(name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
             name: "BillowTiles", dependencies: ["Turbulence", "Geometry", "BillowSnapshot", "BillowRaster"],
@@ -60,6 +61,7 @@ let package = Package(
             name: "WireHTTP",
             dependencies: [
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
@@ -79,7 +81,7 @@ let package = Package(
         .target(
             name: "BillowSync",
             dependencies: [
-                "Turbulence", "Geometry", "BillowStore", "SkyPath",
+                "Turbulence", "Geometry", "BillowStore", "BillowTimeline", "SkyPath", "WireHTTP", "WireJSON",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -97,7 +99,7 @@ let package = Package(
             name: "BillowServer",
             dependencies: [
                 "Turbulence", "Geometry", "BillowSnapshot", "BillowStore", "BillowSync", "BillowTiles", "BillowRaster",
-                "BillowExchange", "BillowTimeline",
+                "BillowExchange", "BillowTimeline", "WireJSON",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -161,6 +163,7 @@ let package = Package(
             name: "BillowSyncTests",
             dependencies: [
                 "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "SkyPath", "UpstreamSimulator",
+                "WireJSON",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -171,7 +174,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
                 "BillowRaster",
-                "BillowExchange", "Turbulence", "Geometry",
+                "BillowExchange", "WireJSON", "Turbulence", "Geometry",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

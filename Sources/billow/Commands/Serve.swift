@@ -35,13 +35,30 @@ struct Serve: AsyncParsableCommand {
             if demo, common.database == nil { settings.database = "billow-demo.sqlite" }
             let isSimulated = try settings.isSimulated(besides: demo)
             let styles = try Self.styles(settings.server.stylesFolder)
-            // Without a source, what is stored is served, whatever it is.
-            let store = try await SQLiteStore.open(
-                path: settings.database, simulated: demo || !settings.sources.isEmpty ? isSimulated : nil)
-            try await Server(
-                settings: settings, store: store, isSimulated: isSimulated, styles: styles, logger: logger
-            ).run(simulator: simulator)
-            try store.close()
+            let serve = { [settings] in
+                // Without a source, what is stored is served, whatever it is.
+                let store = try await SQLiteStore.open(
+                    path: settings.database, simulated: demo || !settings.sources.isEmpty ? isSimulated : nil)
+                do {
+                    try await Server(
+                        settings: settings, store: store, isSimulated: isSimulated, styles: styles, logger: logger
+                    ).run(simulator: simulator)
+                } catch {
+                    // The error that ends the server is the one to tell.
+                    try? store.close()
+                    throw error
+                }
+                try store.close()
+            }
+            do { try await serve() } catch StoreError.corrupt(let path, let reason) {
+                guard let name = try SQLiteStore.setAside(path: path, at: SystemClock.now()) else {
+                    throw StoreError.corrupt(path: path, reason: reason)
+                }
+                logger.error(
+                    "the database was damaged; it is kept under another name, and all is fetched anew into a new one",
+                    metadata: ["database": "\(path)", "kept": "\(name)", "reason": "\(reason)"])
+                try await serve()
+            }
         }
     }
 
@@ -75,7 +92,8 @@ private struct Server {
 
     private func run(simulator: UpstreamSimulator?, httpClient: HTTPClient) async throws {
         let states = SourceStates()
-        var configured = Set(settings.sources.filter { $0.interval != nil }.map(\.id))
+        let loops = SourceLoops()
+        var configured = Set(settings.sources.filter { $0.update != .none }.map(\.id))
         if simulator != nil { configured.insert(.simulator) }
         let application = try BillowApplication(
             BillowApplication.Configuration(
@@ -86,7 +104,8 @@ private struct Server {
                 paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
                 anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated,
                 timeline: settings.timeline),
-            store: store, control: store, styles: styles, states: states, now: SystemClock.now, logger: logger)
+            store: store, control: store, styles: styles, states: states, loops: loops, now: SystemClock.now,
+            logger: logger)
         // What is on disk is served at once, before any upstream answers.
         try await application.publisher.refresh()
 
@@ -95,12 +114,10 @@ private struct Server {
             services.append(simulator)
             services.append(
                 DemoSync(simulator: simulator) { port in
-                    try loop(for: .demo(port: port, interval: Self.demoInterval), httpClient, states)
+                    try loop(for: .demo(port: port, update: .every(Self.demoInterval)), httpClient, states, loops)
                 })
         }
-        for source in settings.sources where source.interval != nil {
-            services.append(try loop(for: source, httpClient, states))
-        }
+        for source in settings.sources { services.append(try loop(for: source, httpClient, states, loops)) }
         let address = settings.server.host
         services.append(StyleReload(shelf: application.styles, folder: settings.server.stylesFolder, logger: logger))
         services += application.services { port in
@@ -113,16 +130,18 @@ private struct Server {
         logger.notice("stopped")
     }
 
-    private func loop(for source: Settings.Source, _ httpClient: HTTPClient, _ states: SourceStates) throws
-        -> SourceLoop
-    {
-        SourceLoop(
+    private func loop(
+        for source: Settings.Source, _ httpClient: HTTPClient, _ states: SourceStates, _ loops: SourceLoops
+    ) throws -> SourceLoop {
+        let loop = SourceLoop(
             upstream: SkyPathUpstream(
                 id: source.id,
                 client: try SkyPathClient(configuration: source.skyPath.configuration, httpClient: httpClient),
                 api: source.skyPath.api, query: source.skyPath.query, simulated: source.simulated, store: store,
-                retentionSeconds: settings.retentionSeconds), interval: source.interval ?? .seconds(60), states: states,
+                retentionSeconds: settings.retentionSeconds), update: source.update, states: states, control: store,
             now: SystemClock.now, logger: logger)
+        loops.add(loop)
+        return loop
     }
 
     /// Says in one sentence why the server could not run.
@@ -176,7 +195,7 @@ extension SourceID {
 
 extension Settings.Source {
     /// The demo's own source: the simulated world by the v4 call, six hours of it.
-    static func demo(port: Int, interval: Duration) throws -> Settings.Source {
+    static func demo(port: Int, update: UpdateFrequency) throws -> Settings.Source {
         guard let key = SkyPathSecret(UpstreamSimulator.Configuration().apiKey) else {
             throw Failure(.software, "the simulator's key can't be used")
         }
@@ -185,7 +204,7 @@ extension Settings.Source {
             skyPath: Settings.SkyPathSettings(
                 configuration: SkyPathConfiguration(
                     environment: .custom("http://127.0.0.1:\(port)"), apiKey: key), api: .v4,
-                query: SkyPathUpstream.Query(history: .sixHours)), interval: interval, simulated: true)
+                query: DataQuery(history: .sixHours)), update: update, simulated: true)
     }
 }
 

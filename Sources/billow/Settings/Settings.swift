@@ -35,15 +35,14 @@ struct Settings: Sendable {
     struct Source: Sendable {
         var id: SourceID
         var skyPath: SkyPathSettings
-        /// nil for `none`: not fetched.
-        var interval: Duration?
+        var update: UpdateFrequency
         var simulated: Bool
     }
 
     struct SkyPathSettings: Sendable {
         var configuration: SkyPathConfiguration
         var api: SkyPathUpstream.API
-        var query: SkyPathUpstream.Query
+        var query: DataQuery
     }
 }
 
@@ -175,21 +174,16 @@ extension Settings.Source {
         }
         if !section.has("kind") { reader.problem(section.path(of: "kind"), "is missing") }
         let skyPath = Settings.SkyPathSettings(section, reader)
-        let interval: Duration?? = section.value(
+        let update = section.value(
             "update", expected: "none, minimal, medium, fast, or an ISO 8601 duration of 1 second or more"
-        ) { text -> Duration?? in
-            switch text {
-            case "none": .some(nil)
-            case "minimal": .seconds(900)
-            case "medium": .seconds(300)
-            case "fast": .seconds(60)
-            default: ISODuration.seconds(text).flatMap { $0 >= 1 ? .seconds($0) : nil }
-            }
+        ) { text in
+            UpdateFrequency(name: text)
+                ?? ISODuration.seconds(text).flatMap { $0 >= 1 ? .every(.seconds($0)) : nil }
         }
         let simulated = section.value("simulated", expected: "true or false") { Bool($0) } ?? false
         section.finish()
         guard let id, kind != nil, let skyPath else { return nil }
-        self.init(id: id, skyPath: skyPath, interval: interval ?? .seconds(60), simulated: simulated)
+        self.init(id: id, skyPath: skyPath, update: update ?? .fast, simulated: simulated)
     }
 }
 
@@ -210,7 +204,7 @@ extension Settings.SkyPathSettings {
         }
         let wire = SkyPathWire(section.section("wire"))
         let limits = SkyPathLimits(section.section("limits"))
-        let query = SkyPathUpstream.Query(section.section("query"), reader)
+        let query = DataQuery(section.section("query"), reader)
         guard let environment, let key else { return nil }
         var configuration = SkyPathConfiguration(
             environment: environment, apiKey: key, allowsPlainHTTP: allowsPlainHTTP, wire: wire, limits: limits)
@@ -220,19 +214,21 @@ extension Settings.SkyPathSettings {
     }
 }
 
-extension SkyPathUpstream.Query {
+extension DataQuery {
     init(_ section: SettingsReader.Section, _ reader: SettingsReader) {
         self.init()
-        _ = section.list("types", expected: "turbulence (the data type that this version knows)") {
-            $0 == "turbulence" ? $0 : nil
+        if let listed = section.list(
+            "types", expected: "turbulence (the data type that this version knows)", { DataType(rawValue: $0) })
+        {
+            types = Set(listed)
         }
         if let listed = section.list("severities", expected: "severities 0 to 4", { Severity($0) }) {
             severities = SeveritySet(listed)
         }
         history = section.value("history", expected: "0.5, 1, 2, 4 or 6") { History($0) } ?? history
         category = section.value("category", expected: "C10, C20 … C110") { AircraftCategory($0) } ?? category
-        _ = section.value("global", expected: "true (areas are set by polygon)") { $0 == "true" ? true : nil }
-        _ = section.value("polygonsUpTo", expected: "true or false") { Bool($0) }
+        let isGlobal = section.value("global", expected: "true or false") { Bool($0) }
+        polygonsUpTo = section.value("polygonsUpTo", expected: "true or false") { Bool($0) } ?? polygonsUpTo
         if let pairs = section.ring("polygon") {
             let places = pairs.compactMap { LonLat(longitude: $0.0, latitude: $0.1) }
             if places.count != pairs.count {
@@ -243,6 +239,7 @@ extension SkyPathUpstream.Query {
                 }
             }
         }
+        global = isGlobal ?? (polygon == nil)
         section.finish()
     }
 }
