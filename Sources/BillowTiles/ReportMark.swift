@@ -6,16 +6,20 @@ struct ReportMark: Sendable, Hashable {
     let place: PicturePlace
     let severity: Severity?
     let isUrgent: Bool
+    let isSmall: Bool
     let label: String?
 
     /// Points: the side of the square in which one report is shown at low zoom.
     private static let spacing = 22.0
     private static let reach = 90.0
+    /// From here on reports have their full size.
+    private static let fullSizeZoom = 5
     /// From here on its altitude stands beside it.
     static let firstLabelZoom = 8
     private static let labelsPerBlock = 40
 
-    init(_ report: PilotReport, at place: PicturePlace, hasLabel: Bool) {
+    init(_ report: PilotReport, at place: PicturePlace, zoom: Int, hasLabel: Bool) {
+        isSmall = zoom < ReportMark.fullSizeZoom
         self.place = place
         severity = report.severity
         isUrgent = report.type.lowercased().contains("urgent")
@@ -26,7 +30,7 @@ struct ReportMark: Sendable, Hashable {
     static func marks(of reports: [PilotReport], in region: MapRegion) -> [ReportMark] {
         let found = found(reports, in: region, labels: region.zoom >= firstLabelZoom ? labelsPerBlock : 0)
         return found.sorted { rank($0.item) < rank($1.item) }.map {
-            ReportMark($0.item, at: PicturePlace($0.at), hasLabel: $0.hasLabel)
+            ReportMark($0.item, at: PicturePlace($0.at), zoom: region.zoom, hasLabel: $0.hasLabel)
         }
     }
 
@@ -43,13 +47,14 @@ struct ReportMark: Sendable, Hashable {
 
     func mix(into fingerprint: inout Fingerprint) {
         place.mix(into: &fingerprint)
-        fingerprint.mix(UInt64(severity.map { $0.rawValue + 1 } ?? 0) << 1 | (isUrgent ? 1 : 0))
+        fingerprint.mix(UInt64(severity.map { $0.rawValue + 1 } ?? 0) << 2 | (isUrgent ? 2 : 0) | (isSmall ? 1 : 0))
         fingerprint.mix(label ?? "")
     }
 
     func paint(_ style: Style, scale: Double, onto canvas: inout Canvas, text: LabelPainter) throws(TextError) {
         canvas.draw(
-            ReportSymbol(severity: severity, isUrgent: isUrgent).drawing(style), at: place.point, scale: scale)
+            ReportSymbol(severity: severity, isUrgent: isUrgent).drawing(style), at: place.point,
+            scale: isSmall ? scale * 0.62 : scale)
         guard let label else { return }
         let start = Point(x: place.point.x + 12 * scale, y: place.point.y + 4 * scale)
         try text.draw(label, at: start, size: 10.5 * scale, style.marks, on: &canvas)
