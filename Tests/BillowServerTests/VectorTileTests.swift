@@ -141,7 +141,7 @@ struct VectorTileRouteTests {
                 }
                 let url = try sources["turbulence"]?["url"]?.string.orMissing() ?? ""
                 #expect(url.hasSuffix("/tiles/turbulence.json?style=\(style)&hours=1"))
-                let path = url.split(separator: "/", maxSplits: 3).last.map { "/\($0)" } ?? ""
+                let path = String(url.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" })
                 #expect(try await world.json(path)["tiles"]?[0]?.string?.contains("style=\(style)") == true)
             }
             for name in ["nope.json", "skypath", "..%2FPackage.json", ".json"] {
