@@ -130,7 +130,7 @@ import Turbulence
 
     @Test(
         "Every command and flag is there",
-        arguments: ["serve", "sync", "import", "export", "simulate", "prune", "backup", "check"])
+        arguments: ["serve", "sync", "import", "export", "render", "simulate", "prune", "backup", "check"])
     func commands(_ name: String) throws {
         let row = try #require(
             try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow \(name)") },
@@ -145,7 +145,9 @@ import Turbulence
         let source = try Self.text("Sources/billow/Billow.swift")
         let list = try #require(source.firstMatch(of: /subcommands: \[([^\]]*)\]/)).1
         let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
-        let documented = ["serve", "sync", "import", "export", "simulate", "keys", "prune", "backup", "check"]
+        let documented = [
+            "serve", "sync", "import", "export", "render", "simulate", "keys", "prune", "backup", "check",
+        ]
         #expect(Set(names.filter { !$0.isEmpty }) == Set(documented.map { "\($0).self" }))
     }
 
