@@ -80,11 +80,17 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ], swiftSettings: strict),
-        .target(name: "AviationWeather", dependencies: [], swiftSettings: strict),
+        .target(
+            name: "AviationWeather",
+            dependencies: [
+                "WireHTTP", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
         .target(
             name: "BillowSync",
             dependencies: [
-                "Turbulence", "Geometry", "BillowStore", "BillowTimeline", "SkyPath", "WireHTTP", "WireJSON",
+                "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "SkyPath",
+                "AviationWeather", "WireHTTP", "WireJSON",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -159,6 +165,12 @@ let package = Package(
             dependencies: ["BillowExchange", "AviationWeather", "Turbulence", "Geometry"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
+            name: "AviationWeatherTests",
+            dependencies: [
+                "AviationWeather", "UpstreamSimulator",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ], swiftSettings: strict),
+        .testTarget(
             name: "SkyPathTests",
             dependencies: [
                 "SkyPath", "UpstreamSimulator", "Geometry", "WireHTTP", "WireJSON",
@@ -170,8 +182,8 @@ let package = Package(
         .testTarget(
             name: "BillowSyncTests",
             dependencies: [
-                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "SkyPath", "UpstreamSimulator",
-                "WireJSON",
+                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "BillowExchange", "SkyPath",
+                "AviationWeather", "UpstreamSimulator", "WireJSON",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),

@@ -123,7 +123,7 @@ public struct FeatureQuery: Sendable {
 
     /// Whether it asks for what covers an area.
     func touches(_ other: MultiPolygon) -> Bool {
-        (box.map { other.box?.intersects($0) ?? false } ?? true) && (area?.intersects(other.polygons) ?? true)
+        (box.map(other.intersects) ?? true) && (area?.intersects(other.polygons) ?? true)
     }
 
     /// What a record stands for, where the query wants it.

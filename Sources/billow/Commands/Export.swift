@@ -14,7 +14,7 @@ struct Export: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "hexagons, observations or pireps.")
+    @Argument(help: "hexagons, observations, pireps, hazards or forecast.")
     var collection: String
 
     @Option(name: [.short, .long], help: "The file to write; its ending gives the format.")
@@ -133,7 +133,7 @@ struct Export: AsyncParsableCommand {
 }
 
 /// Standard output, or a file that appears under its name only when it is whole.
-private final class OutputFile {
+final class OutputFile {
     private let handle: FileHandle
     private let path: String?
     private let part: String?

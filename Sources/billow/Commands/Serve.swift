@@ -1,5 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
+import AviationWeather
 import BillowRaster
 import BillowServer
 import BillowStore
@@ -62,7 +63,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private static func styles(_ folder: String) throws -> StyleLibrary {
+    static func styles(_ folder: String) throws -> StyleLibrary {
         do { return try StyleLibrary(folder: folder) } catch { throw Failure(.inputOutput, error.description) }
     }
 }
@@ -94,7 +95,7 @@ private struct Server {
         let states = SourceStates()
         let loops = SourceLoops()
         var configured = Set(settings.sources.filter { $0.update != .none }.map(\.id))
-        if simulator != nil { configured.insert(.simulator) }
+        if simulator != nil { configured.formUnion(SourceID.demo) }
         var configuration = BillowApplication.Configuration(
             host: settings.server.host, port: settings.server.port, publicURL: settings.server.publicURL,
             publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
@@ -115,13 +116,17 @@ private struct Server {
         var services: [any Service] = []
         if let simulator {
             services.append(simulator)
-            services.append(
-                DemoSync(simulator: simulator) { port in
-                    try loop(for: .demo(port: port, update: .every(Self.demoInterval)), httpClient, states, loops)
-                })
+            for id in SourceID.demo {
+                services.append(
+                    DemoSync(simulator: simulator) { port in
+                        let source = try Settings.Source.demo(id, port: port, update: .every(Self.demoInterval))
+                        return try loop(for: source, httpClient, states, loops)
+                    })
+            }
         }
         for source in settings.sources { services.append(try loop(for: source, httpClient, states, loops)) }
         let address = settings.server.host
+        services.append(StyleReload(shelf: application.styles, folder: settings.server.stylesFolder, logger: logger))
         services += application.services { port in
             logger.notice("Billow is at http://\(address.contains(":") ? "[\(address)]" : address):\(port)/")
         }
@@ -136,12 +141,9 @@ private struct Server {
         for source: Settings.Source, _ httpClient: HTTPClient, _ states: SourceStates, _ loops: SourceLoops
     ) throws -> SourceLoop {
         let loop = SourceLoop(
-            upstream: SkyPathUpstream(
-                id: source.id,
-                client: try SkyPathClient(configuration: source.skyPath.configuration, httpClient: httpClient),
-                api: source.skyPath.api, query: source.skyPath.query, simulated: source.simulated, store: store,
-                retentionSeconds: settings.retentionSeconds), update: source.update, states: states, control: store,
-            now: SystemClock.now, logger: logger)
+            upstream: try source.upstream(
+                store: store, httpClient: httpClient, retentionSeconds: settings.retentionSeconds),
+            update: source.update, states: states, control: store, now: SystemClock.now, logger: logger)
         loops.add(loop)
         return loop
     }
@@ -159,6 +161,24 @@ private struct Server {
     }
 }
 
+/// Reads the styles again at each SIGHUP. What can't be used is said, and what was read before stays.
+private struct StyleReload: Service {
+    let shelf: StyleShelf
+    let folder: String
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await _ in await UnixSignalsSequence(trapping: .sighup) {
+                do {
+                    shelf.replace(by: try StyleLibrary(folder: folder))
+                    logger.notice("styles read again", metadata: ["styles": "\(shelf.current.styles.map(\.id))"])
+                } catch { logger.error("the styles stay as they were: \(error)") }
+            }
+        }
+    }
+}
+
 /// The sync of the demo: it begins once the simulator has its port.
 private struct DemoSync: Service {
     let simulator: UpstreamSimulator
@@ -168,8 +188,12 @@ private struct DemoSync: Service {
 }
 
 extension SourceID {
-    /// The source of the demo; whatever bears this name is simulated.
-    static let simulator = SourceID.known("simulator")
+    /// SkyPath's look-alike in the demo.
+    static let simulator = SourceID.known(simulatorName)
+    /// The Aviation Weather Center's.
+    static let simulatedWeather = SourceID.known("\(simulatorName)-awc")
+    /// The sources of the demo.
+    static let demo = [simulator, simulatedWeather]
 
     private static func known(_ name: String) -> SourceID {
         guard let id = SourceID(name) else { preconditionFailure("\(name) is no source id") }
@@ -178,17 +202,27 @@ extension SourceID {
 }
 
 extension Settings.Source {
-    /// The demo's own source: the simulated world by the v4 call, six hours of it.
-    static func demo(port: Int, update: UpdateFrequency) throws -> Settings.Source {
-        guard let key = SkyPathSecret(UpstreamSimulator.Configuration().apiKey) else {
-            throw Failure(.software, "the simulator's key can't be used")
+    /// A source of the demo: of SkyPath the simulated world by the v4 call, six hours of it; of the others all there is.
+    static func demo(_ id: SourceID, port: Int, update: UpdateFrequency) throws -> Settings.Source {
+        let baseURL = "http://127.0.0.1:\(port)"
+        let kind: Kind
+        if id == .simulatedWeather {
+            kind = .aviationWeather(
+                Settings.AviationWeatherSettings(
+                    configuration: AviationWeatherConfiguration(baseURL: baseURL),
+                    products: AviationWeatherUpstream.Product.allCases, areas: AviationWeatherUpstream.defaultAreas,
+                    // A simulator of one's own may be asked at will.
+                    spacingSeconds: 0))
+        } else {
+            guard let key = SkyPathSecret(UpstreamSimulator.Configuration().apiKey) else {
+                throw Failure(.software, "the simulator's key can't be used")
+            }
+            kind = .skyPath(
+                Settings.SkyPathSettings(
+                    configuration: SkyPathConfiguration(environment: .custom(baseURL), apiKey: key), api: .v4,
+                    query: DataQuery(history: .sixHours)))
         }
-        return Settings.Source(
-            id: .simulator,
-            skyPath: Settings.SkyPathSettings(
-                configuration: SkyPathConfiguration(
-                    environment: .custom("http://127.0.0.1:\(port)"), apiKey: key), api: .v4,
-                query: DataQuery(history: .sixHours)), update: update, simulated: true)
+        return Settings.Source(id: id, kind: kind, update: update, simulated: true)
     }
 }
 

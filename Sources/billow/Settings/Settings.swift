@@ -1,3 +1,4 @@
+import AviationWeather
 import BillowServer
 import BillowSync
 import BillowTimeline
@@ -36,9 +37,29 @@ struct Settings: Sendable {
 
     struct Source: Sendable {
         var id: SourceID
-        var skyPath: SkyPathSettings
+        var kind: Kind
         var update: UpdateFrequency
         var simulated: Bool
+
+        /// What is asked, and how.
+        enum Kind: Sendable {
+            case skyPath(SkyPathSettings)
+            case aviationWeather(AviationWeatherSettings)
+            case inbox(InboxSettings)
+        }
+    }
+
+    struct AviationWeatherSettings: Sendable {
+        var configuration: AviationWeatherConfiguration
+        var products: [AviationWeatherUpstream.Product]
+        var areas: [AviationWeatherBox]
+        /// Between two calls of one product.
+        var spacingSeconds: Int
+    }
+
+    struct InboxSettings: Sendable {
+        /// The folder.
+        var path: String
     }
 
     struct SkyPathSettings: Sendable {
@@ -180,11 +201,17 @@ extension Settings.Source {
             "id", expected: "1 to 64 letters, digits, '-', '_' and '.'"
         ) { SourceID($0) }
         if !section.has("id") { reader.problem(section.path(of: "id"), "is missing") }
-        let kind = section.value("kind", expected: "skypath (the kind of source that this version knows)") {
-            $0 == "skypath" ? $0 : nil
+        let name = section.value("kind", expected: "skypath, aviationweather or inbox") {
+            ["skypath", "aviationweather", "inbox"].contains($0) ? $0 : nil
         }
         if !section.has("kind") { reader.problem(section.path(of: "kind"), "is missing") }
-        let skyPath = Settings.SkyPathSettings(section, reader)
+        // Keys that only another kind has are told by `finish`.
+        let kind: Kind?
+        switch name {
+        case "aviationweather": kind = Settings.AviationWeatherSettings(section, reader).map { .aviationWeather($0) }
+        case "inbox": kind = Settings.InboxSettings(section, reader).map { .inbox($0) }
+        default: kind = Settings.SkyPathSettings(section, reader).map { .skyPath($0) }
+        }
         let update = section.value(
             "update", expected: "none, minimal, medium, fast, or an ISO 8601 duration of 1 second or more"
         ) { text in
@@ -193,8 +220,78 @@ extension Settings.Source {
         }
         let simulated = section.value("simulated", expected: "true or false") { Bool($0) } ?? false
         section.finish()
-        guard let id, kind != nil, let skyPath else { return nil }
-        self.init(id: id, skyPath: skyPath, update: update ?? .fast, simulated: simulated)
+        guard let id, name != nil, let kind else { return nil }
+        self.init(id: id, kind: kind, update: update ?? kind.defaultUpdate, simulated: simulated)
+    }
+}
+
+extension Settings.Source.Kind {
+    /// A folder is looked at often: it costs nothing, and a file is taken at the second look.
+    fileprivate var defaultUpdate: UpdateFrequency {
+        switch self {
+        case .skyPath, .aviationWeather: .fast
+        case .inbox: .every(.seconds(2))
+        }
+    }
+}
+
+extension Settings.AviationWeatherSettings {
+    init?(_ section: SettingsReader.Section, _ reader: SettingsReader) {
+        let problemsBefore = reader.problems.count
+        var configuration = AviationWeatherConfiguration(
+            baseURL: section.text("baseURL") ?? AviationWeatherConfiguration.production)
+        configuration.form =
+            section.value("form", expected: "json or geojson") { AviationWeatherConfiguration.Form(rawValue: $0) }
+            ?? configuration.form
+        if let timeout = section.value(
+            "timeout", expected: "an ISO 8601 duration above 0, such as PT60S",
+            { ISODuration.seconds($0).flatMap { $0 > 0 ? Duration.seconds($0) : nil } })
+        {
+            configuration.timeout = timeout
+        }
+        for problem in configuration.problems { reader.problem(section.path, "can't be used: \(problem)") }
+        let names = AviationWeatherUpstream.Product.allCases.map(\.rawValue).joined(separator: ", ")
+        let products = section.list("products", expected: "some of \(names)") {
+            AviationWeatherUpstream.Product(rawValue: $0)
+        }
+        let spacing = section.value("spacing", expected: "an ISO 8601 duration, such as PT1M") {
+            ISODuration.seconds($0)
+        }
+        let box = section.list("bbox", expected: "four numbers, west, south, east, north, in degrees") {
+            Double($0).flatMap { $0.isFinite ? $0 : nil }
+        }
+        var areas = AviationWeatherUpstream.defaultAreas
+        if let box {
+            areas = Self.areas(box)
+            if areas.isEmpty {
+                reader.problem(
+                    section.path(of: "bbox"),
+                    "must be four numbers, west, south, east, north: longitudes -180 to 180 (west above east crosses the "
+                        + "antimeridian), latitudes -90 to 90, south below north")
+            }
+        }
+        guard reader.problems.count == problemsBefore else { return nil }
+        self.init(
+            configuration: configuration, products: products ?? AviationWeatherUpstream.Product.allCases, areas: areas,
+            spacingSeconds: spacing ?? 60)
+    }
+
+    /// A box, or its two parts where it crosses the antimeridian.
+    private static func areas(_ box: [Double]) -> [AviationWeatherBox] {
+        guard box.count == 4 else { return [] }
+        let parts: [(west: Double, east: Double)] =
+            box[0] > box[2] ? [(box[0], 180), (-180, box[2])] : [(box[0], box[2])]
+        return parts.compactMap { AviationWeatherBox(west: $0.west, south: box[1], east: $0.east, north: box[3]) }
+    }
+}
+
+extension Settings.InboxSettings {
+    init?(_ section: SettingsReader.Section, _ reader: SettingsReader) {
+        guard let path = section.text("path"), !path.isEmpty else {
+            reader.problem(section.path(of: "path"), "is missing")
+            return nil
+        }
+        self.init(path: path)
     }
 }
 
