@@ -137,7 +137,7 @@ public struct BillowApplication: Sendable {
             areaLimitKm2: configuration.areaLimitKm2, now: now
         ).add(to: reading)
         ChangeRoutes(frames: frames, changes: changes, ageRule: configuration.ageRule).add(to: reading)
-        RouteRoutes(frames: frames, ageRule: configuration.ageRule, styles: styles, airports: .large).add(to: reading)
+        RouteRoutes(frames: frames, ageRule: configuration.ageRule, shelf: styles, airports: .large).add(to: reading)
         ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: reading)
         StyleRoutes(shelf: styles, publicURL: configuration.publicURL).add(to: reading)
         LegendRoutes(frames: frames, shelf: styles, ageRule: configuration.ageRule).add(to: reading)

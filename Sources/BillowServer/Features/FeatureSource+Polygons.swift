@@ -9,7 +9,7 @@ extension FeatureSource {
     func polygons(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
-        write(try await polygons(query, in: snapshot), after: cursor, limit: limit, to: &writer)
+        try write(try await polygons(query, in: snapshot), after: cursor, limit: limit, to: &writer)
     }
 
     func polygon(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)

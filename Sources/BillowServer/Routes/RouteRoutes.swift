@@ -11,7 +11,7 @@ import Turbulence
 struct RouteRoutes: Sendable {
     let frames: FrameSource
     let ageRule: AgeRule
-    let styles: StyleLibrary
+    let shelf: StyleShelf
     let airports: AirportTable
 
     private static let tolerances = 0.0...5.0
@@ -146,7 +146,7 @@ struct RouteRoutes: Sendable {
     private func profilePNG(_ request: Request) async throws -> Response {
         let reader = try QueryReader(request, known: Self.names.union(["width-pixels", "height-pixels", "theme"]))
         let made = try await profile(reader)
-        let style = try styles.style(reader)
+        let style = try shelf.current.style(reader)
         let picture = ProfilePicture(
             profile: made.profile, rows: Self.rows(made.filter), style: style,
             title: reader.text("route") ?? "Along the route", instant: made.instant,
