@@ -58,6 +58,7 @@ let package = Package(
         .target(
             name: "WireHTTP",
             dependencies: [
+                "WireJSON",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
@@ -66,7 +67,7 @@ let package = Package(
             dependencies: [
                 "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-            ], swiftSettings: strict),
+            ], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "SkyPath",
             dependencies: [
@@ -147,6 +148,12 @@ let package = Package(
             name: "BillowExchangeTests",
             dependencies: ["BillowExchange", "AviationWeather", "Turbulence", "Geometry"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "OpenSkyTests",
+            dependencies: [
+                "OpenSky", "UpstreamSimulator", "TestSupport", "WireHTTP",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ], swiftSettings: strict),
         .testTarget(
             name: "SkyPathTests",
             dependencies: [
