@@ -25,7 +25,7 @@ public enum ExportFormat: String, Sendable, Hashable, CaseIterable {
 
 /// What sort of features a writer writes: it settles the columns of a CSV.
 public enum ExportCollection: String, Sendable, Hashable, CaseIterable {
-    case observations, hexagons, pireps
+    case observations, hexagons, pireps, hazards, forecast, traffic
 }
 
 /// The shape of a feature. Rings are closed, the exterior one first and counter-clockwise (RFC 7946 section 3.1.6).
@@ -34,6 +34,9 @@ public enum FeatureGeometry: Sendable, Hashable {
     case polygon([[LonLat]])
     /// What the antimeridian cuts in two.
     case multiPolygon([[[LonLat]]])
+    case lineString([LonLat])
+    /// What the antimeridian cuts.
+    case multiLineString([[LonLat]])
     /// The JSON of a geometry, made once by `FeatureWriter.encoded`.
     case encoded([UInt8])
 }

@@ -172,6 +172,31 @@ public struct FeatureWriter: Sendable {
         closeFeature()
     }
 
+    /// Writes a feature of any other collection. In CSV a line or an area is Well-known Text.
+    public mutating func write(_ feature: Feature) {
+        if format == .csv { return row(feature) }
+        openFeature(id: feature.id, geometry: feature.geometry)
+        for (name, value) in feature.properties {
+            json.name(name)
+            write(value)
+        }
+        closeFeature()
+    }
+
+    private mutating func write(_ value: PropertyValue) {
+        switch value {
+        case .text(let text): json.value(text)
+        case .integer(let number): json.value(Int64(number))
+        case .decimal(let number, let decimals): json.value(number, decimals: decimals)
+        case .flag(let flag): json.value(flag)
+        case .instant(let instant): json.value(instant)
+        case .instants(let instants):
+            json.openArray()
+            for instant in instants { json.value(instant) }
+            json.closeArray()
+        }
+    }
+
     private static func write(_ groups: [TurbulenceGroup], to json: inout JSONWriter) {
         json.openArray()
         for group in groups {
@@ -254,17 +279,27 @@ public struct FeatureWriter: Sendable {
             json.openArray()
             for rings in polygons { write(rings) }
             json.closeArray()
+        case .lineString(let line):
+            member("type", "LineString")
+            json.name("coordinates")
+            write(line)
+        case .multiLineString(let lines):
+            member("type", "MultiLineString")
+            json.name("coordinates")
+            write(lines)
         }
         json.closeObject()
     }
 
     private mutating func write(_ rings: [[LonLat]]) {
         json.openArray()
-        for ring in rings {
-            json.openArray()
-            for place in ring { write(place) }
-            json.closeArray()
-        }
+        for ring in rings { write(ring) }
+        json.closeArray()
+    }
+
+    private mutating func write(_ places: [LonLat]) {
+        json.openArray()
+        for place in places { write(place) }
         json.closeArray()
     }
 
@@ -296,6 +331,15 @@ public struct FeatureWriter: Sendable {
         "id,h3,altitude,altitudeMin,altitudeMax,severity,severityName,severityBasis,edr,observedAt,source,kind,category,aircraft"
 
     private mutating func header() {
+        if let names = collection.propertyNames {
+            json.append("id")
+            for name in names {
+                json.append(",")
+                json.append(name)
+            }
+            json.append(collection == .traffic ? ",longitude,latitude\r\n" : ",geometry\r\n")
+            return
+        }
         switch collection {
         case .observations:
             json.append(FeatureWriter.observationColumns)
@@ -307,7 +351,35 @@ public struct FeatureWriter: Sendable {
             json.append(
                 "id,type,aircraft,altitude,severity,severityName,observedAt,turbulence,text,source,kind,longitude,latitude\r\n"
             )
+        default: break
         }
+    }
+
+    /// A feature as a row, empty where it has no value.
+    private mutating func row(_ feature: Feature) {
+        features += 1
+        cell(feature.id, first: true)
+        var next = feature.properties.startIndex
+        for name in collection.propertyNames ?? [] {
+            guard next < feature.properties.endIndex, feature.properties[next].name.description == name.description
+            else {
+                json.append(",")
+                continue
+            }
+            switch feature.properties[next].value {
+            case .text(let text): cell(text)
+            case .integer(let number): cell(number)
+            case .decimal(let number, let decimals):
+                json.append(",")
+                _ = json.bytes.appendDecimal(number, decimals: decimals)
+            case .flag(let flag): cell(flag ? "true" : "false")
+            case .instant(let instant): cell(instant)
+            case .instants(let instants): cell(instants.map(\.description).joined(separator: " "))
+            }
+            next += 1
+        }
+        if case .point(let place) = feature.geometry { cells(place) } else { cell(feature.geometry.wellKnownText) }
+        json.append("\r\n")
     }
 
     /// A feature as a row. Its place is its point, or else the centre of its cell.

@@ -253,6 +253,9 @@ extension SourceID {
     /// The source of imported reports of the Aviation Weather Center.
     public static let aviationWeather = SourceID(fixed: "awc")
 
+    /// The source of observations that are sent in and name none.
+    public static let ingest = SourceID(fixed: "ingest")
+
     private init(fixed name: String) {
         guard let source = SourceID(name) else { preconditionFailure("'\(name)' is no source id") }
         self = source

@@ -12,7 +12,7 @@ extension HTTPField.Name {
     static let accessControlExposeHeaders = Self.make("Access-Control-Expose-Headers")
 
     /// The names above are tokens, which is all that the initialiser asks for.
-    private static func make(_ name: String) -> Self {
+    static func make(_ name: String) -> Self {
         guard let field = Self(name) else { preconditionFailure("\(name) is no header name") }
         return field
     }

@@ -19,10 +19,14 @@ public struct BillowApplication: Sendable {
         public var severityTable: SeverityTable
         /// How many tiles are painted at once.
         public var paintersAtOnce: Int
+        /// Whether what shows data is open without a key.
+        public var anonymousRead: Bool
+        /// Whether the sources are made up, and with them what is sent in.
+        public var isSimulated: Bool
 
         public init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int, ageRule: AgeRule,
-            severityTable: SeverityTable, paintersAtOnce: Int
+            severityTable: SeverityTable, paintersAtOnce: Int, anonymousRead: Bool = true, isSimulated: Bool = false
         ) {
             self.host = host
             self.port = port
@@ -32,6 +36,8 @@ public struct BillowApplication: Sendable {
             self.ageRule = ageRule
             self.severityTable = severityTable
             self.paintersAtOnce = paintersAtOnce
+            self.anonymousRead = anonymousRead
+            self.isSimulated = isSimulated
         }
     }
 
@@ -39,6 +45,8 @@ public struct BillowApplication: Sendable {
     public let frames: FrameSource
     public let features: FeatureSource
     private let configuration: Configuration
+    private let store: any Store
+    private let gate: Gate
     private let styles: StyleLibrary
     private let states: SourceStates
     private let tiles: TileService
@@ -47,10 +55,12 @@ public struct BillowApplication: Sendable {
     private let logger: Logger
 
     public init(
-        _ configuration: Configuration, store: any Store, styles: StyleLibrary, states: SourceStates,
-        now: @escaping @Sendable () -> Instant, logger: Logger
+        _ configuration: Configuration, store: any Store, control: any ControlStore, styles: StyleLibrary,
+        states: SourceStates, now: @escaping @Sendable () -> Instant, logger: Logger
     ) throws(PNGError) {
         self.configuration = configuration
+        self.store = store
+        gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
         self.styles = styles
         self.states = states
         self.now = now
@@ -73,19 +83,24 @@ public struct BillowApplication: Sendable {
                 searchForIndexHtml: true,
                 logger: logger
             ).withAdditionalMediaTypes(forFileExtensions: Self.mediaTypes))
+        let reading = router.needing(.read, gate)
         TileRoutes(
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
             publicURL: configuration.publicURL
-        ).add(to: router)
+        ).add(to: reading)
         CollectionRoutes(
             frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL
-        ).add(to: router)
-        ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: router)
-        LegendRoutes(frames: frames, styles: styles, ageRule: configuration.ageRule).add(to: router)
+        ).add(to: reading)
+        ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: reading)
+        LegendRoutes(frames: frames, styles: styles, ageRule: configuration.ageRule).add(to: reading)
+        IngestRoutes(
+            store: store, simulated: configuration.isSimulated, fetched: configuration.ageRule.configured,
+            retentionSeconds: configuration.retentionSeconds, now: now
+        ).add(to: router.needing(.ingest, gate))
         OperationRoutes(
             publisher: publisher, tiles: tiles, states: states, ageRule: configuration.ageRule, readiness: readiness,
             started: now(), now: now
-        ).add(to: router)
+        ).add(to: router, reading: reading)
         return router
     }
 

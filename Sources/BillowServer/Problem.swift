@@ -62,6 +62,7 @@ public struct Problem: Error, HTTPResponseError, Sendable {
         ]
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
         if status == .methodNotAllowed { headers[.allow] = allowed }
+        if status == .unauthorized { headers[.wwwAuthenticate] = "X-API-Key realm=\"billow\"" }
         return Response(status: status, headers: headers, body: .init(byteBuffer: bytes))
     }
 }
@@ -110,6 +111,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
                 .internalServerError, code: "internal", detail: "Something went wrong in the server; it was logged.")
             response = try problem.response(from: request, context: context)
         }
+        // Hummingbird takes the length of what isn't sent.
+        if request.method == .head, response.headers[.contentLength] == "0" { response.headers[.contentLength] = nil }
         response.headers[.accessControlAllowOrigin] = "*"
         response.headers[.accessControlExposeHeaders] = Self.exposed
         return response
@@ -143,7 +146,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         Response(
             status: .noContent,
             headers: [
-                .accessControlAllowMethods: "GET, HEAD, OPTIONS", .accessControlAllowHeaders: "*",
+                .accessControlAllowMethods: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+                .accessControlAllowHeaders: "*",
                 .accessControlMaxAge: "86400",
             ])
     }

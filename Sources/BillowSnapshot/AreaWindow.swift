@@ -11,6 +11,9 @@ public struct AreaWindow: Sendable {
 
     public var count: Int { areas.count }
 
+    /// When the last of them ends; nil when empty.
+    public var end: Instant? { areas.values.lazy.map(\.validTo).max() }
+
     /// Every area, in the order of their ids.
     public var all: [IssuedArea] { AreaWindow.ordered(areas.values) }
 

@@ -10,17 +10,21 @@ public struct Filter: Sendable, Hashable {
     public var sources: Set<SourceID>?
     /// nil for every kind.
     public var kinds: Set<ObservationKind>?
+    /// Of issued areas; nil for every kind.
+    public var areaKinds: Set<String>?
     public var category: AircraftCategory
 
     public init(
         history: History = .default, severities: SeveritySet = .all, altitudes: AltitudeRange = .all,
-        sources: Set<SourceID>? = nil, kinds: Set<ObservationKind>? = nil, category: AircraftCategory = .default
+        sources: Set<SourceID>? = nil, kinds: Set<ObservationKind>? = nil, areaKinds: Set<String>? = nil,
+        category: AircraftCategory = .default
     ) {
         lookBackSeconds = history.seconds
         self.severities = severities
         self.altitudes = altitudes
         self.sources = sources
         self.kinds = kinds
+        self.areaKinds = areaKinds
         self.category = category
     }
 }

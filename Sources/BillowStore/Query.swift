@@ -132,6 +132,12 @@ enum Query {
     static let positionsBetween = """
         \(positions) WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
         """
+    static let positionsPage = """
+        \(positions)
+        WHERE (bucket, icao24, observedAt, position.source) > (?, ?, ?, ?) AND bucket <= ?
+            AND observedAt >= ? AND observedAt < ?
+        ORDER BY bucket, icao24, observedAt, position.source LIMIT ?
+        """
     /// One bucket of a track.
     static let trackInBucket = """
         \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ?
@@ -141,14 +147,34 @@ enum Query {
     static let newestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 1"
     static let positionsSince = "\(positions) WHERE since > ?"
 
-    /// For the test of their plans; `sources` reads whole what it reads.
-    static let all = [
-        head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
-        insertObservation, closeObservation, observationByKey, openObservationByExternalID, openObservationByFeatureID,
-        openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
-        closeReport, openReport,
-        openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
-        closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
-        positionsBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
+    // MARK: Keys and sources' settings
+
+    /// A few dozen rows at most, all of them wanted.
+    static let accessKeys = "SELECT id, name, hash, scopes, createdAt, revokedAt FROM accessKey ORDER BY createdAt, id"
+    static let insertAccessKey =
+        "INSERT INTO accessKey (id, name, hash, scopes, createdAt, revokedAt) VALUES (?, ?, ?, ?, ?, ?)"
+    static let revokeAccessKey = "UPDATE accessKey SET revokedAt = max(?, createdAt) WHERE id = ? AND revokedAt IS NULL"
+    static let sourceControl = "SELECT value FROM sourceControl WHERE source = ?"
+    static let setSourceControl = """
+        INSERT INTO sourceControl (source, value) VALUES (?, ?)
+        ON CONFLICT (source) DO UPDATE SET value = excluded.value
+        """
+    static let removeSourceControl = "DELETE FROM sourceControl WHERE source = ?"
+
+    private static let besideTheLog = [
+        insertAccessKey, revokeAccessKey, sourceControl, setSourceControl, removeSourceControl,
     ]
+
+    /// For the test of their plans; `sources` and `accessKeys` read whole what they read.
+    static let all =
+        [
+            head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
+            insertObservation, closeObservation, observationByKey, openObservationByExternalID,
+            openObservationByFeatureID,
+            openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
+            closeReport, openReport,
+            openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
+            closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
+            positionsBetween, positionsPage, trackInBucket, oldestBucket, newestBucket, positionsSince,
+        ] + besideTheLog
 }

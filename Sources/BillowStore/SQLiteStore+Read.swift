@@ -97,6 +97,28 @@ extension SQLiteStore {
         }
     }
 
+    /// By bucket of three minutes, aircraft, time and source. A source that nobody knows starts after all of its second.
+    public func positions(
+        after: PositionPlace?, from: Instant, to: Instant, limit: Int
+    ) async throws(StoreError) -> [AircraftPosition] {
+        try await reading { db in
+            let statement = try RawStatement(db, Query.positionsPage)
+            let start = after?.observedAt ?? from
+            statement.bind(AircraftPosition.bucket(start), at: 1)
+            statement.bind(after.map { Int64($0.icao24.rawValue) } ?? -1, at: 2)
+            statement.bind(after.map { Int64($0.observedAt.seconds) } ?? -1, at: 3)
+            let number = try after.flatMap { after in
+                try SourceRecord.all(db).first { $0.id == after.source }?.number.rawValue
+            }
+            statement.bind(number.map { Int64($0) } ?? 256, at: 4)
+            statement.bind(AircraftPosition.bucket(to), at: 5)
+            statement.bind(Int64(from.seconds), at: 6)
+            statement.bind(Int64(to.seconds), at: 7)
+            statement.bind(Int64(max(limit, 0)), at: 8)
+            return try statement.positions()
+        }
+    }
+
     /// - Complexity: one look-up for each bucket between the times, held to what is stored.
     public func track(
         of aircraft: ICAO24, from: Instant, to: Instant

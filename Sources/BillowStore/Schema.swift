@@ -11,6 +11,7 @@ enum Schema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 log") { try $0.execute(sql: log) }
         migrator.registerMigration("2 areas and positions") { try $0.execute(sql: areasAndPositions) }
+        migrator.registerMigration("3 keys") { try $0.execute(sql: keys) }
         return migrator
     }
 
@@ -136,5 +137,22 @@ enum Schema {
             PRIMARY KEY (bucket, icao24, observedAt, source)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX positionSince ON position (since);
+        """
+
+    /// Beside the log: who may do what, and what was settled about sources while they ran. Neither raises the version.
+    private static let keys = """
+        CREATE TABLE accessKey (
+            id TEXT PRIMARY KEY CHECK (length(id) = 16),
+            name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+            hash TEXT NOT NULL CHECK (length(hash) = 64),
+            scopes INTEGER NOT NULL CHECK (scopes BETWEEN 1 AND 7),
+            createdAt INTEGER NOT NULL CHECK (createdAt >= 0),
+            revokedAt INTEGER CHECK (revokedAt >= createdAt)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sourceControl (
+            source TEXT PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 64),
+            value TEXT NOT NULL CHECK (json_valid(value))
+        ) STRICT, WITHOUT ROWID;
         """
 }

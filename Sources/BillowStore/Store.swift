@@ -60,6 +60,11 @@ public protocol Store: Sendable {
     /// Every position observed at `from` ≤ t < `to`.
     func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition]
 
+    /// One page of the positions observed at `from` ≤ t < `to`, in an order of the store's own, starting after `after`;
+    /// fewer than `limit` means the end.
+    func positions(after: PositionPlace?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
+        -> [AircraftPosition]
+
     /// The positions of one aircraft, observed at `from` ≤ t < `to`, oldest first.
     func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition]
 }
@@ -147,6 +152,23 @@ public struct Retraction: Sendable {
         self.to = to
         self.covers = covers
         self.standing = standing
+    }
+}
+
+/// What a position is told apart by, and where a page of positions starts.
+public struct PositionPlace: Sendable, Hashable {
+    public var observedAt: Instant
+    public var icao24: ICAO24
+    public var source: SourceID
+
+    public init(observedAt: Instant, icao24: ICAO24, source: SourceID) {
+        self.observedAt = observedAt
+        self.icao24 = icao24
+        self.source = source
+    }
+
+    public init(_ position: AircraftPosition) {
+        self.init(observedAt: position.observedAt, icao24: position.icao24, source: position.source)
     }
 }
 

@@ -23,11 +23,14 @@ public struct IssuedArea: Sendable, Hashable {
         }
     }
 
+    /// Every product there is.
+    public static let kinds = ["sigmet", "isigmet", "gairmet", "forecast", "nowcast", "polygon"]
+
     public var collection: Collection
     /// Stable from issue to issue, unique for its collection and source.
     public var id: String
     public var source: SourceID
-    /// The product: `sigmet`, `isigmet`, `gairmet`, `nowcast`, …
+    /// The product, one of `kinds`.
     public var kind: String
     /// What it warns of: `TURB-HI`, `TURB-LO`, `LLWS`, `TURB`, `CONVECTIVE`, …
     public var hazard: String?

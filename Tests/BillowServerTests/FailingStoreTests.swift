@@ -92,7 +92,8 @@ struct FailingStoreTests {
                 host: "127.0.0.1", port: 0, publicURL: nil, publicFolder: folder("Public"), retentionSeconds: 86_400,
                 ageRule: AgeRule(staleAfterSeconds: 300, configured: []), severityTable: SeverityTable(),
                 paintersAtOnce: 1),
-            store: failing, styles: try StyleLibrary(folder: folder("Styles")), states: SourceStates(), now: { noon },
+            store: failing, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: SourceStates(),
+            now: { noon },
             logger: World.quiet())
         try await application.publisher.refresh()
         try await Application(router: application.router(), logger: World.quiet()).test(framework) { client in

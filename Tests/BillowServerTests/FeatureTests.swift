@@ -1,3 +1,4 @@
+import BillowExchange
 import BillowStore
 import Foundation
 import Geometry
@@ -249,7 +250,7 @@ struct FeatureTests {
             try await world.take([try observation(try cell(10, 50))])
             let list = try await world.json("/collections")
             #expect(
-                list["collections"]?.items.compactMap { $0["id"]?.string } == ["observations", "hexagons", "pireps"])
+                list["collections"]?.items.compactMap { $0["id"]?.string } == ExportCollection.allCases.map(\.rawValue))
             for collection in list["collections"]?.items ?? [] {
                 let id = try collection["id"]?.string.orMissing() ?? ""
                 #expect(try await world.json("/collections/\(id)") == collection)

@@ -256,12 +256,13 @@ struct OperationTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("{}".utf8).write(to: folder.appending(path: "land.geojson"))
+        let store = try await SQLiteStore.temporary()
         let application = try BillowApplication(
             BillowApplication.Configuration(
                 host: "127.0.0.1", port: 0, publicURL: nil, publicFolder: folder.path, retentionSeconds: 86_400,
                 ageRule: AgeRule(staleAfterSeconds: 300, configured: []), severityTable: SeverityTable(),
                 paintersAtOnce: 1),
-            store: try await SQLiteStore.temporary(),
+            store: store, control: store,
             styles: try StyleLibrary(folder: World.repository.appending(path: "Styles").path), states: SourceStates(),
             now: { noon }, logger: World.quiet())
         try await Application(router: application.router(), logger: World.quiet()).test(.router) { client in

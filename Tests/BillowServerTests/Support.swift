@@ -76,6 +76,23 @@ struct World: Sendable {
         try await client.executeRequest(uri: uri, method: method, headers: headers, body: nil)
     }
 
+    func send(
+        _ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil, key: String? = nil,
+        _ headers: HTTPFields = [:]
+    ) async throws -> TestResponse {
+        var headers = headers
+        if let key { headers[.apiKey] = key }
+        return try await client.executeRequest(
+            uri: uri, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
+    }
+
+    /// The text of a new key.
+    func key(_ scopes: AccessScopes, name: String = "test") async throws -> KeyText {
+        let key = KeyText.make()
+        try await store.add(key.record(name: name, scopes: scopes, createdAt: clock.now))
+        return key
+    }
+
     /// The JSON of an answer that must be 200.
     func json(_ uri: String, status: HTTPResponse.Status = .ok) async throws -> JSON {
         let response = try await get(uri)
@@ -95,7 +112,8 @@ struct World: Sendable {
 /// Runs a test over a world with the sources `skypath` (replace), `other` (replace), `import` and `awc` (keep).
 func withWorld(
     at now: Instant = noon, configured: [String] = [], staleAfterSeconds: Int = 300, publicURL: String? = nil,
-    simulated: Bool = false, load: Bool = true, test: @Sendable (World) async throws -> Void
+    simulated: Bool = false, load: Bool = true, anonymousRead: Bool = true,
+    test: @Sendable (World) async throws -> Void
 ) async throws {
     let store = try await SQLiteStore.temporary()
     for (name, rule) in [("skypath", MergeRule.replace), ("other", .replace), ("import", .keep), ("awc", .keep)] {
@@ -110,8 +128,9 @@ func withWorld(
             retentionSeconds: 7 * 86_400,
             ageRule: AgeRule(
                 staleAfterSeconds: staleAfterSeconds, configured: Set(try configured.map { try source($0) })),
-            severityTable: SeverityTable(), paintersAtOnce: 2),
-        store: store, styles: try StyleLibrary(folder: folder("Styles")), states: states, now: { clock.now },
+            severityTable: SeverityTable(), paintersAtOnce: 2, anonymousRead: anonymousRead, isSimulated: simulated),
+        store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: states,
+        now: { clock.now },
         logger: World.quiet())
     if load { try await application.publisher.refresh() }
     try await Application(router: application.router(), logger: World.quiet()).test(.router) { client in

@@ -104,7 +104,7 @@ import Turbulence
         var registered: Set<String> = ["GET /"]
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
             let source = try String(contentsOf: file, encoding: .utf8)
-            for match in source.matches(of: /router\.(get|post|put|patch|delete)\("([^"]+)"/) {
+            for match in source.matches(of: /\.(get|post|put|patch|delete)\("(\/[^"]+)"/) {
                 registered.insert(match.1.uppercased() + " " + Self.shape(String(match.2)))
             }
         }
@@ -139,7 +139,7 @@ import Turbulence
         let source = try Self.text("Sources/billow/Billow.swift")
         let list = try #require(source.firstMatch(of: /subcommands: \[([^\]]*)\]/)).1
         let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-        #expect(Set(names) == ["serve.self", "sync.self", "import.self", "export.self", "simulate.self"])
+        #expect(Set(names) == ["serve.self", "sync.self", "import.self", "export.self", "simulate.self", "keys.self"])
     }
 
     @Test("Every fault of the simulator is named")

@@ -114,7 +114,7 @@ struct SettingsTests {
         ("just words", ["must hold settings by name"]),
         ("server: { publicURL: ftp://x }", ["server.publicURL"]),
         ("server: { publicURL: 'https://x?y' }", ["server.publicURL"]),
-        ("server: { anonymousRead: false }", ["server.anonymousRead"]),
+        ("server: { anonymousRead: maybe }", ["server.anonymousRead"]),
         ("server: { hosts: x }", ["server.hosts is not a setting; known here: "]),
         ("retention: 7", ["retention is '7'"]), ("retention: PT59M", ["retention"]), ("retention: P1M", ["retention"]),
         ("staleAfter: PT0S", ["staleAfter"]), ("logLevel: loud", ["logLevel"]),

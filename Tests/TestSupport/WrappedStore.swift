@@ -47,6 +47,9 @@ extension WrappedStore {
     public func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
         try await store.positions(from: from, to: to)
     }
+    public func positions(after: PositionPlace?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
+        -> [AircraftPosition]
+    { try await store.positions(after: after, from: from, to: to, limit: limit) }
     public func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
         try await store.track(of: aircraft, from: from, to: to)
     }

@@ -13,9 +13,12 @@ public struct FeatureQuery: Sendable {
     public var filter: Filter
     /// Whether records given for another category than the filter's are left out of observations.
     public var categoryIsAsked: Bool
-    /// Observed at `from` ≤ t < `to`, for observations and pilot reports.
+    /// Observed at `from` ≤ t < `to`, for observations and pilot reports; seen or holding then, for aircraft and areas
+    /// where an interval is asked for.
     public var from: Instant
     public var to: Instant
+    /// Whether aircraft and areas of an interval are asked for, and not those of the instant.
+    public private(set) var isInterval = false
     public var box: BoundingBox?
     /// Whether hexagons are aggregated; false gives every standing record.
     public var aggregate: Bool
@@ -40,10 +43,19 @@ public struct FeatureQuery: Sendable {
         instant = snapshot.publication.asOf
         from = .distantPast
         to = .distantFuture
-        if collection == .hexagons {
-            try setPicture(time, datetime, reader, frames, snapshot)
-        } else {
-            try setRange(time, datetime, reader, snapshot)
+        switch collection {
+        case .hexagons: try setPicture(time, datetime, reader, frames, snapshot)
+        case .observations, .pireps: try setRange(time, datetime, reader, snapshot)
+        case .hazards, .forecast, .traffic:
+            if case .interval = datetime {
+                isInterval = true
+                try setRange(time, datetime, reader, snapshot)
+            } else {
+                let asked: RequestedTime = if case .instant(let wanted) = datetime { .instant(wanted) } else { time }
+                instant = try frames.instant(
+                    asked, in: snapshot, parameter: datetime == nil ? "time" : "datetime",
+                    ahead: collection != .traffic)
+            }
         }
     }
 

@@ -7,8 +7,8 @@ import Turbulence
 /// Writes features page by page, in a fixed order, from the picture or from the log: so an answer of any size takes the
 /// memory of a page, and no read of the store outlives one.
 public struct FeatureSource: Sendable {
-    private let frames: FrameSource
-    private let store: any Store
+    let frames: FrameSource
+    let store: any Store
 
     public init(frames: FrameSource, store: any Store) {
         self.frames = frames
@@ -21,8 +21,8 @@ public struct FeatureSource: Sendable {
     }
 
     /// Rows of the store looked through for one page; a sparse answer goes on in the next.
-    private static let scanLimit = 100_000
-    private static let storePage = 5_000
+    static let scanLimit = 100_000
+    static let storePage = 5_000
 
     /// Writes up to `limit` features that come after a cursor.
     /// - Returns: the cursor of the next page; nil at the end.
@@ -39,6 +39,9 @@ public struct FeatureSource: Sendable {
         case .observations:
             return try await observations(query, snapshot.severityTable, after: cursor, limit: limit, to: &writer)
         case .pireps: return try await pilotReports(query, after: cursor, limit: limit, to: &writer)
+        case .hazards: return try await areas(.hazards, query, in: snapshot, after: cursor, limit: limit, to: &writer)
+        case .forecast: return try await areas(.forecast, query, in: snapshot, after: cursor, limit: limit, to: &writer)
+        case .traffic: return try await traffic(query, in: snapshot, after: cursor, limit: limit, to: &writer)
         }
     }
 
@@ -47,157 +50,29 @@ public struct FeatureSource: Sendable {
         -> Bool
     {
         switch query.collection {
-        case .hexagons:
-            guard let cell = Cell(h3String: id) else { return false }
-            let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
-            _ = try await hexagons(frame, in: CellArea(cell), after: nil, limit: 1, to: &writer)
-        case .observations:
-            guard let (row, details) = try await store.observation(id: id),
-                let source = try await store.sources().first(where: { $0.number == row.source })?.id
-            else { return false }
-            let observation = Self.observation(row, source, details)
-            guard let (severity, basis) = query.severity(of: observation, table: snapshot.severityTable) else {
-                return false
-            }
-            writer.write(
-                observation, id: details.id ?? row.key.id, severity: severity, basis: basis,
-                geometry: Self.geometry(of: row.cell))
+        case .hexagons: try await hexagon(id, query, in: snapshot, to: &writer)
+        case .observations: try await observation(id, query, in: snapshot, to: &writer)
         case .pireps:
-            guard let report = try await store.pilotReport(id: id) else { return false }
-            writer.write(report)
+            if let report = try await store.pilotReport(id: id) { writer.write(report) }
+        case .hazards: try await area(id, .hazards, query, in: snapshot, to: &writer)
+        case .forecast: try await area(id, .forecast, query, in: snapshot, to: &writer)
+        case .traffic: try await aircraft(id, query, in: snapshot, to: &writer)
         }
         return writer.features > 0
     }
 
-    // MARK: - From the picture
+    // MARK: - Parts of every collection
 
-    private func hexagons(
-        _ frame: Frame, in area: CellArea, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
-        let start = try cursor.map { try Self.cell($0.text) }
-        // One more than wanted tells whether there is a next page.
-        let found = frame.hexagons(after: start, limit: limit + 1, area: area)
-        let page = found.prefix(limit)
-        let details = try await store.details(of: page.map(\.record.row.key))
-        for hexagon in page {
-            let record = hexagon.record
-            writer.write(
-                hexagon: Self.observation(record.row, record.source, details[record.row.key]),
-                severity: record.severity, basis: record.basis, reports: hexagon.reports, trend: nil,
-                geometry: Self.geometry(of: record.row.cell))
-        }
-        guard found.count > limit, let last = page.last else { return nil }
-        return Cursor(text: last.record.row.cell.h3String)
+    /// Writes a page of features that are all at hand, in the order of their ids.
+    func write(_ features: [Feature], after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter) -> Cursor? {
+        let rest = features.drop { feature in cursor.map { feature.id <= $0.text } ?? false }
+        for feature in rest.prefix(limit) { writer.write(feature) }
+        return rest.count > limit ? rest.prefix(limit).last.map { Cursor(text: $0.id) } : nil
     }
 
-    private func standingRecords(
-        _ frame: Frame, _ query: FeatureQuery, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
-        var start: (Cell, ObservationKey)?
-        if let cursor {
-            let parts = cursor.text.split(separator: "-", omittingEmptySubsequences: false)
-            guard parts.count == 2 else { throw Self.badCursor(cursor) }
-            start = (try Self.cell(parts[0]), try Self.key(parts[1]))
-        }
-        let found = frame.standingRecords(after: start, limit: limit + 1, area: Self.area(query))
-        let page = found.prefix(limit)
-        let details = try await store.details(of: page.map(\.row.key))
-        for record in page {
-            writer.write(
-                Self.observation(record.row, record.source, details[record.row.key]),
-                id: details[record.row.key]?.id ?? record.row.key.id, severity: record.severity, basis: record.basis,
-                geometry: Self.geometry(of: record.row.cell))
-        }
-        guard found.count > limit, let last = page.last else { return nil }
-        return Cursor(text: "\(last.row.cell.h3String)-\(last.row.key.id)")
-    }
+    static func area(_ query: FeatureQuery) -> CellArea { query.box.map { CellArea($0) } ?? .everywhere }
 
-    // MARK: - From the log
-
-    private func observations(
-        _ query: FeatureQuery, _ table: SeverityTable, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
-        var after = try cursor.map { try Self.key($0.text) }
-        let sources = Dictionary(try await store.sources().map { ($0.number, $0.id) }) { first, _ in first }
-        let area = Self.area(query)
-        var written = 0
-        var scanned = 0
-        while scanned < Self.scanLimit {
-            // One more than wanted tells whether there is a next page.
-            let asked = min(Self.storePage, max(limit - written + 1, 100))
-            let page = try await store.page(after: after, from: query.from, to: query.to, limit: asked)
-            for (row, details) in page {
-                // The first that has no room any more: the page ends before it.
-                if written == limit { return after.map { Cursor(text: $0.id) } }
-                after = row.key
-                guard let source = sources[row.source], area.contains(row.cell) else { continue }
-                let observation = Self.observation(row, source, details)
-                guard let (severity, basis) = query.severity(of: observation, table: table) else { continue }
-                writer.write(
-                    observation, id: details.id ?? row.key.id, severity: severity, basis: basis,
-                    geometry: Self.geometry(of: row.cell))
-                written += 1
-            }
-            if page.count < asked { return nil }
-            scanned += page.count
-        }
-        return after.map { Cursor(text: $0.id) }
-    }
-
-    private func pilotReports(
-        _ query: FeatureQuery, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
-    ) async throws -> Cursor? {
-        var after: (Instant, String)?
-        if let cursor {
-            guard let dash = cursor.text.firstIndex(of: "-"), let seconds = Digits.integer(cursor.text[..<dash]),
-                let instant = Instant(seconds: seconds)
-            else { throw Self.badCursor(cursor) }
-            after = (instant, String(cursor.text[cursor.text.index(after: dash)...]))
-        }
-        var written = 0
-        var scanned = 0
-        while scanned < Self.scanLimit {
-            let asked = min(Self.storePage, max(limit - written + 1, 100))
-            let page = try await store.pilotReports(after: after, from: query.from, to: query.to, limit: asked)
-            for report in page {
-                // The page ends before the first that has no room, unless it is the same report from another source,
-                // which the place where a page starts couldn't tell apart.
-                if written >= limit, after.map({ $0 != (report.observedAt, report.id) }) ?? true {
-                    return after.map { Cursor(text: "\($0.0.seconds)-\($0.1)") }
-                }
-                after = (report.observedAt, report.id)
-                guard Self.takes(report, query) else { continue }
-                writer.write(report)
-                written += 1
-            }
-            if page.count < asked { return nil }
-            scanned += page.count
-        }
-        return after.map { Cursor(text: "\($0.0.seconds)-\($0.1)") }
-    }
-
-    /// A report without severity is shown unless severities are asked for; one without level unless altitudes are.
-    private static func takes(_ report: PilotReport, _ query: FeatureQuery) -> Bool {
-        let filter = query.filter
-        if let box = query.box, !box.contains(report.place) { return false }
-        if let sources = filter.sources, !sources.contains(report.source) { return false }
-        if let kinds = filter.kinds, !kinds.contains(.pilotReport) { return false }
-        if filter.severities != .all {
-            guard let severity = report.severity, filter.severities.contains(severity) else { return false }
-        }
-        if filter.altitudes != .all {
-            guard let block = report.altitudeFeet.flatMap({ AltitudeBlock(feet: Double($0)) }),
-                filter.altitudes.overlaps(AltitudeBand(block))
-            else { return false }
-        }
-        return true
-    }
-
-    // MARK: - Parts
-
-    private static func area(_ query: FeatureQuery) -> CellArea { query.box.map { CellArea($0) } ?? .everywhere }
-
-    private static func observation(_ row: ObservationRow, _ source: SourceID, _ details: ObservationDetails?)
+    static func observation(_ row: ObservationRow, _ source: SourceID, _ details: ObservationDetails?)
         -> Observation
     {
         Observation(
@@ -206,25 +81,25 @@ public struct FeatureSource: Sendable {
             aircraft: details?.aircraft)
     }
 
-    private static func geometry(of cell: Cell) -> FeatureGeometry {
+    static func geometry(of cell: Cell) -> FeatureGeometry {
         let rings = CellPolygon.rings(of: cell)
         return rings.count == 1 ? .polygon(rings) : .multiPolygon(rings.map { [$0] })
     }
 
-    private static func cell(_ text: some StringProtocol) throws(Problem) -> Cell {
+    static func cell(_ text: some StringProtocol) throws(Problem) -> Cell {
         guard let cell = Cell(h3String: text) else { throw badCursor(Cursor(text: String(text))) }
         return cell
     }
 
     /// - Throws: for a key beyond any instant, which would turn the order around.
-    private static func key(_ text: some StringProtocol) throws(Problem) -> ObservationKey {
+    static func key(_ text: some StringProtocol) throws(Problem) -> ObservationKey {
         guard let key = ObservationKey(id: text), key < .first(of: .distantFuture) else {
             throw badCursor(Cursor(text: String(text)))
         }
         return key
     }
 
-    private static func badCursor(_ cursor: Cursor) -> Problem {
+    static func badCursor(_ cursor: Cursor) -> Problem {
         Problem(
             ParameterError(parameter: "after", value: cursor.text, expected: "what a 'next' link of ours says"))
     }

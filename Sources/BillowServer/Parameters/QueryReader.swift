@@ -22,6 +22,7 @@ struct QueryReader {
         var values: [String: String] = [:]
         for (name, value) in request.uri.queryParameters {
             let name = String(name)
+            if SignedAddress.parameters.contains(name) { continue }
             if let known {
                 guard known.contains(name) else {
                     throw Problem(
@@ -116,9 +117,11 @@ struct QueryReader {
     // MARK: - The one filter grammar
 
     func filter() throws(Problem) -> Filter {
-        Filter(
+        let kinds = try kinds()
+        return Filter(
             history: try choice("hours", History.allCases.map { ($0.text, $0) }) ?? .default,
-            severities: try severities(), altitudes: try altitudes(), sources: try sources(), kinds: try kinds(),
+            severities: try severities(), altitudes: try altitudes(), sources: try sources(),
+            kinds: kinds?.observations, areaKinds: kinds?.areas,
             category: try choice("category", AircraftCategory.all.map { ($0.name, $0) }) ?? .default)
     }
 
@@ -161,16 +164,22 @@ struct QueryReader {
         return ids
     }
 
-    private func kinds() throws(Problem) -> Set<ObservationKind>? {
+    /// Of observations and of issued areas: who asks for one kind gets no other.
+    private func kinds() throws(Problem) -> (observations: Set<ObservationKind>, areas: Set<String>)? {
         guard let text = values["kind"] else { return nil }
-        var kinds = Set<ObservationKind>()
+        var observations = Set<ObservationKind>()
+        var areas = Set<String>()
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let kind = ObservationKind(name: word) else {
-                throw invalid("kind", text, "a list of " + ObservationKind.allCases.map(\.name).joined(separator: ", "))
+            if let kind = ObservationKind(name: word) {
+                observations.insert(kind)
+            } else if IssuedArea.kinds.contains(String(word)) {
+                areas.insert(String(word))
+            } else {
+                let known = ObservationKind.allCases.map(\.name) + IssuedArea.kinds
+                throw invalid("kind", text, "a list of " + known.joined(separator: ", "))
             }
-            kinds.insert(kind)
         }
-        return kinds
+        return (observations, areas)
     }
 
     // MARK: - Time and space

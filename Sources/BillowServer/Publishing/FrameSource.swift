@@ -19,15 +19,20 @@ public final class FrameSource: Sendable {
     private let publisher: SnapshotPublisher
     private let store: any Store
     private let retentionSeconds: Int
+    /// How long after it was last seen an aircraft is shown.
+    public let trafficDropSeconds: Int
     /// Archived hours, by rows.
     private let windows = SharedCache<WindowKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
     /// Planes, by bytes.
     private let planes = SharedCache<PlaneKey, FramePlane>(capacity: 64 << 20) { $0.bytes }
 
-    public init(publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int) {
+    public init(
+        publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficDropSeconds: Int = 180
+    ) {
         self.publisher = publisher
         self.store = store
         self.retentionSeconds = retentionSeconds
+        self.trafficDropSeconds = trafficDropSeconds
     }
 
     /// The current picture.
@@ -55,13 +60,16 @@ public final class FrameSource: Sendable {
     }
 
     /// The instant that a request names, checked against what there is.
-    public func instant(_ time: RequestedTime, in snapshot: Snapshot, parameter: String = "time") throws(Problem)
-        -> Instant
-    {
+    ///
+    /// - Parameter ahead: whether it may lie in the future, as far as issued areas reach.
+    public func instant(
+        _ time: RequestedTime, in snapshot: Snapshot, parameter: String = "time", ahead: Bool = false
+    ) throws(Problem) -> Instant {
         switch time {
         case .latest: return snapshot.publication.asOf
         case .instant(let instant):
-            let extent = extent(of: snapshot)
+            var extent = extent(of: snapshot)
+            if ahead, let end = snapshot.areas.end { extent = extent.lowerBound...max(extent.upperBound, end) }
             guard extent.contains(instant) else {
                 throw Problem(
                     .notFound, code: "time-outside-retention",

@@ -175,11 +175,22 @@ struct CollectionRoutes: Sendable {
 }
 
 extension ExportCollection {
+    /// Whether it is shown as it stands at an instant, unless an interval is asked for.
+    var isPicture: Bool {
+        switch self {
+        case .hexagons, .hazards, .forecast, .traffic: true
+        case .observations, .pireps: false
+        }
+    }
+
     var title: String {
         switch self {
         case .hexagons: "Turbulence by H3 cell"
         case .observations: "Turbulence observations"
         case .pireps: "Pilot reports"
+        case .hazards: "Hazard areas"
+        case .forecast: "Forecast areas"
+        case .traffic: "Aircraft"
         }
     }
 
@@ -188,6 +199,9 @@ extension ExportCollection {
         case .hexagons: "The most severe standing record of every cell at an instant, over a history."
         case .observations: "Every record of the log, standing or not."
         case .pireps: "Pilot reports as they were sent, also those without a word on turbulence."
+        case .hazards: "SIGMETs and G-AIRMETs that hold at an instant."
+        case .forecast: "Areas of forecast turbulence that hold at an instant; not observations."
+        case .traffic: "Where every aircraft was seen last."
         }
     }
 }
@@ -206,7 +220,7 @@ extension FeatureQuery {
     func nextQuery(_ reader: QueryReader, after cursor: FeatureSource.Cursor) -> String {
         var parameters = reader.all
         parameters["after"] = cursor.text
-        if collection == .hexagons {
+        if collection == .hexagons || collection.isPicture && !isInterval {
             parameters["time"] = nil
             let start = reader.text("datetime").flatMap {
                 $0.contains("/") ? instant.advanced(by: -filter.lookBackSeconds) : nil

@@ -17,12 +17,13 @@ struct OperationRoutes: Sendable {
     let started: Instant
     let now: @Sendable () -> Instant
 
-    func add(to router: some RouterMethods<some RequestContext>) {
+    /// Whether it lives and is ready is open to everybody; where it stands is for those who may read.
+    func add(to router: some RouterMethods<some RequestContext>, reading: some RouterMethods<some RequestContext>) {
         router.get("/healthz") { request, _ in
             try JSONAnswer.make(["status": "ok"], headers: [.cacheControl: "no-store"], request: request)
         }
         router.get("/readyz") { request, _ in try ready(request) }
-        router.get("/status") { request, _ in
+        reading.get("/status") { request, _ in
             try JSONAnswer.make(status(), headers: [.cacheControl: "no-store"], request: request)
         }
     }

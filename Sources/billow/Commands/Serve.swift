@@ -38,8 +38,9 @@ struct Serve: AsyncParsableCommand {
             // Without a source, what is stored is served, whatever it is.
             let store = try await SQLiteStore.open(
                 path: settings.database, simulated: demo || !settings.sources.isEmpty ? isSimulated : nil)
-            try await Server(settings: settings, store: store, styles: styles, logger: logger)
-                .run(simulator: simulator)
+            try await Server(
+                settings: settings, store: store, isSimulated: isSimulated, styles: styles, logger: logger
+            ).run(simulator: simulator)
             try store.close()
         }
     }
@@ -53,6 +54,7 @@ struct Serve: AsyncParsableCommand {
 private struct Server {
     var settings: Settings
     let store: SQLiteStore
+    let isSimulated: Bool
     let styles: StyleLibrary
     let logger: Logger
 
@@ -81,8 +83,9 @@ private struct Server {
                 publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
                 ageRule: AgeRule(staleAfterSeconds: settings.staleAfterSeconds, configured: configured),
                 severityTable: settings.severityTable,
-                paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount)),
-            store: store, styles: styles, states: states, now: SystemClock.now, logger: logger)
+                paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
+                anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated),
+            store: store, control: store, styles: styles, states: states, now: SystemClock.now, logger: logger)
         // What is on disk is served at once, before any upstream answers.
         try await application.publisher.refresh()
 

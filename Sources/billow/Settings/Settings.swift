@@ -26,6 +26,8 @@ struct Settings: Sendable {
         var publicFolder = "Public"
         /// The folder of the styles.
         var stylesFolder = "Styles"
+        /// Whether what shows data is open without a key.
+        var anonymousRead = true
     }
 
     struct Source: Sendable {
@@ -154,9 +156,7 @@ extension Settings.Server {
         }
         publicFolder = section.text("publicFolder") ?? publicFolder
         stylesFolder = section.text("stylesFolder") ?? stylesFolder
-        _ = section.value("anonymousRead", expected: "true (keys are not available in this version)") {
-            $0 == "true" ? true : nil
-        }
+        anonymousRead = section.value("anonymousRead", expected: "true or false") { Bool($0) } ?? anonymousRead
         section.finish()
     }
 }

@@ -1,0 +1,131 @@
+import BillowStore
+import HTTPTypes
+import Hummingbird
+import Logging
+import Turbulence
+
+/// Tells who may pass. Keys are read from the store at most once a second, so that one made or revoked beside the running
+/// server counts within a second, on every server of the same store.
+public actor Gate {
+    private let store: any ControlStore
+    /// Whether what shows data is open to everybody.
+    nonisolated let anonymousRead: Bool
+    private let now: @Sendable () -> Instant
+    private let logger: Logger
+    private var keys: [String: AccessKey] = [:]
+    private var readAt: Instant?
+    private var wrong: (minute: Instant, count: Int) = (.distantPast, 0)
+
+    /// Wrong keys answered with 401 in a minute; more get a 429. No number of guesses finds 256 random bits: this makes a
+    /// client that goes on with a revoked key stop. A right key always passes.
+    static let wrongKeysAMinute = 60
+
+    init(store: any ControlStore, anonymousRead: Bool, now: @escaping @Sendable () -> Instant, logger: Logger) {
+        self.store = store
+        self.anonymousRead = anonymousRead
+        self.now = now
+        self.logger = logger
+    }
+
+    /// The key of a request that has a scope.
+    /// - Throws: 401 without a key or with a wrong one, 403 with one that lacks the scope, 429 after too many wrong ones.
+    func admit(_ request: Request, needs scope: AccessScopes) async throws -> AccessKey {
+        let now = now()
+        let key: AccessKey
+        if let text = request.headers[.apiKey] {
+            guard let presented = KeyText(text), let found = try await self.key(presented.id), presented.opens(found),
+                found.revokedAt == nil
+            else { throw refuse("unknown-key", "The key is unknown or revoked.", at: now) }
+            key = found
+        } else if let address = try SignedAddress(
+            path: request.uri.path, query: request.uri.query,
+            parameters: { name in request.uri.queryParameters[name[...]].map(String.init) })
+        {
+            guard [.get, .head].contains(request.method), scope == .read else {
+                throw Problem(
+                    .forbidden, code: "signature-only-reads", detail: "A signed address can only be read from.")
+            }
+            guard let found = try await self.key(address.keyID), address.isSigned(by: found), found.revokedAt == nil
+            else { throw refuse("invalid-signature", "The address is not signed by a key that is known.", at: now) }
+            guard now < address.expires else {
+                throw refuse("signature-expired", "The signature was good until \(address.expires).", at: now)
+            }
+            key = found
+        } else {
+            throw Problem(
+                .unauthorized, code: "key-needed",
+                detail: "This needs a key with scope \(scope.names.joined()), in the header X-API-Key"
+                    + (scope == .read ? " or as a signed address." : "."))
+        }
+        guard key.scopes.isSuperset(of: scope) else {
+            throw Problem(
+                .forbidden, code: "scope-missing",
+                detail: "The key \(key.id) has scope \(key.scopes.names.joined(separator: ", ")); this needs "
+                    + "\(scope.names.joined()).")
+        }
+        return key
+    }
+
+    private func refuse(_ code: String, _ detail: String, at now: Instant) -> Problem {
+        let minute = now.floored(toMultipleOf: 60)
+        if wrong.minute != minute { wrong = (minute, 0) }
+        wrong.count += 1
+        guard wrong.count <= Self.wrongKeysAMinute else {
+            return Problem(
+                .tooManyRequests, code: "too-many-wrong-keys", detail: "\(detail) Too many were wrong in this minute.",
+                retryAfterSeconds: max(1, minute.seconds + 60 - now.seconds))
+        }
+        return Problem(.unauthorized, code: code, detail: detail)
+    }
+
+    private func key(_ id: String) async throws(StoreError) -> AccessKey? {
+        let now = now()
+        if readAt != now || keys[id] == nil {
+            do throws(StoreError) {
+                let all = try await store.accessKeys()
+                keys = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+                readAt = now
+            } catch {
+                // What is known goes on counting while the store can't be read: an outage must not lock everybody out.
+                guard readAt != nil else { throw error }
+                logger.warning("keys can't be read; those known are taken", metadata: ["error": "\(error)"])
+            }
+        }
+        return keys[id]
+    }
+}
+
+extension HTTPField.Name {
+    static let apiKey = Self.make("X-API-Key")
+}
+
+extension AccessKey {
+    /// The key by which the request came that is being answered; nil where none was needed.
+    @TaskLocal static var ofRequest: AccessKey?
+}
+
+/// Lets requests through that may pass, and marks what they get as theirs alone. Beside routes, so that what isn't there
+/// stays a 404.
+struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
+    let gate: Gate
+    let scope: AccessScopes
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        if scope == .read, gate.anonymousRead { return try await next(request, context) }
+        let key = try await gate.admit(request, needs: scope)
+        var response = try await AccessKey.$ofRequest.withValue(key) { try await next(request, context) }
+        let control = response.headers[.cacheControl] ?? "private"
+        response.headers[.cacheControl] = control.replacing("public", with: "private")
+        response.headers[.vary] = "X-API-Key"
+        return response
+    }
+}
+
+extension RouterMethods {
+    /// Where routes go that need a scope.
+    func needing(_ scope: AccessScopes, _ gate: Gate) -> RouterGroup<Context> {
+        group().add(middleware: AccessMiddleware(gate: gate, scope: scope))
+    }
+}

@@ -1,0 +1,138 @@
+public import BillowStore
+import Crypto
+import Foundation
+import HTTPTypes
+public import Turbulence
+
+/// A key's text: `bk_`, its id (16 hexadecimal digits), `_`, and 256 random bits (64 digits). It is shown once, when it
+/// is made; what is kept is its hash.
+public struct KeyText: Sendable, CustomStringConvertible {
+    public let text: String
+    public let id: String
+
+    private static let prefix = "bk_"
+    private static let idDigits = 16
+    private static let secretDigits = 64
+
+    /// A new one, by the system's random numbers.
+    public static func make() -> KeyText {
+        func digits(_ bytes: Int) -> String {
+            Hexadecimal.text((0..<bytes).map { _ in UInt8.random(in: .min ... .max) })
+        }
+        let id = digits(idDigits / 2)
+        return KeyText(text: "\(prefix)\(id)_\(digits(secretDigits / 2))", id: id)
+    }
+
+    private init(text: String, id: String) {
+        self.text = text
+        self.id = id
+    }
+
+    /// nil where a text doesn't have the form of a key.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "_", omittingEmptySubsequences: false)
+        guard parts.count == 3, "\(parts[0])_" == Self.prefix, parts[1].utf8.count == Self.idDigits,
+            parts[2].utf8.count == Self.secretDigits, parts[1...].allSatisfy({ Hexadecimal.bytes($0) != nil })
+        else { return nil }
+        self.init(text: text, id: String(parts[1]))
+    }
+
+    /// The record that is kept of it.
+    public func record(name: String, scopes: AccessScopes, createdAt: Instant) -> AccessKey {
+        AccessKey(id: id, name: name, hash: Hexadecimal.text(hash), scopes: scopes, createdAt: createdAt)
+    }
+
+    private var hash: SHA256Digest { SHA256.hash(data: Data(text.utf8)) }
+
+    /// Whether it is the key of a record, in a time that doesn't depend on where they differ.
+    func opens(_ key: AccessKey) -> Bool {
+        guard let kept = Hexadecimal.bytes(key.hash) else { return false }
+        // The digest's comparison with bytes takes constant time.
+        return hash == kept
+    }
+
+    /// The signature of an address, 64 hexadecimal digits: see `SignedAddress`.
+    public func signature(of address: String) -> String {
+        Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: Data(address.utf8), using: SymmetricKey(data: hash)))
+    }
+
+    /// Not the text: a key must not land in a log.
+    public var description: String { "key \(id)" }
+}
+
+/// An address that opens itself, for whoever can't send a header: its path and query as they stand, with `key` (the key's
+/// id) and `expires` (Unix seconds) in the query and, as the last parameter, `sig`: the HMAC-SHA256 of all that stands
+/// before `&sig=`, under the SHA-256 of the key's text.
+///
+/// The server can check it with the hash that it keeps, so whoever has the database can sign; therefore a signed address
+/// only reads, and the database has all that can be read.
+public struct SignedAddress: Sendable {
+    /// The parameters that are about access and not about the picture.
+    static let parameters: Set<String> = ["key", "expires", "sig"]
+
+    let keyID: String
+    let expires: Instant
+    private let signed: String
+    private let signature: [UInt8]
+
+    /// Reads the address of a request; nil where it carries no signature.
+    /// - Throws: a 401 where it carries one that can't be read.
+    init?(path: String, query: String?, parameters: (String) -> String?) throws(Problem) {
+        guard let given = parameters("sig") else { return nil }
+        let marker = "&sig="
+        let address = path + (query.map { "?\($0)" } ?? "")
+        guard let keyID = parameters("key"), let expires = parameters("expires").flatMap(Digits.integer),
+            let instant = Instant(seconds: expires), let signature = Hexadecimal.bytes(given), signature.count == 32,
+            address.hasSuffix(marker + given)
+        else {
+            throw Problem(
+                .unauthorized, code: "invalid-signature", detail: "The signature of the address can't be read.",
+                parameter: "sig", allowed: "key, expires (Unix seconds) and, at the end, sig (64 hexadecimal digits)")
+        }
+        self.keyID = keyID
+        self.expires = instant
+        self.signed = String(address.dropLast(marker.utf8.count + given.utf8.count))
+        self.signature = signature
+    }
+
+    /// Whether a key signed it, in a time that doesn't depend on where the signatures differ.
+    func isSigned(by key: AccessKey) -> Bool {
+        guard let hash = Hexadecimal.bytes(key.hash) else { return false }
+        return HMAC<SHA256>.isValidAuthenticationCode(
+            signature, authenticating: Data(signed.utf8), using: SymmetricKey(data: hash))
+    }
+
+    /// Signs a path with its query, until an instant.
+    public static func sign(_ address: String, with key: KeyText, expires: Instant) -> String {
+        let address = address + (address.contains("?") ? "&" : "?") + "key=\(key.id)&expires=\(expires.seconds)"
+        return address + "&sig=" + key.signature(of: address)
+    }
+}
+
+/// Bytes as pairs of hexadecimal digits.
+enum Hexadecimal {
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.reduce(into: "") { $0 += ($1 < 16 ? "0" : "") + String($1, radix: 16) }
+    }
+
+    /// nil for anything but pairs of digits, lower case.
+    static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for digit in text.utf8 {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if let before = high {
+                bytes.append(before << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+}

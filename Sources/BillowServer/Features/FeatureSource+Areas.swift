@@ -1,0 +1,37 @@
+import BillowExchange
+import BillowSnapshot
+import BillowStore
+import Geometry
+import Turbulence
+
+/// Issued areas: those that hold at an instant, or at some time of an interval.
+extension FeatureSource {
+    func areas(
+        _ collection: IssuedArea.Collection, _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?,
+        limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        let areas = try await areas(collection, query, in: snapshot)
+        return write(areas.map { Feature($0) }, after: cursor, limit: limit, to: &writer)
+    }
+
+    func area(
+        _ id: String, _ collection: IssuedArea.Collection, _ query: FeatureQuery, in snapshot: Snapshot,
+        to writer: inout FeatureWriter
+    ) async throws {
+        let areas = try await areas(collection, query, in: snapshot)
+        if let area = areas.first(where: { $0.id == id }) { writer.write(Feature(area)) }
+    }
+
+    private func areas(_ collection: IssuedArea.Collection, _ query: FeatureQuery, in snapshot: Snapshot) async throws
+        -> [IssuedArea]
+    {
+        let all =
+            query.isInterval
+            ? try await store.areas(
+                collection, from: query.from, to: query.to, asOf: snapshot.publication.version)
+            : try await frames.areas(collection, at: query.instant, in: snapshot)
+        return all.filter { area in
+            query.filter.takes(area) && (query.box.map { area.geometry.box?.intersects($0) ?? false } ?? true)
+        }
+    }
+}

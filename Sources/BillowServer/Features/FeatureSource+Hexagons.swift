@@ -1,0 +1,57 @@
+import BillowExchange
+import BillowSnapshot
+import BillowStore
+import Geometry
+import Turbulence
+
+/// Hexagons and, not aggregated, the records that they stand for: from the picture at an instant.
+extension FeatureSource {
+    func hexagon(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
+        async throws
+    {
+        guard let cell = Cell(h3String: id) else { return }
+        let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
+        _ = try await hexagons(frame, in: CellArea(cell), after: nil, limit: 1, to: &writer)
+    }
+
+    func hexagons(
+        _ frame: Frame, in area: CellArea, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        let start = try cursor.map { try Self.cell($0.text) }
+        // One more than wanted tells whether there is a next page.
+        let found = frame.hexagons(after: start, limit: limit + 1, area: area)
+        let page = found.prefix(limit)
+        let details = try await store.details(of: page.map(\.record.row.key))
+        for hexagon in page {
+            let record = hexagon.record
+            writer.write(
+                hexagon: Self.observation(record.row, record.source, details[record.row.key]),
+                severity: record.severity, basis: record.basis, reports: hexagon.reports, trend: nil,
+                geometry: Self.geometry(of: record.row.cell))
+        }
+        guard found.count > limit, let last = page.last else { return nil }
+        return Cursor(text: last.record.row.cell.h3String)
+    }
+
+    func standingRecords(
+        _ frame: Frame, _ query: FeatureQuery, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        var start: (Cell, ObservationKey)?
+        if let cursor {
+            let parts = cursor.text.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw Self.badCursor(cursor) }
+            start = (try Self.cell(parts[0]), try Self.key(parts[1]))
+        }
+        let found = frame.standingRecords(after: start, limit: limit + 1, area: Self.area(query))
+        let page = found.prefix(limit)
+        let details = try await store.details(of: page.map(\.row.key))
+        for record in page {
+            writer.write(
+                Self.observation(record.row, record.source, details[record.row.key]),
+                id: details[record.row.key]?.id ?? record.row.key.id, severity: record.severity, basis: record.basis,
+                geometry: Self.geometry(of: record.row.cell))
+        }
+        guard found.count > limit, let last = page.last else { return nil }
+        return Cursor(text: "\(last.row.cell.h3String)-\(last.row.key.id)")
+    }
+}

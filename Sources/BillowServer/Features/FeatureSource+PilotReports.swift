@@ -1,0 +1,40 @@
+import BillowExchange
+import BillowSnapshot
+import BillowStore
+import Geometry
+import Turbulence
+
+/// Pilot reports as they were sent.
+extension FeatureSource {
+    func pilotReports(
+        _ query: FeatureQuery, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        var after: (Instant, String)?
+        if let cursor {
+            guard let dash = cursor.text.firstIndex(of: "-"), let seconds = Digits.integer(cursor.text[..<dash]),
+                let instant = Instant(seconds: seconds)
+            else { throw Self.badCursor(cursor) }
+            after = (instant, String(cursor.text[cursor.text.index(after: dash)...]))
+        }
+        var written = 0
+        var scanned = 0
+        while scanned < Self.scanLimit {
+            let asked = min(Self.storePage, max(limit - written + 1, 100))
+            let page = try await store.pilotReports(after: after, from: query.from, to: query.to, limit: asked)
+            for report in page {
+                // The page ends before the first that has no room, unless it is the same report from another source,
+                // which the place where a page starts couldn't tell apart.
+                if written >= limit, after.map({ $0 != (report.observedAt, report.id) }) ?? true {
+                    return after.map { Cursor(text: "\($0.0.seconds)-\($0.1)") }
+                }
+                after = (report.observedAt, report.id)
+                guard query.filter.takes(report), query.box?.contains(report.place) ?? true else { continue }
+                writer.write(report)
+                written += 1
+            }
+            if page.count < asked { return nil }
+            scanned += page.count
+        }
+        return after.map { Cursor(text: "\($0.0.seconds)-\($0.1)") }
+    }
+}

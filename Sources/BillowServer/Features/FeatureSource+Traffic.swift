@@ -1,0 +1,63 @@
+import BillowExchange
+import BillowSnapshot
+import BillowStore
+import Geometry
+import Turbulence
+
+/// Aircraft: where each was seen last at an instant, or every position of an interval.
+extension FeatureSource {
+    func traffic(
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        guard query.isInterval else {
+            let positions = try await frames.positions(
+                at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
+            return write(
+                positions.filter { Self.takes($0, query) }.map { Feature($0) }, after: cursor, limit: limit,
+                to: &writer)
+        }
+        var after = try cursor.map { try Self.place($0) }
+        var written = 0
+        var scanned = 0
+        while scanned < Self.scanLimit {
+            // One more than wanted tells whether there is a next page.
+            let asked = min(Self.storePage, max(limit - written + 1, 100))
+            let page = try await store.positions(after: after, from: query.from, to: query.to, limit: asked)
+            for position in page {
+                if written == limit { return after.map(Self.cursor) }
+                after = PositionPlace(position)
+                guard Self.takes(position, query) else { continue }
+                writer.write(Feature(position))
+                written += 1
+            }
+            if page.count < asked { return nil }
+            scanned += page.count
+        }
+        return after.map(Self.cursor)
+    }
+
+    func aircraft(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
+        async throws
+    {
+        guard let aircraft = ICAO24(id) else { return }
+        let positions = try await frames.positions(
+            at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
+        if let position = positions.first(where: { $0.icao24 == aircraft }) { writer.write(Feature(position)) }
+    }
+
+    private static func takes(_ position: AircraftPosition, _ query: FeatureQuery) -> Bool {
+        query.filter.takes(position) && query.box?.contains(position.place) ?? true
+    }
+
+    private static func cursor(_ place: PositionPlace) -> Cursor {
+        Cursor(text: "\(place.observedAt.seconds)-\(place.icao24)-\(place.source)")
+    }
+
+    private static func place(_ cursor: Cursor) throws(Problem) -> PositionPlace {
+        let parts = cursor.text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let seconds = Digits.integer(parts[0]), let instant = Instant(seconds: seconds),
+            let aircraft = ICAO24(parts[1]), let source = SourceID(parts[2])
+        else { throw badCursor(cursor) }
+        return PositionPlace(observedAt: instant, icao24: aircraft, source: source)
+    }
+}

@@ -1,0 +1,144 @@
+import BillowExchange
+import BillowStore
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Turbulence
+
+/// `POST /observations`: takes observations into the log. What the answer calls accepted is durable, and sending it again
+/// changes nothing, so a reporter that was offline sends all it has until it gets its answer.
+struct IngestRoutes: Sendable {
+    let store: any Store
+    /// Whether this server's data is made up; what is sent in then is, too.
+    let simulated: Bool
+    /// The sources that are fetched: nobody else may speak for them.
+    let fetched: Set<SourceID>
+    let retentionSeconds: Int
+    let now: @Sendable () -> Instant
+
+    /// Observations in one request.
+    static let mostObservations = 10_000
+    /// Bytes in one request.
+    static let longestBody = 8 << 20
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.post("/observations") { request, _ in try await take(request) }
+    }
+
+    private struct Answer: Encodable {
+        struct Refused: Encodable {
+            /// The place in what was sent, from 0.
+            var index: Int
+            /// Stable, for programs.
+            var code: String
+            var reason: String
+        }
+
+        /// New in the log, corrections of an id among them.
+        var accepted = 0
+        /// There already.
+        var duplicate = 0
+        var refused: [Refused] = []
+        /// The log's version that has them all.
+        var version: Int64 = 0
+    }
+
+    private func take(_ request: Request) async throws -> Response {
+        let bytes = try await body(of: request)
+        var answer = Answer()
+        let items = try read(bytes)
+        let observations = try await sort(items, &answer)
+        let result = try await commit(observations)
+        answer.accepted = result.accepted
+        answer.duplicate += result.duplicates
+        answer.version = result.version.rawValue
+        let isOfUse = answer.accepted + answer.duplicate > 0
+        return try JSONAnswer.make(
+            answer, headers: [.cacheControl: "no-store"], status: isOfUse ? .ok : .unprocessableContent,
+            request: request)
+    }
+
+    private func body(of request: Request) async throws -> [UInt8] {
+        if let encoding = request.headers[.contentEncoding], encoding != "identity" {
+            throw Problem(
+                .unsupportedMediaType, code: "unsupported-encoding", detail: "The body is compressed.",
+                parameter: "Content-Encoding", value: String(encoding.prefix(100)), allowed: "identity")
+        }
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.longestBody {
+            throw tooLarge
+        }
+        do {
+            return Array(buffer: try await request.body.collect(upTo: Self.longestBody))
+        } catch is NIOTooManyBytesError { throw tooLarge }
+    }
+
+    private var tooLarge: Problem {
+        Problem(
+            .contentTooLarge, code: "body-too-large",
+            detail: "The body is larger than \(Self.longestBody) bytes or holds more than \(Self.mostObservations) "
+                + "observations.",
+            allowed: "at most \(Self.longestBody) bytes and \(Self.mostObservations) observations")
+    }
+
+    /// One item for each record, in the order of the body.
+    private func read(_ bytes: [UInt8]) throws(Problem) -> [ImportItem] {
+        var reader = ImportReader(now: now(), source: .ingest)
+        let items = reader.read(bytes) + reader.finish()
+        guard items.count <= Self.mostObservations else { throw tooLarge }
+        switch reader.format {
+        case .json, .jsonLines: return items
+        case .csv, .adds, nil:
+            throw Problem(
+                .unprocessableContent, code: "unusable-body", detail: "The body is no JSON of observations.",
+                allowed: "an observation, an array of them, a GeoJSON Feature or a FeatureCollection")
+        }
+    }
+
+    /// What may be taken; the others are noted in the answer. Of several with one id the first counts.
+    private func sort(_ items: [ImportItem], _ answer: inout Answer) async throws(StoreError) -> [Observation] {
+        let known = try await store.sources()
+        let computed = Set(known.filter { $0.merge == .replace }.map(\.id)).union(fetched)
+        let oldest = now().advanced(by: -retentionSeconds)
+        var named = Set<ReporterID>()
+        var observations: [Observation] = []
+        for (index, item) in items.enumerated() {
+            func refuse(_ code: String, _ reason: String) {
+                answer.refused.append(Answer.Refused(index: index, code: code, reason: reason))
+            }
+            switch item {
+            case .refused(let refusal): refuse(refusal.reason.code, refusal.reason.description)
+            case .observation(let observation) where observation.observedAt < oldest:
+                refuse(
+                    "older than retention",
+                    "observedAt \(observation.observedAt) is older than is kept: from \(oldest) on")
+            case .observation(let observation) where computed.contains(observation.source):
+                refuse("foreign source", "source '\(observation.source)' is fetched; only its upstream speaks for it")
+            case .observation(let observation):
+                if let id = observation.id,
+                    !named.insert(ReporterID(source: observation.source, id: id)).inserted
+                {
+                    answer.duplicate += 1
+                } else {
+                    observations.append(observation)
+                }
+            default: refuse("not an observation", "it is no turbulence observation")
+            }
+        }
+        return observations
+    }
+
+    /// An id that a reporter gave.
+    private struct ReporterID: Hashable {
+        var source: SourceID
+        var id: String
+    }
+
+    /// One transaction, durable when this returns.
+    private func commit(_ observations: [Observation]) async throws(StoreError) -> BatchResult {
+        guard !observations.isEmpty else { return BatchResult(version: try await store.head().version) }
+        for source in Set(observations.map(\.source)).sorted() {
+            _ = try await store.register(source, merge: .keep, simulated: simulated)
+        }
+        return try await store.commit(Batch(source: nil, observations: observations))
+    }
+}

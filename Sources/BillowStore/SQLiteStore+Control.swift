@@ -1,0 +1,61 @@
+internal import GRDB
+public import Turbulence
+
+extension SQLiteStore: ControlStore {
+    public func accessKeys() async throws(StoreError) -> [AccessKey] {
+        try await reading { db in
+            var keys: [AccessKey] = []
+            try RawStatement(db, Query.accessKeys).forEachRow { columns in
+                guard let id = columns.text(0), let name = columns.text(1), let hash = columns.text(2),
+                    let scopes = UInt8(exactly: columns.integer(3))
+                else { throw UnreadableRow(table: "accessKey", key: columns.integer(4)) }
+                keys.append(
+                    AccessKey(
+                        id: id, name: name, hash: hash, scopes: AccessScopes(rawValue: scopes),
+                        createdAt: Instant(clamping: Int(columns.integer(4))),
+                        revokedAt: columns.optionalInteger(5).map { Instant(clamping: Int($0)) }))
+            }
+            return keys
+        }
+    }
+
+    public func add(_ key: AccessKey) async throws(StoreError) {
+        try await writing { db in
+            let insert = try RawStatement(db, Query.insertAccessKey)
+            try insert.bind(key.id, at: 1)
+            try insert.bind(key.name, at: 2)
+            try insert.bind(key.hash, at: 3)
+            insert.bind(Int64(key.scopes.rawValue), at: 4)
+            insert.bind(Int64(key.createdAt.seconds), at: 5)
+            insert.bind(key.revokedAt.map { Int64($0.seconds) }, at: 6)
+            try insert.run()
+        }
+    }
+
+    public func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
+        try await writing { db in
+            let revoke = try RawStatement(db, Query.revokeAccessKey)
+            revoke.bind(Int64(at.seconds), at: 1)
+            try revoke.bind(id, at: 2)
+            try revoke.run()
+            return db.changesCount > 0
+        }
+    }
+
+    public func control(of source: SourceID) async throws(StoreError) -> String? {
+        try await reading { db in
+            let statement = try RawStatement(db, Query.sourceControl)
+            try statement.bind(source.name, at: 1)
+            return try statement.first { $0.text(0) } ?? nil
+        }
+    }
+
+    public func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
+        try await writing { db in
+            let statement = try RawStatement(db, value == nil ? Query.removeSourceControl : Query.setSourceControl)
+            try statement.bind(source.name, at: 1)
+            if let value { try statement.bind(value, at: 2) }
+            try statement.run()
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import BillowServer
+import BillowStore
+import BillowTimeline
+import Foundation
+import Turbulence
+
+struct Keys: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make, list and revoke the keys that open what is not open to everybody.",
+        discussion:
+            "Only a key's hash is kept. A server that runs on the same database takes each change within a second.",
+        subcommands: [Create.self, List.self, Revoke.self, Sign.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a key and print it: it can't be shown again.")
+
+        @OptionGroup var common: CommonOptions
+
+        @Option(help: "What to call it, 1 to 100 characters.")
+        var name = "key"
+
+        @Option(help: "What it opens, a list of \(AccessScopes.allNames.joined(separator: ", ")).")
+        var scope = "read"
+
+        func validate() throws {
+            guard (1...100).contains(name.count) else {
+                throw ValidationError("--name has \(name.count) characters; it must have 1 to 100")
+            }
+            guard AccessScopes(list: scope) != nil else {
+                throw ValidationError(
+                    "--scope is '\(scope)'; it must be a list of \(AccessScopes.allNames.joined(separator: ", "))")
+            }
+        }
+
+        func run() async throws {
+            try await Failure.reported {
+                guard let scopes = AccessScopes(list: scope) else { throw Failure(.usage, "--scope can't be used") }
+                try await common.withStore { store in
+                    let key = KeyText.make()
+                    try await store.add(key.record(name: name, scopes: scopes, createdAt: SystemClock.now()))
+                    print(key.text)
+                    Terminal.say(
+                        "key \(key.id), scope \(scopes.names.joined(separator: ", ")): keep it now, it can't be shown "
+                            + "again")
+                }
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Print the keys' ids, scopes, dates and names.")
+
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await common.withStore { store in
+                    for key in try await store.accessKeys() {
+                        let fate = key.revokedAt.map { "revoked \($0)" } ?? "valid"
+                        let scopes = key.scopes.names.joined(separator: ",")
+                        print("\(key.id)\t\(scopes)\t\(key.createdAt)\t\(fate)\t\(key.name)")
+                    }
+                }
+            }
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "End a key.")
+
+        @OptionGroup var common: CommonOptions
+
+        @Argument(help: "The key's id, as list prints it.")
+        var id: String
+
+        func run() async throws {
+            try await Failure.reported {
+                try await common.withStore { store in
+                    guard try await store.revokeAccessKey(id: id, at: SystemClock.now()) else {
+                        throw Failure(.data, "there is no valid key '\(id)'")
+                    }
+                }
+            }
+        }
+    }
+
+    struct Sign: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print an address that opens itself, for whoever can't send the header X-API-Key.",
+            discussion: "The key is read from standard input. A signed address can only be read from.")
+
+        @Argument(help: "Path and query, such as /export/hexagons.csv?hours=6.")
+        var address: String
+
+        @Option(help: "For how long, an ISO 8601 duration.")
+        var lasts = "PT1H"
+
+        func validate() throws {
+            guard address.hasPrefix("/"), !address.contains("#") else {
+                throw ValidationError("'\(address)' is no path; it must begin with / and have no #")
+            }
+            guard let seconds = ISODuration.seconds(lasts), seconds > 0 else {
+                throw ValidationError("--lasts is '\(lasts)'; it must be a duration above 0, such as PT1H")
+            }
+        }
+
+        func run() throws {
+            guard let line = readLine(), let key = KeyText(line) else {
+                Terminal.say("billow: standard input holds no key")
+                throw ExitCode(Failure.Kind.usage.rawValue)
+            }
+            let end = SystemClock.now().advanced(by: ISODuration.seconds(lasts) ?? 0)
+            print(SignedAddress.sign(address, with: key, expires: end))
+        }
+    }
+}
+
+extension CommonOptions {
+    /// Opens the database of the settings for a while.
+    fileprivate func withStore(_ body: (SQLiteStore) async throws -> Void) async throws {
+        let store = try await SQLiteStore.open(path: try settings().database)
+        try await body(store)
+        try store.close()
+    }
+}

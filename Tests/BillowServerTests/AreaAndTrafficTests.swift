@@ -1,0 +1,150 @@
+import BillowStore
+import Foundation
+import Geometry
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import Testing
+import Turbulence
+
+@testable import BillowServer
+
+private func area(
+    _ id: String, _ collection: IssuedArea.Collection = .hazards, kind: String = "gairmet", from: Int = -3_600,
+    to: Int = 3_600, longitude: Double = -80, severity: Severity? = .moderate
+) throws -> IssuedArea {
+    let corners = try [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { east, north in
+        try LonLat(longitude: longitude + east, latitude: 40 + north).orMissing()
+    }
+    return IssuedArea(
+        collection: collection, id: id, source: try source("awc"), kind: kind, hazard: "TURB-HI", severity: severity,
+        altitudeMinFeet: 18_000, altitudeMaxFeet: 39_000, validFrom: noon.advanced(by: from),
+        validTo: noon.advanced(by: to), text: "MOD TURB, \"quoted\"",
+        geometry: try MultiPolygon(outline: corners).orMissing())
+}
+
+private func aircraft(_ address: String, at seconds: Int = 0, longitude: Double = 10) throws -> AircraftPosition {
+    AircraftPosition(
+        icao24: try ICAO24(address).orMissing(), callsign: "DLH4AB",
+        place: try LonLat(longitude: longitude, latitude: 50).orMissing(), source: try source("awc"),
+        observedAt: noon.advanced(by: seconds), altitudeFeet: 36_000, groundSpeedKnots: 451.5, headingDegrees: 271.25,
+        isOnGround: false)
+}
+
+extension World {
+    fileprivate func take(areas: [IssuedArea] = [], positions: [AircraftPosition] = []) async throws {
+        _ = try await store.commit(Batch(source: nil, areas: areas, positions: positions))
+        try await refresh()
+    }
+
+    fileprivate func ids(_ uri: String) async throws -> [String] {
+        try await json(uri).features.compactMap { if case .text(let id)? = $0["id"] { id } else { nil } }
+    }
+}
+
+@Suite("Issued areas and aircraft over HTTP")
+struct AreaAndTrafficTests {
+    @Test("areas are those that hold at the instant, also ahead, and of an interval those that hold at some time of it")
+    func validity() async throws {
+        try await withWorld { world in
+            try await world.take(areas: [
+                area("now"), area("past", from: -7_200, to: -3_600), area("later", from: 7_200, to: 10_800),
+                area("step", .forecast, kind: "nowcast"),
+            ])
+            #expect(try await world.ids("/collections/hazards/items") == ["now"])
+            #expect(try await world.ids("/collections/forecast/items") == ["step"])
+            #expect(try await world.ids("/collections/hazards/items?datetime=2026-11-21T14:30:00Z") == ["later"])
+            #expect(try await world.ids("/collections/hazards/items?time=2026-11-21T10:30:00Z") == ["past"])
+            let day = "/collections/hazards/items?datetime=2026-11-21T00:00:00Z/2026-11-21T23:00:00Z"
+            #expect(try await world.ids(day) == ["later", "now", "past"])
+            #expect(try await world.ids(day + "&limit=2") == ["later", "now"])
+            #expect(try await world.ids(day + "&limit=2&after=now") == ["past"])
+            let beyond = try await world.get("/collections/hazards/items?time=2026-11-22T14:30:00Z")
+            #expect(beyond.status == .notFound)
+        }
+    }
+
+    @Test(
+        "areas are filtered like everything else",
+        arguments: [
+            ("kind=sigmet", ["s"]), ("kind=gairmet", ["g"]), ("kind=pilot-report", []), ("severity=3", ["g"]),
+            ("minSeverity=moderate-severe", []), ("source=other", []), ("bbox=-85,35,-75,45", ["g"]),
+            ("bbox=95,35,105,45", ["s"]), ("maxAltitude=18000", []), ("minAltitude=39000", ["g", "s"]),
+            ("minAltitude=40000", []),
+        ])
+    func filters(query: String, expected: [String]) async throws {
+        try await withWorld { world in
+            try await world.take(areas: [area("g"), area("s", kind: "sigmet", longitude: 100, severity: nil)])
+            #expect(try await world.ids("/collections/hazards/items?\(query)") == expected)
+        }
+    }
+
+    @Test("an area has the interface's properties, in every form")
+    func areaProperties() async throws {
+        try await withWorld { world in
+            try await world.take(areas: [area("a,b")])
+            let feature = try await world.json("/collections/hazards/items/a%2Cb")
+            #expect(feature.property("hazard") == .text("TURB-HI") && feature.property("severity") == .number(3))
+            #expect(feature.property("validFrom") == .text("2026-11-21T11:00:00Z"))
+            #expect(feature.property("issuedAt") == nil)
+            #expect(feature["geometry"]?["type"] == .text("Polygon"))
+            let csv = String(buffer: try await world.get("/export/hazards.csv").body)
+            #expect(
+                csv == """
+                    id,kind,hazard,severity,severityName,altitudeMin,altitudeMax,validFrom,validTo,issuedAt,forecastHour,\
+                    status,text,source,geometry\r
+                    "a,b",gairmet,TURB-HI,3,moderate,18000,39000,2026-11-21T11:00:00Z,2026-11-21T13:00:00Z,,,,\
+                    "MOD TURB, ""quoted\""",awc,"POLYGON ((-80 40, -79 40, -79 41, -80 41, -80 40))"\r
+
+                    """)
+        }
+    }
+
+    @Test("traffic is where each aircraft was seen last, until it is dropped")
+    func traffic() async throws {
+        try await withWorld { world in
+            try await world.take(positions: [
+                aircraft("aaaaaa", at: -60), aircraft("aaaaaa", at: -10, longitude: 11), aircraft("bbbbbb", at: -180),
+                aircraft("cccccc", at: -179),
+            ])
+            let all = try await world.json("/collections/traffic/items")
+            #expect(all.features.map { $0["id"] } == [.text("aaaaaa"), .text("cccccc")])
+            let first = try all.features.first.orMissing()
+            #expect(first["geometry"]?["coordinates"] == .array([.number(11), .number(50)]))
+            #expect(first.property("heading") == .number(271.25) && first.property("onGround") == .bool(false))
+            #expect(first.property("groundSpeed") == .number(451.5))
+            // Before the newest position: asked of the log.
+            let earlier = try await world.json("/collections/traffic/items?time=2026-11-21T11:59:30Z")
+            #expect(earlier.features.map { $0["id"] } == [.text("aaaaaa"), .text("bbbbbb"), .text("cccccc")])
+            #expect(earlier.features.first?["geometry"]?["coordinates"] == .array([.number(10), .number(50)]))
+            #expect(try await world.ids("/collections/traffic/items?bbox=10.5,40,12,60") == ["aaaaaa"])
+            #expect(try await world.json("/collections/traffic/items/CCCCCC")["id"] == .text("cccccc"))
+            #expect(try await world.get("/collections/traffic/items/bbbbbb").status == .notFound)
+        }
+    }
+
+    @Test("an interval gives every position once, page by page")
+    func positionPages() async throws {
+        try await withWorld { world in
+            try await world.take(
+                positions: try (0..<7).flatMap { step in
+                    [try aircraft("aaaaaa", at: -100 * step), try aircraft("bbbbbb", at: -100 * step)]
+                })
+            let range = "datetime=2026-11-21T11:50:00Z/2026-11-21T12:00:00Z"
+            var next: String? = "/collections/traffic/items?\(range)&limit=3"
+            var seen: [String] = []
+            while let uri = next {
+                let page = try await world.json(uri)
+                #expect(page.features.count <= 3)
+                for feature in page.features {
+                    seen.append("\(feature["id"] ?? .null) \(feature.property("observedAt") ?? .null)")
+                }
+                next = page.link("next").map { String($0.dropFirst("http://localhost".count)) }
+            }
+            #expect(seen.count == 14 && Set(seen).count == 14)
+            let bad = try await world.get("/collections/traffic/items?\(range)&after=junk")
+            #expect(bad.status == .badRequest)
+        }
+    }
+}

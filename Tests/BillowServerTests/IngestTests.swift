@@ -1,0 +1,162 @@
+import BillowStore
+import Foundation
+import Geometry
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import Testing
+import Turbulence
+
+@testable import BillowServer
+
+@Suite("POST /observations takes reports, durably and once")
+struct IngestTests {
+    /// A report an hour before noon over the Alps, its text by its number.
+    private func report(_ number: Int, severity: Int = 3, _ more: String = "", at: Int = -3_600) throws -> String {
+        let h3 = String(try cell(10 + Double(number % 50) * 0.5, 46).h3, radix: 16)
+        return """
+            {"id":"efb-\(number)","h3":"\(h3)","altitude":38000,"severity":\(severity),\
+            "observedAt":"\(noon.advanced(by: at))"\(more)}
+            """
+    }
+
+    private func post(_ world: World, _ body: String, key: KeyText) async throws -> TestResponse {
+        try await world.send(.post, "/observations", body, key: key.text)
+    }
+
+    private func counts(_ response: TestResponse) throws -> [Int] {
+        let json = try response.json
+        return [
+            Int(json["accepted"]?.double ?? -1), Int(json["duplicate"]?.double ?? -1),
+            json["refused"]?.items.count ?? -1,
+        ]
+    }
+
+    @Test("a report is in the picture once it is acknowledged; sent again it is a duplicate; corrected it counts anew")
+    func once() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let key = try await world.key(.ingest)
+            let first = try await post(world, try report(1), key: key)
+            #expect(first.status == .ok, "\(first.text)")
+            #expect(try counts(first) == [1, 0, 0])
+            #expect(try first.json["version"]?.double == 1)
+            #expect(first.headers[.cacheControl]?.contains("no-store") == true)
+            try await world.refresh()
+            let shown = try await world.json("/collections/observations/items").features
+            #expect(shown.count == 1 && shown[0].property("source")?.string == "ingest")
+            #expect(shown[0]["id"]?.string == "efb-1" && shown[0].property("kind")?.string == "in-situ")
+
+            #expect(try counts(try await post(world, try report(1), key: key)) == [0, 1, 0])
+            #expect(try counts(try await post(world, "[\(try report(1)),\(try report(1))]", key: key)) == [0, 2, 0])
+            #expect(try counts(try await post(world, try report(1, severity: 0), key: key)) == [1, 0, 0])
+            try await world.refresh()
+            let corrected = try await world.json("/collections/observations/items").features
+            #expect(corrected.map { $0.property("severity")?.double } == [0])
+        }
+    }
+
+    @Test("JSON and GeoJSON, one or many, with severity or EDR, smooth as well as rough")
+    func forms() async throws {
+        let time = noon.advanced(by: -60)
+        let feature = { (id: Int, properties: String) in
+            """
+            {"type":"Feature","id":"f\(id)","geometry":{"type":"Point","coordinates":[\(8 + id),47]},\
+            "properties":{"altitude":33000,"observedAt":"\(time)",\(properties)}}
+            """
+        }
+        let bodies = [
+            try report(1, severity: 0), "[\(try report(2)),\(try report(3, severity: 4))]",
+            feature(4, "\"edr\":0.31"),
+            "{\"type\":\"FeatureCollection\",\"features\":[\(feature(5, "\"severity\":0")),"
+                + "\(feature(6, "\"severityName\":\"moderate\""))]}",
+            "{\"h3\":\"\(String(try cell(0, 0).h3, radix: 16))\",\"altitude\":1000,\"severity\":1,"
+                + "\"observedAt\":\(time.seconds),\"source\":\"efb\"}",
+        ]
+        try await withWorld { world in
+            let key = try await world.key(.ingest)
+            var accepted = 0
+            for body in bodies {
+                let answer = try await post(world, body, key: key)
+                #expect(answer.status == .ok, "\(answer.text)")
+                accepted += try counts(answer)[0]
+                #expect(try counts(answer)[2] == 0)
+            }
+            #expect(accepted == 7)
+            try await world.refresh()
+            let features = try await world.json("/collections/observations/items").features
+            #expect(features.count == 7)
+            #expect(Set(features.compactMap { $0.property("source")?.string }) == ["ingest", "efb"])
+            #expect(features.count { $0.property("severity")?.double == 0 } == 2)
+        }
+    }
+
+    @Test("what can't be used is named by its place and reason, the rest is taken; nothing usable is 422")
+    func refusals() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let key = try await world.key(.ingest)
+            let cases: [(String, String)] = [
+                (try report(1).replacing("\"severity\":3,", with: ""), "severity"),
+                (try report(2, at: 301), "in the future"), (try report(3, at: -8 * 86_400), "older than retention"),
+                (try report(4, severity: 9), "severity"),
+                (try report(5).replacing("38000", with: "\"high\""), "altitude"),
+                (try report(6, ",\"source\":\"skypath\""), "foreign source"),
+                (try report(7, ",\"source\":\"other\""), "foreign source"), ("7", "syntax error"),
+                (try report(8, ",\"edr\":1e999"), "edr"), ("{}", "missing"),
+            ]
+            let bad = cases.map(\.0).joined(separator: ",")
+            let mixed = try await post(world, "[\(bad),\(try report(9)),\(try report(10, at: 299))]", key: key)
+            #expect(mixed.status == .ok)
+            #expect(try counts(mixed) == [2, 0, cases.count])
+            for (index, refused) in try mixed.json["refused"].orMissing().items.enumerated() {
+                #expect(refused["index"]?.double == Double(index))
+                #expect(refused["code"]?.string?.contains(cases[index].1) == true, "\(cases[index].0): \(refused)")
+                #expect(refused["reason"]?.string?.isEmpty == false)
+            }
+            #expect(try await post(world, "[\(bad)]", key: key).status == .unprocessableContent)
+            for body in ["[]", "", "{", "nonsense", "h3,altitude\n", "null", "[[[["] {
+                #expect(try await post(world, body, key: key).status == .unprocessableContent, "\(body)")
+            }
+            #expect(try await world.store.sources().first { $0.id.name == "skypath" }?.merge == .replace)
+        }
+    }
+
+    @Test("more than 10,000 observations or 8 MiB is 413, and none of it is taken")
+    func tooLarge() async throws {
+        try await withWorld { world in
+            let key = try await world.key(.ingest)
+            let many = "[" + (0...10_000).map { _ in "{}" }.joined(separator: ",") + "]"
+            #expect(try await post(world, many, key: key).status == .contentTooLarge)
+            let long = try report(1) + String(repeating: " ", count: 8 << 20)
+            #expect(try await post(world, long, key: key).status == .contentTooLarge)
+            #expect(try await world.store.head().version == .zero)
+            let most = "[" + (try (0..<10_000).map { try report($0) }).joined(separator: ",") + "]"
+            let answer = try await post(world, most, key: key)
+            #expect(try counts(answer) == [10_000, 0, 0])
+            // One transaction.
+            #expect(try await world.store.head().version.rawValue == 1)
+        }
+    }
+
+    @Test("it needs a key with scope ingest, anonymous reading or not")
+    func scope() async throws {
+        try await withWorld { world in
+            let body = try report(1)
+            #expect(try await world.send(.post, "/observations", body).status == .unauthorized)
+            let reader = try await world.key([.read, .admin])
+            #expect(try await post(world, body, key: reader).status == .forbidden)
+            #expect(try await world.store.head().version == .zero)
+            let zipped = try await world.send(
+                .post, "/observations", body, key: try await world.key(.ingest).text, [.contentEncoding: "gzip"])
+            #expect(zipped.status == .unsupportedMediaType)
+        }
+    }
+
+    @Test("what is sent to a simulated world is simulated")
+    func simulated() async throws {
+        try await withWorld(simulated: true) { world in
+            let answer = try await post(world, try report(1), key: try await world.key(.ingest))
+            #expect(answer.status == .ok)
+            #expect(try await world.store.sources().allSatisfy(\.simulated))
+        }
+    }
+}
