@@ -178,7 +178,7 @@ extension ExportCollection {
     /// Whether it is shown as it stands at an instant, unless an interval is asked for.
     var isPicture: Bool {
         switch self {
-        case .hexagons, .hazards, .forecast, .traffic: true
+        case .hexagons, .hazards, .forecast, .traffic, .tracks: true
         case .observations, .pireps: false
         }
     }
@@ -191,6 +191,7 @@ extension ExportCollection {
         case .hazards: "Hazard areas"
         case .forecast: "Forecast areas"
         case .traffic: "Aircraft"
+        case .tracks: "Tracks of aircraft"
         }
     }
 
@@ -202,6 +203,7 @@ extension ExportCollection {
         case .hazards: "SIGMETs and G-AIRMETs that hold at an instant."
         case .forecast: "Areas of forecast turbulence that hold at an instant; not observations."
         case .traffic: "Where every aircraft was seen last."
+        case .tracks: "The way of every aircraft over a history, with the time of every vertex."
         }
     }
 }
