@@ -2,6 +2,7 @@
 // every few seconds whether there is something newer.
 import { drawNames, style } from "./js/basemap.js";
 import { Controls } from "./js/controls.js";
+import { Dock } from "./js/dock.js";
 import { element } from "./js/dom.js";
 import { compact, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
@@ -30,7 +31,7 @@ function start() {
     if (!map) return;
 
     const legend = new Legend(document.getElementById("legend"));
-    const status = new StatusBar(() => change({ time: null }));
+    const status = new StatusBar(() => (dock.isOpen ? dock.close() : change({ time: null })));
     const draw = () => {
         status.show(knowledge);
         map.getContainer().setAttribute("aria-busy", !pictures.current || pictures.next !== null || !map.areTilesLoaded());
@@ -38,7 +39,15 @@ function start() {
     const pictures = new Pictures(map, maplibregl, () => requestDraw());
     knowledge.pictures = pictures;
     const controls = new Controls(view, change);
-    const inspector = new Inspector(map, maplibregl, legend, () => knowledge.view);
+    const dock = new Dock(map, LAYER, () => knowledge.view, () => {
+        knowledge.frame = dock.shown;
+        // One of the two is always on the map: the player's frame once it has one, else the picture.
+        pictures.hide(knowledge.frame !== null);
+        if (dock.problem) knowledge.problems.set("The timeline", dock.problem);
+        else knowledge.problems.delete("The timeline");
+        requestDraw();
+    });
+    const inspector = new Inspector(map, maplibregl, legend, () => ({ ...knowledge.view, time: shownTime() }));
     let shownKey = null;
     let drawing = false;
 
@@ -48,15 +57,22 @@ function start() {
         drawing = true;
         setTimeout(() => {
             drawing = false;
-            const key = pictures.current?.request.key ?? null;
+            const key = `${pictures.current?.request.key} ${shownTime()}`;
             if (key !== shownKey) inspector.refresh();
             shownKey = key;
             draw();
         }, 0);
     }
 
+    /** The instant that is looked at, or null for live. */
+    function shownTime() {
+        return knowledge.frame && !knowledge.frame.live ? knowledge.frame.time : knowledge.view.time;
+    }
+
     function change(difference) {
         Object.assign(knowledge.view, difference);
+        if ("time" in difference) dock.close();
+        else dock.refilter();
         noteLink([]);
         knowledge.problems.delete("The picture");
         writeHash();

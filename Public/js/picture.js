@@ -39,6 +39,7 @@ export class Pictures {
     #next = null;
     #waiting = null;
     #timer = null;
+    #hidden = false;
 
     constructor(map, maplibregl, changed) {
         this.#map = map;
@@ -70,6 +71,12 @@ export class Pictures {
 
     /** True when tiles of what is on the map, or to come, are missing. */
     get failed() { return (this.#next?.failures.size ?? 0) + (this.#current?.failures.size ?? 0) > 0; }
+
+    /** Draws pictures or keeps them ready unseen, while something else has the map. */
+    hide(hidden) {
+        this.#hidden = hidden;
+        if (this.#current) this.#setOpacity(this.#current, this.isOther ? DIMMED_OPACITY : 1);
+    }
 
     /** Takes every picture off the map: what is asked for can't be had, and what is there is something else. */
     clear() {
@@ -125,7 +132,7 @@ export class Pictures {
         this.#changed();
     }
 
-    #setOpacity(picture, opacity) { this.#map.setPaintProperty(picture.id, "raster-opacity", opacity); }
+    #setOpacity(picture, opacity) { this.#map.setPaintProperty(picture.id, "raster-opacity", this.#hidden ? 0 : opacity); }
 
     #remove(picture) {
         if (!picture || !this.#map.getSource(picture.id)) return;

@@ -20,6 +20,7 @@ export function emptyKnowledge() {
         contactProblem: null, // why it does not
         problems: new Map(), // what else failed: subject → words
         pictures: null,
+        frame: null, // what the timeline shows: {time, live, forecast, playing}, or null where it isn't in use
     };
 }
 
@@ -84,10 +85,19 @@ function banners(knowledge) {
     say("tiles", "bad", missingTiles(pictures));
     say("stale", "warn", staleData(knowledge));
     say("sources", "warn", brokenSources(knowledge.server));
-    say("past", "past", view.time !== null && `Past picture: ${dateTime(view.time)}, ${age(now() - view.time)} ago. Not live.`);
+    const past = pastTime(knowledge);
+    // Said once it stands still: while it plays, the line at the top and the timeline say it.
+    say("past", "past", past !== null && !knowledge.frame?.playing && (past > now()
+        ? `Forecast for ${dateTime(past)}, in ${age(past - now())}. Not live.`
+        : `Past picture: ${dateTime(past)}, ${age(now() - past)} ago. Not live.`));
     say("clock", "warn", clockDifference() > CLOCKS_APART_MILLISECONDS
         && `This device's clock and the server's are ${age(clockDifference())} apart. Ages are by the server's.`);
     return found;
+}
+
+/** The instant on the map where that isn't the live one, else null. */
+function pastTime({ view, frame }) {
+    return frame ? (frame.live ? null : frame.time) : view.time;
 }
 
 function lostContact({ contact, contactProblem, view }) {
@@ -139,17 +149,19 @@ function pictureTime(pictures) {
     return picture ? picture.frameTime ?? picture.request.asOf : null;
 }
 
-function stateOf({ view, pictures }, wanted) {
+function stateOf({ view, pictures, frame }, wanted) {
     const worst = [...wanted.values()].reduce((level, banner) => Math.max(level, LEVELS.indexOf(banner.level)), 0);
     if (worst >= LEVELS.indexOf("bad")) return { level: "bad", text: wanted.has("contact") ? "No contact" : "Trouble" };
     if (!pictures.current || pictures.isOther) return { level: "wait", text: "Loading…" };
+    if (frame?.playing) return { level: "past", text: "Playing" };
+    if (frame && !frame.live) return { level: "past", text: "Past" };
     if (worst >= LEVELS.indexOf("warn")) return { level: "warn", text: view.time === null ? "Live, with a warning" : "Past" };
     return view.time === null ? { level: "good", text: "Live" } : { level: "past", text: "Past" };
 }
 
-function timesOf({ billow, pictures }) {
+function timesOf({ billow, pictures, frame }) {
     const parts = [];
-    const shown = pictureTime(pictures);
+    const shown = frame ? frame.time : pictureTime(pictures);
     if (shown !== null) parts.push(`Picture ${near(shown, now())}`);
     const received = instantOf(billow?.dataTime);
     if (received !== null) parts.push(`data received ${age(now() - received)} ago`);

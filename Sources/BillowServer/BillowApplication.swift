@@ -19,6 +19,7 @@ public struct BillowApplication: Sendable {
         public var severityTable: SeverityTable
         /// How many tiles are painted at once.
         public var paintersAtOnce: Int
+        public var timeline: TimelineSettings
         /// Whether what shows data is open without a key.
         public var anonymousRead: Bool
         /// Whether the sources are made up, and with them what is sent in.
@@ -26,7 +27,8 @@ public struct BillowApplication: Sendable {
 
         public init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int, ageRule: AgeRule,
-            severityTable: SeverityTable, paintersAtOnce: Int, anonymousRead: Bool = true, isSimulated: Bool = false
+            severityTable: SeverityTable, paintersAtOnce: Int, anonymousRead: Bool = true, isSimulated: Bool = false,
+            timeline: TimelineSettings = TimelineSettings()
         ) {
             self.host = host
             self.port = port
@@ -36,6 +38,7 @@ public struct BillowApplication: Sendable {
             self.ageRule = ageRule
             self.severityTable = severityTable
             self.paintersAtOnce = paintersAtOnce
+            self.timeline = timeline
             self.anonymousRead = anonymousRead
             self.isSimulated = isSimulated
         }
@@ -87,6 +90,11 @@ public struct BillowApplication: Sendable {
         TileRoutes(
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
             publicURL: configuration.publicURL
+        ).add(to: reading)
+        TimelineRoutes(
+            frames: frames,
+            service: TimelineService(frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule),
+            styles: styles, publicURL: configuration.publicURL
         ).add(to: reading)
         CollectionRoutes(
             frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL

@@ -17,11 +17,14 @@ public struct Snapshot: Sendable {
     public let traffic: Traffic
     /// When each kind of data last changed.
     public let versions: DataVersions
+    /// When each of the live pictures last changed.
+    public let frameVersions: FrameVersions
 
     public init(
         publication: Publication, window: Window, liveFrom: Instant, sources: [SourceRecord],
         severityTable: SeverityTable, reports: [PilotReport] = [], areas: AreaWindow = AreaWindow(),
-        traffic: Traffic = Traffic(), versions: DataVersions? = nil
+        traffic: Traffic = Traffic(), versions: DataVersions? = nil,
+        frameVersions: FrameVersions? = nil
     ) {
         self.publication = publication
         self.window = window
@@ -32,6 +35,14 @@ public struct Snapshot: Sendable {
         self.areas = areas
         self.traffic = traffic
         self.versions = versions ?? DataVersions(all: publication.version)
+        self.frameVersions = frameVersions ?? FrameVersions(fixed: publication.version)
+    }
+
+    /// What was known at an older version: nothing of it is live, so all of it is read as it was.
+    public func former(_ version: Version) -> Snapshot {
+        Snapshot(
+            publication: Publication(version: version, asOf: .distantFuture), window: Window(),
+            liveFrom: .distantFuture, sources: sources, severityTable: severityTable)
     }
 
     /// The picture at an instant, or nil where it needs rows from before `liveFrom`.

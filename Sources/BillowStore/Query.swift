@@ -3,6 +3,40 @@ enum Query {
     static let head = "SELECT version FROM head WHERE id = 1"
     static let raiseHead = "UPDATE head SET version = version + 1 WHERE id = 1 RETURNING version"
 
+    /// The version that the head has now changed the sources' rules.
+    static let noteRules = "UPDATE head SET rules = version WHERE id = 1"
+    static let rules = "SELECT rules FROM head WHERE id = 1"
+
+    // MARK: When what changed
+
+    static let noteChangedStep = """
+        INSERT INTO changedStep (kind, step, version) VALUES (?, ?, ?)
+        ON CONFLICT (kind, step) DO UPDATE SET version = excluded.version
+        """
+    static let changedSteps = "SELECT step, version FROM changedStep WHERE kind = ? AND step >= ? AND version > ?"
+    static let lastChangedStep = "SELECT max(version) FROM changedStep WHERE kind = ? AND step BETWEEN ? AND ?"
+    static let changedAreas = """
+        SELECT collection, validFrom, validTo, max(since, coalesce(until, 0)) FROM area
+        WHERE validTo > ? AND (since > ? OR until > ?)
+        """
+    static let lastChangedArea = """
+        SELECT max(max(since, coalesce(until, 0))) FROM area WHERE collection = ? AND validTo > ? AND validFrom <= ?
+        """
+    static let areaOfVersion = """
+        SELECT 1 FROM area WHERE collection = ? AND validTo > ? AND validFrom <= ? AND (since = ? OR until = ?) LIMIT 1
+        """
+    /// Rows that a version opened or closed, still open or closed by now, observed between two times: the version as often
+    /// as it is asked for, then the times.
+    static let observationsOfVersion = ofVersion("observation", "key")
+    static let reportsOfVersion = ofVersion("pilotReport", "observedAt")
+    static let positionsOfVersion = ["SELECT 1 FROM position WHERE since = ? AND observedAt BETWEEN ? AND ? LIMIT 1"]
+
+    private static func ofVersion(_ table: String, _ time: String) -> [String] {
+        ["since = ? AND until IS NULL", "until = ?", "until > ? AND since = ?"].map {
+            "SELECT 1 FROM \(table) WHERE \($0) AND \(time) BETWEEN ? AND ? LIMIT 1"
+        }
+    }
+
     // MARK: Sources
 
     /// At most 256 rows, all of them wanted: the one table that is read whole.
@@ -150,6 +184,12 @@ enum Query {
     static let newestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 1"
     static let positionsSince = "\(positions) WHERE since > ?"
 
+    private static let allOfChanges =
+        [
+            noteRules, rules, noteChangedStep, changedSteps, lastChangedStep, changedAreas, lastChangedArea,
+            areaOfVersion,
+        ] + observationsOfVersion + reportsOfVersion + positionsOfVersion
+
     // MARK: Keys and sources' settings
 
     /// A few dozen rows at most, all of them wanted.
@@ -179,5 +219,5 @@ enum Query {
             openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
             closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
-        ] + besideTheLog
+        ] + besideTheLog + allOfChanges
 }

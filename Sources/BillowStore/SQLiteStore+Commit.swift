@@ -19,6 +19,7 @@ extension SQLiteStore {
                 statement.bind(Int64(record.number.rawValue), at: 3)
                 try statement.run()
                 _ = try Head.raise(db)
+                try RawStatement(db, Query.noteRules).run()
                 return record
             }
             // Numbers are never taken back, so they are dense.
@@ -135,6 +136,8 @@ private struct BatchWriter {
     /// write lock from its start.
     private let version: Int64
     private var result: BatchResult
+    /// By kind, the steps of time in which something was observed that this batch changes.
+    private var changed: [ObservedKind: Set<TimeStep>] = [:]
 
     private let insert: RawStatement
     private let close: RawStatement
@@ -167,6 +170,16 @@ private struct BatchWriter {
         guard result.changed else { return result }
         guard try Head.raise(db) == version else {
             throw StoreError.failed("the head moved under a transaction; nothing was written")
+        }
+        let note = try RawStatement(db, Query.noteChangedStep)
+        for (kind, steps) in changed {
+            // In the order of the table, so that steps that follow each other share their pages.
+            for step in steps.sorted() {
+                note.bind(Int64(kind.rawValue), at: 1)
+                note.bind(Int64(step.number), at: 2)
+                note.bind(version, at: 3)
+                try note.run()
+            }
         }
         result.version = Version(rawValue: version)
         return result
@@ -244,6 +257,7 @@ private struct BatchWriter {
         try insert.run()
         guard db.changesCount > 0 else { return false }
         result.accepted += 1
+        changed[.observations, default: []].insert(TimeStep(key.observedAt))
         return true
     }
 
@@ -252,10 +266,11 @@ private struct BatchWriter {
         result.corrected += 1
     }
 
-    private func close(_ key: ObservationKey) throws {
+    private mutating func close(_ key: ObservationKey) throws {
         close.bind(version, at: 1)
         close.bind(key.rawValue, at: 2)
         try close.run()
+        changed[.observations, default: []].insert(TimeStep(key.observedAt))
     }
 
     private func row(at key: ObservationKey) throws -> StoredObservation? {
@@ -317,6 +332,7 @@ private struct BatchWriter {
         standing.bind(Int64(source.rawValue), at: 2)
         if let (known, number) = try standing.first({ (try PilotReport($0), $0.integer(11)) }) {
             if known == report { return }
+            changed[.reports, default: []].insert(TimeStep(known.observedAt))
             let close = try RawStatement(db, Query.closeReport)
             close.bind(version, at: 1)
             close.bind(number, at: 2)
@@ -336,6 +352,7 @@ private struct BatchWriter {
         insert.bind(version, at: 11)
         try insert.run()
         result.pilotReports += 1
+        changed[.reports, default: []].insert(TimeStep(report.observedAt))
     }
 
     // MARK: Areas and positions
@@ -394,7 +411,9 @@ private struct BatchWriter {
     mutating func take(_ position: AircraftPosition) throws {
         try insertPosition.bind(position, source: try number(of: position.source), since: version)
         try insertPosition.run()
-        result.positions += db.changesCount
+        guard db.changesCount > 0 else { return }
+        result.positions += 1
+        changed[.positions, default: []].insert(TimeStep(position.observedAt))
     }
 
     // MARK: Where the source stands

@@ -12,6 +12,7 @@ enum Schema {
         migrator.registerMigration("1 log") { try $0.execute(sql: log) }
         migrator.registerMigration("2 areas and positions") { try $0.execute(sql: areasAndPositions) }
         migrator.registerMigration("3 keys") { try $0.execute(sql: keys) }
+        migrator.registerMigration("4 changed times") { try $0.execute(sql: changedTimes) }
         return migrator
     }
 
@@ -154,5 +155,23 @@ enum Schema {
             source TEXT PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 64),
             value TEXT NOT NULL CHECK (json_valid(value))
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// For each step of ten seconds (see `TimeStep`) the last version that changed anything observed in it, which a picture's
+    /// version is the maximum of; and for the sources' rules, which change every picture.
+    private static let changedTimes = """
+        CREATE TABLE changedStep (
+            kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),
+            step INTEGER NOT NULL,
+            version INTEGER NOT NULL CHECK (version > 0),
+            PRIMARY KEY (kind, step)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 0, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM observation GROUP BY 2;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 1, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM pilotReport GROUP BY 2;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
+        ALTER TABLE head ADD COLUMN rules INTEGER NOT NULL DEFAULT 0;
         """
 }

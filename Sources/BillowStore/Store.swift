@@ -60,6 +60,15 @@ public protocol Store: Sendable {
     /// Every position observed at `from` ≤ t < `to`.
     func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition]
 
+    /// What changed after a version, of what is seen from `from` on. It may be newer than any snapshot taken before.
+    func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes
+
+    /// The last version that changed something; zero where none did.
+    func lastChange(of data: SeenData) async throws(StoreError) -> Version
+
+    /// Whether a version changed something.
+    func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool
+
     /// One page of the positions observed at `from` ≤ t < `to`, in an order of the store's own, starting after `after`;
     /// fewer than `limit` means the end.
     func positions(after: PositionPlace?, from: Instant, to: Instant, limit: Int) async throws(StoreError)

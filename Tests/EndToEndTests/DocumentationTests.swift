@@ -76,6 +76,7 @@ import Turbulence
             zzz: 1
             server: {zzz: 1}
             severityThresholds: {zzz: 1}
+            timeline: {zzz: 1, update: {zzz: 1}}
             sources: [{zzz: 1, query: {zzz: 1}, limits: {zzz: 1}, wire: {zzz: 1}}]
             """
         let error = try #require(throws: SettingsError.self) {

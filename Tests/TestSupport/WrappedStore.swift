@@ -47,6 +47,15 @@ extension WrappedStore {
     public func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
         try await store.positions(from: from, to: to)
     }
+    public func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes {
+        try await store.changedTimes(since: version, from: from)
+    }
+    public func lastChange(of data: SeenData) async throws(StoreError) -> Version {
+        try await store.lastChange(of: data)
+    }
+    public func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool {
+        try await store.hasChange(of: data, at: version)
+    }
     public func positions(after: PositionPlace?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
         -> [AircraftPosition]
     { try await store.positions(after: after, from: from, to: to, limit: limit) }

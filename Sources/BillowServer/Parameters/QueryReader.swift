@@ -56,6 +56,11 @@ struct QueryReader {
         return query.isEmpty ? "" : "?\(query)"
     }
 
+    /// All parameters as a query, with one of them changed.
+    func replacing(_ name: String, with value: String) -> String {
+        Self.query(values.merging([name: value]) { _, new in new })
+    }
+
     /// Parameters as the query of an address, in the order of their names.
     static func query(_ parameters: [String: String]) -> String {
         var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))

@@ -5,8 +5,13 @@ public import Turbulence
 
 /// Finds the picture of any instant: in the live snapshot, or, for one long past, from the hours that the store gives back.
 public final class FrameSource: Sendable {
-    private struct WindowKey: Hashable, Sendable {
-        var endHour: Int
+    private struct HoursKey: Hashable, Sendable {
+        var hours: ClosedRange<Int>
+        var version: Version
+    }
+
+    private struct ChangeKey: Hashable, Sendable {
+        var data: SeenData
         var version: Version
     }
 
@@ -22,7 +27,11 @@ public final class FrameSource: Sendable {
     /// How long after it was last seen an aircraft is shown.
     public let trafficDropSeconds: Int
     /// Archived hours, by rows.
-    private let windows = SharedCache<WindowKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
+    private let windows = SharedCache<HoursKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
+    /// The rows of single archived hours, by rows: windows that overlap share their reading.
+    private let hours = SharedCache<HoursKey, Rows>(capacity: 500_000) { $0.rows.count + 1_000 }
+    /// When what is archived last changed.
+    private let changes = SharedCache<ChangeKey, Version>(capacity: 20_000) { _ in 1 }
     /// Planes, by bytes.
     private let planes = SharedCache<PlaneKey, FramePlane>(capacity: 64 << 20) { $0.bytes }
 
@@ -83,25 +92,67 @@ public final class FrameSource: Sendable {
 
     /// The picture at an instant that `instant(_:in:)` gave.
     public func frame(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> Frame {
+        // With what trends look back to.
+        try await frame(at: instant, filter: filter, marginSeconds: 1_800, in: snapshot)
+    }
+
+    private func frame(at instant: Instant, filter: Filter, marginSeconds: Int, in snapshot: Snapshot) async throws
+        -> Frame
+    {
         if let frame = snapshot.frame(at: instant, filter: filter) { return frame }
         // Whole hours, so that the frames of a timeline share what is loaded.
-        let endHour = instant.seconds / 3_600 + 1
-        let key = WindowKey(endHour: endHour, version: snapshot.versions.observations)
-        let window = try await windows.value(for: key) { [store] in
-            let end = Instant(clamping: endHour * 3_600)
-            let rows = try await store.rows(
-                from: end.advanced(by: -(History.sixHours.seconds + 3_600 + 1_800)), to: end)
-            return Window(rows: rows.rows, sources: rows.sources)
-        }
+        let first = instant.advanced(by: 1 - filter.lookBackSeconds - marginSeconds).seconds / 3_600
+        let window = try await window(of: first...instant.seconds / 3_600, in: snapshot)
         return Frame(window: window, at: instant, filter: filter, table: snapshot.severityTable)
+    }
+
+    /// Archived hours, as they were at the last version that changed them.
+    private func window(of range: ClosedRange<Int>, in snapshot: Snapshot) async throws -> Window {
+        let version = try await version(of: Self.observations(of: range), in: snapshot)
+        return try await windows.value(for: HoursKey(hours: range, version: version)) { [self] in
+            let parts = try await withThrowingTaskGroup { group in
+                for hour in range { group.addTask { try await self.rows(of: hour, in: snapshot) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            return Window(rows: parts.flatMap(\.rows), sources: snapshot.sources)
+        }
+    }
+
+    private func rows(of hour: Int, in snapshot: Snapshot) async throws -> Rows {
+        let version = try await version(of: Self.observations(of: hour...hour), in: snapshot)
+        return try await hours.value(for: HoursKey(hours: hour...hour, version: version)) { [store] in
+            try await store.rows(
+                from: Instant(clamping: hour * 3_600), to: Instant(clamping: (hour + 1) * 3_600), asOf: version)
+        }
+    }
+
+    private static func observations(of hours: ClosedRange<Int>) -> SeenData {
+        let last = Instant(clamping: (hours.upperBound + 1) * 3_600 - 1)
+        return .observed(.observations, at: last, lookBackSeconds: hours.count * 3_600)
     }
 
     /// The same picture as one byte a cell.
     public func plane(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FramePlane {
-        let key = PlaneKey(version: snapshot.versions.observations, instant: instant, filter: filter)
+        let seen = SeenData.observed(.observations, at: instant, lookBackSeconds: filter.lookBackSeconds)
+        // By what it shows and not by the publication: most frames outlive many of those.
+        let key = PlaneKey(version: try await version(of: seen, in: snapshot), instant: instant, filter: filter)
         return try await planes.value(for: key) { [self] in
-            try await frame(at: instant, filter: filter, in: snapshot).plane()
+            try await frame(at: instant, filter: filter, marginSeconds: 0, in: snapshot).plane()
         }
+    }
+
+    /// The last version that changed what is seen.
+    func version(of data: SeenData, in snapshot: Snapshot) async throws -> Version {
+        if let version = snapshot.frameVersions.version(of: data) { return version }
+        return try await changes.value(for: ChangeKey(data: data, version: snapshot.publication.version)) { [store] in
+            try await store.lastChange(of: data)
+        }
+    }
+
+    /// Whether a version changed any of what is seen.
+    func hasChange(of data: [SeenData], at version: Version) async throws -> Bool {
+        for data in data where try await store.hasChange(of: data, at: version) { return true }
+        return false
     }
 
     /// The pilot reports of the history before an instant, ordered by (time, id).

@@ -81,7 +81,7 @@ public final class SnapshotPublisher: Service {
             Snapshot(
                 publication: old.publication, window: old.window, liveFrom: old.liveFrom, sources: sources,
                 severityTable: severityTable, reports: old.reports, areas: old.areas, traffic: old.traffic,
-                versions: old.versions))
+                versions: old.versions, frameVersions: old.frameVersions))
     }
 
     private func load(asOf now: Instant) async throws(StoreError) {
@@ -93,12 +93,16 @@ public final class SnapshotPublisher: Service {
         let reports = try await store.pilotReports(from: liveFrom, to: .distantFuture, asOf: head.version)
         let areas = try await store.areas(nil, from: liveFrom, to: .distantFuture, asOf: head.version)
         let positions = try await store.positions(from: now.advanced(by: -Traffic.keptSeconds), to: .distantFuture)
+        let changed = try await store.changedTimes(since: .zero, from: liveFrom)
+        var frameVersions = FrameVersions(from: liveFrom)
+        frameVersions.update(changed, upTo: head.version)
         try await readExtent()
         publish(
             Snapshot(
                 publication: Publication(version: head.version, asOf: now),
                 window: Window(rows: rows.rows, sources: rows.sources), liveFrom: liveFrom, sources: rows.sources,
-                severityTable: severityTable, reports: reports, areas: AreaWindow(areas), traffic: Traffic(positions)))
+                severityTable: severityTable, reports: reports, areas: AreaWindow(areas), traffic: Traffic(positions),
+                frameVersions: frameVersions))
     }
 
     private func update(_ old: Snapshot, asOf now: Instant) async throws(StoreError) {
@@ -107,13 +111,14 @@ public final class SnapshotPublisher: Service {
             logger.warning("the store went back in time; reading it anew")
             return try await load(asOf: now)
         }
+        let changed = try await store.changedTimes(since: old.publication.version, from: old.liveFrom)
         try await readExtent()
-        publish(old.taking(changes, asOf: now, liveFrom: Self.liveFrom(now)))
+        publish(old.taking(changes, changed, asOf: now, liveFrom: Self.liveFrom(now)))
     }
 
     private func publishAnew(_ old: Snapshot, asOf now: Instant) async throws(StoreError) {
         let changes = Changes(head: Head(version: old.publication.version), sources: try await store.sources())
-        publish(old.taking(changes, asOf: now, liveFrom: Self.liveFrom(now)))
+        publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: Self.liveFrom(now)))
     }
 
     private func readExtent() async throws(StoreError) {
@@ -155,7 +160,9 @@ public final class SnapshotPublisher: Service {
 
 extension Snapshot {
     /// The picture after what came and went, without what is too old to be live.
-    fileprivate func taking(_ changes: Changes, asOf now: Instant, liveFrom: Instant) -> Snapshot {
+    fileprivate func taking(_ changes: Changes, _ changed: ChangedTimes, asOf now: Instant, liveFrom: Instant)
+        -> Snapshot
+    {
         let version = changes.head.version
         var versions = versions
         var window = window
@@ -193,11 +200,15 @@ extension Snapshot {
         }
         traffic.drop(asOf: now)
 
+        var frameVersions = frameVersions
+        frameVersions.update(changed, upTo: version)
+        frameVersions.drop(before: liveFrom)
+
         return Snapshot(
             publication: Publication(version: version, asOf: now), window: window,
             liveFrom: max(liveFrom, self.liveFrom),
             sources: changes.sources, severityTable: severityTable, reports: reports, areas: areas, traffic: traffic,
-            versions: versions)
+            versions: versions, frameVersions: frameVersions)
     }
 }
 

@@ -23,33 +23,88 @@ struct TileRoutes: Sendable {
         router.get("/tiles/:layers/:time/:z/:x/:y") { request, context in
             try await tile(request, context.parameters)
         }
+        router.get("/v2/radar/:frame/:size/:z/:x/:y/:color/:options") { request, context in
+            try await weatherMapTile(request, context.parameters)
+        }
         router.get("/tiles/:layers") { request, context in try tileJSON(request, context.parameters) }
     }
 
     // MARK: - Tiles
 
-    /// 200 image/png, 304, 400 for what can't be read, 404 outside the grid or retention, 503 when overloaded.
+    /// 200 image/png, 304, 307 to the frame's own version, 400 for what can't be read, 404 outside the grid or retention,
+    /// 503 when overloaded.
     private func tile(_ request: Request, _ parameters: Parameters) async throws -> Response {
-        _ = try layer(parameters.get("layers") ?? "")
-        let place = try TilePath(
-            z: parameters.get("z") ?? "", x: parameters.get("x") ?? "", y: parameters.get("y") ?? "")
         let query = try QueryReader(request)
+        let time = try QueryReader.time(parameters.text("time"))
+        // What is newest has no version of its own.
+        let version = if case .instant = time { try query.frameVersion() } else { nil as Version? }
+        return try await tile(
+            TilePath(z: parameters.get("z") ?? "", x: parameters.get("x") ?? "", y: parameters.get("y") ?? ""),
+            layers: parameters.get("layers") ?? "", time, version, query, request
+        ) { "\(request.uri.path)?\(query.replacing("v", with: $0.description))" }
+    }
+
+    /// - Parameter address: where the same tile of another version is.
+    private func tile(
+        _ place: TilePath, layers: String, _ time: RequestedTime, _ version: Version?, _ query: QueryReader,
+        _ request: Request, address: (Version) -> String
+    ) async throws -> Response {
+        _ = try layer(layers)
         let filter = try query.filter()
         let style = try styles.style(query)
         let snapshot = try frames.snapshot()
-        let instant = try frames.instant(try QueryReader.time(parameters.text("time")), in: snapshot)
+        let instant = try frames.instant(time, in: snapshot)
         let age = ageRule.age(of: snapshot, filter: filter)
         var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        var drawn = snapshot
+        if let version {
+            let shown = LayerTime.all.filter { layers.split(separator: ",").contains($0.id[...]) }
+            let standing = try await frames.standing(
+                of: version, layers: shown, at: instant, filter: filter, in: snapshot)
+            switch standing {
+            case .moved(let version):
+                headers[.cacheControl] = "no-store"
+                headers[.location] = address(version)
+                return Response(status: .temporaryRedirect, headers: headers)
+            case .former: drawn = snapshot.former(version)
+            case .current: break
+            }
+            headers[.cacheControl] = "public, max-age=31536000, immutable"
+        }
         let known = EntityTags(request.headers[.ifNoneMatch])
         let tile = try await tiles.tile(
             TileService.Request(coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style),
-            in: snapshot
+            in: drawn
         ) { known.match($0) }
         headers[.eTag] = "\"\(tile.entityTag)\""
         if known.match(tile.entityTag) { return Response(status: .notModified, headers: headers) }
         headers[.contentType] = "image/png"
         headers[.contentLength] = String(tile.png.count)
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: tile.png)))
+    }
+
+    /// A tile by the path that `/public/weather-maps.json` gives: `{layer}-{time}-{v}`, 256 or 512 pixels. Colour schemes and
+    /// options are RainViewer's and mean nothing here.
+    private func weatherMapTile(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        let frame = parameters.text("frame")
+        let parts = frame.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, let instant = Instant(parts[1]), let number = Digits.integer(parts[2]) else {
+            throw Problem(
+                .notFound, code: "unknown-frame", detail: "There is no frame '\(frame.prefix(100))'.",
+                parameter: "frame",
+                value: String(frame.prefix(100)), allowed: "a path of /public/weather-maps.json")
+        }
+        let sizes = ["256": ".png", "512": "@2x.png"]
+        let size = parameters.get("size") ?? ""
+        guard let suffix = sizes[size] else {
+            throw Problem(ParameterError(parameter: "size", value: size, expected: "256 or 512"))
+        }
+        let rest = ["size", "z", "x", "y", "color", "options"].map { parameters.get($0) ?? "" }.joined(separator: "/")
+        return try await tile(
+            TilePath(
+                z: parameters.get("z") ?? "", x: parameters.get("x") ?? "", y: (parameters.get("y") ?? "") + suffix),
+            layers: parts[0], .instant(instant), Version(rawValue: Int64(number)), QueryReader([:]), request
+        ) { "/v2/radar/\(parts[0])-\(parts[1])-\($0)/\(rest)" }
     }
 
     private func layer(_ name: String) throws(Problem) -> String {

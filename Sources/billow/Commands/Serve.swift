@@ -84,7 +84,8 @@ private struct Server {
                 ageRule: AgeRule(staleAfterSeconds: settings.staleAfterSeconds, configured: configured),
                 severityTable: settings.severityTable,
                 paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
-                anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated),
+                anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated,
+                timeline: settings.timeline),
             store: store, control: store, styles: styles, states: states, now: SystemClock.now, logger: logger)
         // What is on disk is served at once, before any upstream answers.
         try await application.publisher.refresh()

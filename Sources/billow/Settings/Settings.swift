@@ -1,3 +1,4 @@
+import BillowServer
 import BillowSync
 import BillowTimeline
 import Foundation
@@ -14,6 +15,7 @@ struct Settings: Sendable {
     /// How long all sources of a layer may be silent before it is called stale, in seconds.
     var staleAfterSeconds = 300
     var severityTable = SeverityTable()
+    var timeline = TimelineSettings()
     var logLevel = "info"
     var sources: [Source] = []
 
@@ -98,6 +100,7 @@ extension Settings {
             root.value("logLevel", expected: "one of trace, debug, info, notice, warning, error") {
                 ["trace", "debug", "info", "notice", "warning", "error"].contains($0) ? $0 : nil
             } ?? settings.logLevel
+        settings.timeline = TimelineSettings(root.section("timeline"), reader)
         settings.severityTable = severityTable(root.section("severityThresholds"), reader)
         settings.sources = root.sections("sources").compactMap { Source($0, reader) }
         let ids = settings.sources.map(\.id)

@@ -1,0 +1,137 @@
+import BillowRaster
+import BillowSnapshot
+import BillowTimeline
+import HTTPTypes
+import Hummingbird
+import Turbulence
+
+/// `/timeline.json`, and the same as `/public/weather-maps.json` for clients of RainViewer's interface.
+struct TimelineRoutes: Sendable {
+    let frames: FrameSource
+    let service: TimelineService
+    let styles: StyleLibrary
+    let publicURL: String?
+
+    private static let passedOn = QueryReader.filterNames.union(["style", "opacity"])
+    /// A manifest may be kept this long: what it names can be had for a day.
+    private static let freshSeconds = 10
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/timeline.json") { request, _ in try await timeline(request) }
+        router.get("/public/weather-maps.json") { request, _ in try await weatherMaps(request) }
+    }
+
+    /// 200, 304, 400 for what is no timeline.
+    private func timeline(_ request: Request) async throws -> Response {
+        let query = try QueryReader(request)
+        let snapshot = try frames.snapshot()
+        let manifest = try await service.manifest(try manifestRequest(query, request), in: snapshot)
+        return try JSONAnswer.make(manifest, headers: try headers(query, snapshot), request: request)
+    }
+
+    private func manifestRequest(_ query: QueryReader, _ request: Request) throws(Problem) -> TimelineService.Request {
+        // What tiles will be asked with must hold for tiles.
+        _ = try styles.style(query)
+        let rules = FrameRule.allCases.map { ($0.rawValue, $0) }
+        return TimelineService.Request(
+            timeline: TimelineRequest(
+                start: try query.timePoint("start"), end: try query.timePoint("end"),
+                intervals: try query.integer("intervals", in: 1...service.settings.defaults.limits.intervals)),
+            layers: try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.served,
+            filter: try query.filter(), time: try query.timePoint("time"),
+            rule: try query.choice("rule", rules) ?? .latest, base: BaseURL.of(request, publicURL),
+            passedOn: String(query.passedOn(Self.passedOn).dropFirst()))
+    }
+
+    private func headers(_ query: QueryReader, _ snapshot: Snapshot) throws(Problem) -> HTTPFields {
+        AnswerHeaders.make(
+            age: service.ageRule.age(of: snapshot, filter: try query.filter()), instant: snapshot.publication.asOf,
+            freshSeconds: min(Self.freshSeconds, frames.freshSeconds(of: snapshot)))
+    }
+
+    // MARK: - RainViewer's shape
+
+    /// Source: RainViewer API, www.rainviewer.com/api/weather-maps-api.html (version 2.0)
+    private struct WeatherMaps: Encodable {
+        struct Frame: Encodable {
+            var time: Int
+            var path: String
+        }
+
+        struct Radar: Encodable {
+            var past: [Frame]
+            var nowcast: [Frame] = []
+        }
+
+        struct Satellite: Encodable {
+            var infrared: [Frame] = []
+        }
+
+        var version = "2.0"
+        var generated: Int
+        var host: String
+        var radar: Radar
+        var satellite = Satellite()
+    }
+
+    /// The frames of the first layer, by paths to which a client appends `/{size}/{z}/{x}/{y}/{color}/{options}.png`.
+    private func weatherMaps(_ request: Request) async throws -> Response {
+        let query = try QueryReader(request)
+        let snapshot = try frames.snapshot()
+        guard let layer = LayerTime.served.first else {
+            throw Problem(.notFound, code: "no-layer", detail: "There is no layer.")
+        }
+        let filter = Filter()
+        let now = snapshot.publication.asOf.floored(toMultipleOf: 60)
+        let timeline: Timeline
+        do { timeline = try TimelineRequest().resolved(now: now, defaults: service.settings.defaults) } catch {
+            throw Problem(error)
+        }
+        var past: [WeatherMaps.Frame] = []
+        for time in service.times(of: layer, timeline, in: snapshot) {
+            let version = try await frames.frameVersion(of: [layer], at: time, filter: filter, in: snapshot)
+            past.append(WeatherMaps.Frame(time: time.seconds, path: "/v2/radar/\(layer.id)-\(time.compact)-\(version)"))
+        }
+        let maps = WeatherMaps(
+            generated: snapshot.publication.asOf.seconds, host: BaseURL.of(request, publicURL),
+            radar: WeatherMaps.Radar(past: past))
+        return try JSONAnswer.make(maps, headers: try headers(query, snapshot), request: request)
+    }
+}
+
+extension LayerTime {
+    /// The layers that tiles can be had of.
+    static var served: [LayerTime] { all.filter { TileRoutes.layers.contains($0.id) } }
+
+    /// Layers by a list of their ids.
+    static func list(_ text: String) throws(Problem) -> [LayerTime] {
+        var layers: [LayerTime] = []
+        for id in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let layer = served.first(where: { $0.id == id }), !layers.contains(where: { $0.id == id }) else {
+                throw Problem(
+                    ParameterError(
+                        parameter: "layers", value: text,
+                        expected: "a list, each once, of \(served.map(\.id).joined(separator: ", "))"))
+            }
+            layers.append(layer)
+        }
+        return layers
+    }
+}
+
+extension QueryReader {
+    func timePoint(_ name: String) throws(Problem) -> TimePoint? {
+        guard let text = text(name) else { return nil }
+        guard let point = TimePoint(text) else { throw invalid(name, text, TimePoint.expected) }
+        return point
+    }
+
+    /// The version that a frame's address names.
+    func frameVersion() throws(Problem) -> Version? {
+        guard let text = text("v") else { return nil }
+        guard let number = Digits.integer(text) else {
+            throw invalid("v", text, "a frame's version, as the timeline names it: a whole number")
+        }
+        return Version(rawValue: Int64(number))
+    }
+}

@@ -1,0 +1,51 @@
+import BillowSnapshot
+import Turbulence
+
+extension FrameSource {
+    /// The version of a frame: the last one that changed anything in these layers at this instant. Of two frames with the
+    /// same version, layers, instant and filter the pictures are the same.
+    func frameVersion(of layers: [LayerTime], at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> Version
+    {
+        var newest = Version.zero
+        for data in layers.flatMap({ $0.seen(at: instant, filter: filter) }) {
+            newest = max(newest, try await version(of: data, in: snapshot))
+        }
+        return newest
+    }
+
+    /// How an address that names a version stands to the frame's own.
+    enum Standing: Sendable, Hashable {
+        /// It is the frame's version.
+        case current
+        /// It was, and what it showed can still be drawn.
+        case former
+        /// It never was: this is the frame's version.
+        case moved(Version)
+    }
+
+    func standing(
+        of version: Version, layers: [LayerTime], at instant: Instant, filter: Filter, in snapshot: Snapshot
+    ) async throws -> Standing {
+        let current = try await frameVersion(of: layers, at: instant, filter: filter, in: snapshot)
+        if version == current { return .current }
+        guard version < current else { return .moved(current) }
+        // Before the first version there was nothing to see.
+        let data = layers.flatMap { $0.seen(at: instant, filter: filter) }
+        let was = version == .zero ? true : try await hasChange(of: data, at: version)
+        return was ? .former : .moved(current)
+    }
+
+    /// From when to when a layer has frames.
+    func extent(of layer: LayerTime, in snapshot: Snapshot) -> ClosedRange<Instant> {
+        let extent = extent(of: snapshot)
+        guard layer.reachesAhead else {
+            return extent.lowerBound...max(extent.lowerBound, snapshot.publication.asOf)
+        }
+        // The last second at which any of its areas holds.
+        let ends = snapshot.areas.all.filter { area in
+            layer.contents.contains { if case .areas(area.collection) = $0 { true } else { false } }
+        }.map { $0.validTo.advanced(by: -1) }
+        return extent.lowerBound...max(snapshot.publication.asOf, ends.max() ?? extent.lowerBound)
+    }
+}

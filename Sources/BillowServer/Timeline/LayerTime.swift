@@ -1,0 +1,77 @@
+import BillowSnapshot
+public import BillowTimeline
+import Turbulence
+
+/// How a layer stands in time: how often it is new, and what of the log its picture at an instant shows.
+struct LayerTime: Sendable {
+    /// What a picture is made of.
+    enum Content: Sendable {
+        /// What was observed in the history before it.
+        case history(ObservedKind)
+        /// What was observed in so many seconds before it.
+        case recent(ObservedKind, seconds: Int)
+        case areas(IssuedArea.Collection)
+    }
+
+    var id: String
+    /// Whether frames of it say more than one does.
+    var animates: Bool
+    /// The property of a feature that holds its own time, of layers whose features have one.
+    var timeProperty: String?
+    /// Whether it has pictures of times to come.
+    var reachesAhead: Bool
+    var contents: [Content]
+
+    /// Of every layer that there can be; what can be asked for is what the tiles have.
+    static let all: [LayerTime] = [
+        LayerTime("turbulence", [.history(.observations)]),
+        LayerTime("hexagons", [.history(.observations)], timeProperty: "observedAt"),
+        LayerTime("polygons", [.history(.observations)]),
+        LayerTime("pireps", [.history(.reports)], timeProperty: "observedAt"),
+        LayerTime("hazards", [.areas(.hazards)], timeProperty: "validFrom", reachesAhead: true),
+        LayerTime("forecast", [.areas(.forecast)], timeProperty: "validFrom", reachesAhead: true),
+        LayerTime("traffic", [.recent(.positions, seconds: 180)], timeProperty: "observedAt"),
+        LayerTime("tracks", [.history(.positions)], timeProperty: "observedAt", animates: false),
+    ]
+
+    private init(
+        _ id: String, _ contents: [Content], timeProperty: String? = nil, reachesAhead: Bool = false,
+        animates: Bool = true
+    ) {
+        self.id = id
+        self.contents = contents
+        self.timeProperty = timeProperty
+        self.reachesAhead = reachesAhead
+        self.animates = animates
+    }
+
+    /// What its picture at an instant shows.
+    func seen(at instant: Instant, filter: Filter) -> [SeenData] {
+        contents.map { content in
+            switch content {
+            case .history(let kind): .observed(kind, at: instant, lookBackSeconds: filter.lookBackSeconds)
+            case .recent(let kind, let seconds): .observed(kind, at: instant, lookBackSeconds: seconds)
+            case .areas(let collection): .areas(collection, at: instant)
+            }
+        }
+    }
+}
+
+/// The server's settings of timelines.
+public struct TimelineSettings: Sendable {
+    public var defaults: TimelineDefaults
+    /// How often a layer is new, in seconds, by its id; 60 where nothing is said.
+    public var updateSeconds: [String: Int]
+    /// The layers that have an interval.
+    public static let layers = LayerTime.all.map(\.id)
+
+    public init(
+        defaults: TimelineDefaults = TimelineDefaults(),
+        updateSeconds: [String: Int] = ["traffic": 10, "forecast": 3_600]
+    ) {
+        self.defaults = defaults
+        self.updateSeconds = updateSeconds
+    }
+
+    func updateSeconds(of layer: String) -> Int { updateSeconds[layer] ?? 60 }
+}

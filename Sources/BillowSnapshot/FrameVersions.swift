@@ -1,0 +1,79 @@
+public import Turbulence
+
+/// When the live pictures last changed: for anything that a picture shows the last version that changed it. Immutable, and
+/// part of a snapshot.
+public struct FrameVersions: Sendable {
+    /// Where everything is of one version: a picture as it was.
+    private let fixed: Version?
+    /// The last version that changed how everything is to be read: a source's rule.
+    private var rules = Version.zero
+    /// The first step that is known.
+    private var first: TimeStep
+    /// By kind and hour, a version for each of its steps.
+    private var hours: [ObservedKind: [Int: [Version]]] = [:]
+    private var areas: [AreaVersion] = []
+
+    private static let stepsInHour = 3_600 / TimeStep.seconds
+
+    /// Nothing has changed since `from`.
+    public init(from: Instant) {
+        first = TimeStep(from)
+        fixed = nil
+    }
+
+    /// Everything is of one version.
+    public init(fixed version: Version) {
+        first = TimeStep(.distantPast)
+        fixed = version
+    }
+
+    /// The last version that changed what is seen; nil where some of that is from before what is known here.
+    /// - Complexity: O(steps), or O(areas known)
+    public func version(of data: SeenData) -> Version? {
+        if let fixed { return fixed }
+        switch data {
+        case .observed(let kind, let steps): return steps.lowerBound < first ? nil : version(of: kind, in: steps)
+        case .areas(let collection, let instant):
+            guard TimeStep(instant) >= first else { return nil }
+            return areas.lazy.filter {
+                $0.collection == collection && $0.validFrom <= instant && instant < $0.validTo
+            }.map(\.version).max() ?? .zero
+        }
+    }
+
+    private func version(of kind: ObservedKind, in steps: ClosedRange<TimeStep>) -> Version {
+        var newest = rules
+        guard let hours = hours[kind] else { return newest }
+        let (from, to) = (steps.lowerBound.number, steps.upperBound.number)
+        for hour in from / Self.stepsInHour...to / Self.stepsInHour {
+            guard let versions = hours[hour] else { continue }
+            let low = max(from - hour * Self.stepsInHour, 0)
+            let high = min(to - hour * Self.stepsInHour, Self.stepsInHour - 1)
+            for version in versions[low...high] where version > newest { newest = version }
+        }
+        return newest
+    }
+
+    /// Takes in what changed. A version above `head` changed more than is known yet: it counts as the head.
+    public mutating func update(_ changed: ChangedTimes, upTo head: Version) {
+        rules = max(rules, min(changed.rules, head))
+        for change in changed.steps where change.step >= first {
+            let (hour, step) = change.step.number.quotientAndRemainder(dividingBy: Self.stepsInHour)
+            hours[change.kind, default: [:]][
+                hour, default: [Version](repeating: .zero, count: Self.stepsInHour)][step] = min(change.version, head)
+        }
+        for var area in changed.areas {
+            area.version = min(area.version, head)
+            areas.append(area)
+        }
+    }
+
+    /// Lets go of what no picture from `instant` on shows.
+    public mutating func drop(before instant: Instant) {
+        first = max(first, TimeStep(instant))
+        for kind in hours.keys {
+            hours[kind] = hours[kind]?.filter { ($0.key + 1) * Self.stepsInHour > first.number }
+        }
+        areas.removeAll { $0.validTo <= instant }
+    }
+}

@@ -1,0 +1,103 @@
+internal import GRDB
+public import Turbulence
+
+extension SQLiteStore {
+    public func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes {
+        try await reading { db in
+            let steps = try RawStatement(db, Query.changedSteps)
+            var changed = ChangedTimes(rules: try Self.rules(db))
+            for kind in ObservedKind.allCases {
+                steps.bind(Int64(kind.rawValue), at: 1)
+                steps.bind(Int64(TimeStep(from).number), at: 2)
+                steps.bind(version.rawValue, at: 3)
+                try steps.forEachRow { columns in
+                    changed.steps.append(
+                        StepVersion(
+                            kind: kind, step: TimeStep(number: Int(columns.integer(0))),
+                            version: Version(rawValue: columns.integer(1))))
+                }
+            }
+            let areas = try RawStatement(db, Query.changedAreas)
+            areas.bind(Int64(from.seconds), at: 1)
+            areas.bind(version.rawValue, at: 2)
+            areas.bind(version.rawValue, at: 3)
+            try areas.forEachRow { columns in
+                guard
+                    let collection = UInt8(exactly: columns.integer(0)).flatMap(IssuedArea.Collection.init(rawValue:))
+                else { throw UnreadableRow(table: "area", key: columns.integer(0)) }
+                changed.areas.append(
+                    AreaVersion(
+                        collection: collection, validFrom: Instant(clamping: Int(columns.integer(1))),
+                        validTo: Instant(clamping: Int(columns.integer(2))),
+                        version: Version(rawValue: columns.integer(3))))
+            }
+            return changed
+        }
+    }
+
+    public func lastChange(of data: SeenData) async throws(StoreError) -> Version {
+        try await reading { db in
+            let statement: RawStatement
+            var newest = Version.zero
+            switch data {
+            case .observed(let kind, let steps):
+                statement = try RawStatement(db, Query.lastChangedStep)
+                statement.bind(Int64(kind.rawValue), at: 1)
+                statement.bind(Int64(steps.lowerBound.number), at: 2)
+                statement.bind(Int64(steps.upperBound.number), at: 3)
+                newest = try Self.rules(db)
+            case .areas(let collection, let instant):
+                statement = try RawStatement(db, Query.lastChangedArea)
+                statement.bind(Int64(collection.rawValue), at: 1)
+                statement.bind(Int64(instant.seconds), at: 2)
+                statement.bind(Int64(instant.seconds), at: 3)
+            }
+            let found = try statement.first { $0.optionalInteger(0) } ?? nil
+            return max(newest, Version(rawValue: found ?? 0))
+        }
+    }
+
+    public func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool {
+        try await reading { db in
+            switch data {
+            case .observed(let kind, let steps):
+                let instants = TimeStep.instants(steps)
+                var (first, last) = (Int64(instants.lowerBound.seconds), Int64(instants.upperBound.seconds))
+                let queries: [String]
+                switch kind {
+                case .observations:
+                    // By key; the last second to its last tag.
+                    (first, last) = (
+                        ObservationKey.first(of: instants.lowerBound).rawValue,
+                        ObservationKey.first(of: instants.upperBound.advanced(by: 1)).rawValue - 1
+                    )
+                    queries = Query.observationsOfVersion
+                case .reports: queries = Query.reportsOfVersion
+                case .positions: queries = Query.positionsOfVersion
+                }
+                for query in queries {
+                    let statement = try RawStatement(db, query)
+                    let versions = Int32(query.count { $0 == "?" }) - 2
+                    for position in 1...versions { statement.bind(version.rawValue, at: position) }
+                    statement.bind(first, at: versions + 1)
+                    statement.bind(last, at: versions + 2)
+                    if try statement.first({ $0.integer(0) }) != nil { return true }
+                }
+                return false
+            case .areas(let collection, let instant):
+                let statement = try RawStatement(db, Query.areaOfVersion)
+                statement.bind(Int64(collection.rawValue), at: 1)
+                statement.bind(Int64(instant.seconds), at: 2)
+                statement.bind(Int64(instant.seconds), at: 3)
+                statement.bind(version.rawValue, at: 4)
+                statement.bind(version.rawValue, at: 5)
+                return try statement.first { $0.integer(0) } != nil
+            }
+        }
+    }
+
+    /// The last version that changed a source's rule.
+    private static func rules(_ db: Database) throws -> Version {
+        Version(rawValue: try RawStatement(db, Query.rules).first { $0.integer(0) } ?? 0)
+    }
+}

@@ -1,0 +1,88 @@
+/// Time in steps of ten seconds, by which the log remembers when what was observed in them last changed. A step ends with
+/// its instant, so that pictures at whole minutes see whole steps: (T − history, T] is steps and nothing besides.
+public struct TimeStep: Sendable, Hashable, Comparable {
+    /// The step that ends at `number` × 10 s since 1970.
+    public let number: Int
+    public static let seconds = 10
+
+    public init(number: Int) { self.number = number }
+
+    /// The step that an instant lies in.
+    public init(_ instant: Instant) { number = (instant.seconds + TimeStep.seconds - 1) / TimeStep.seconds }
+
+    /// The steps that (instant − lookBackSeconds, instant] touches.
+    public static func range(upTo instant: Instant, lookBackSeconds: Int) -> ClosedRange<TimeStep> {
+        TimeStep(instant.advanced(by: 1 - max(lookBackSeconds, 1)))...TimeStep(instant)
+    }
+
+    /// The instants of some steps, both included.
+    public static func instants(_ steps: ClosedRange<TimeStep>) -> ClosedRange<Instant> {
+        Instant(
+            clamping: (steps.lowerBound.number - 1) * seconds + 1)...Instant(
+                clamping: steps.upperBound.number * seconds)
+    }
+
+    public static func < (a: TimeStep, b: TimeStep) -> Bool { a.number < b.number }
+}
+
+/// What is remembered by the time at which it was observed.
+public enum ObservedKind: UInt8, Sendable, Hashable, CaseIterable {
+    case observations = 0
+    case reports = 1
+    case positions = 2
+}
+
+/// The last version that changed anything of one kind observed in one step.
+public struct StepVersion: Sendable, Hashable {
+    public var kind: ObservedKind
+    public var step: TimeStep
+    public var version: Version
+
+    public init(kind: ObservedKind, step: TimeStep, version: Version) {
+        self.kind = kind
+        self.step = step
+        self.version = version
+    }
+}
+
+/// The last version that changed an area, and when that area holds.
+public struct AreaVersion: Sendable, Hashable {
+    public var collection: IssuedArea.Collection
+    public var validFrom: Instant
+    public var validTo: Instant
+    public var version: Version
+
+    public init(collection: IssuedArea.Collection, validFrom: Instant, validTo: Instant, version: Version) {
+        self.collection = collection
+        self.validFrom = validFrom
+        self.validTo = validTo
+        self.version = version
+    }
+}
+
+/// A part of what is known that a picture shows: the frame of a layer changes when one of its parts does.
+public enum SeenData: Sendable, Hashable {
+    /// What was observed in some steps.
+    case observed(ObservedKind, ClosedRange<TimeStep>)
+    /// The areas that hold at an instant.
+    case areas(IssuedArea.Collection, at: Instant)
+
+    /// What was observed in (instant − lookBackSeconds, instant], and at most a step besides.
+    public static func observed(_ kind: ObservedKind, at instant: Instant, lookBackSeconds: Int) -> SeenData {
+        .observed(kind, TimeStep.range(upTo: instant, lookBackSeconds: lookBackSeconds))
+    }
+}
+
+/// What changed after a version, by the time that it is about.
+public struct ChangedTimes: Sendable, Hashable {
+    public var steps: [StepVersion]
+    public var areas: [AreaVersion]
+    /// The last version that changed a source's rule.
+    public var rules: Version
+
+    public init(steps: [StepVersion] = [], areas: [AreaVersion] = [], rules: Version = .zero) {
+        self.steps = steps
+        self.areas = areas
+        self.rules = rules
+    }
+}

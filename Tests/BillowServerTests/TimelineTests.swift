@@ -1,0 +1,241 @@
+import BillowRaster
+import Foundation
+import Geometry
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Testing
+import Turbulence
+
+@testable import BillowServer
+
+extension World {
+    /// The frames of the hexagons in a manifest.
+    fileprivate func frames(_ query: String = "") async throws -> [(time: String, v: Int, tiles: String)] {
+        let layer = try await layer(query)
+        return try (layer["frames"]?.items ?? []).map {
+            ($0["time"]?.string ?? "", Int(try $0["v"]?.double.orMissing() ?? -1), $0["tiles"]?.string ?? "")
+        }
+    }
+
+    fileprivate func layer(_ query: String = "") async throws -> JSON {
+        let manifest = try await json("/timeline.json\(query)")
+        return try manifest["layers"]?.items.first { $0["id"]?.string == "hexagons" }.orMissing("hexagons") ?? .null
+    }
+
+    /// A tile of a frame's template, around a cell.
+    fileprivate func tile(_ template: String, at cell: Cell) -> String {
+        let pixel = PixelPlace(H3.center(of: cell), zoom: 8)
+        return template.replacing(/^http:\/\/[^\/]*/, with: "").replacing("{z}", with: "8")
+            .replacing("{x}", with: "\(pixel.x)").replacing("{y}", with: "\(pixel.y)")
+    }
+}
+
+@Suite("The timeline over HTTP")
+struct TimelineTests {
+    @Test("the default manifest has twelve frames on round times and a live one, and says how each stands")
+    func manifest() async throws {
+        try await withWorld(at: noon.advanced(by: 7 * 60 + 5), configured: ["skypath"]) { world in
+            try await world.fetched("skypath", secondsAgo: 20)
+            try await world.take([try observation(try cell(10, 50), at: -60)])
+            let manifest = try await world.json("/timeline.json")
+            #expect(manifest["start"]?.string == "2026-11-21T10:07:00Z")
+            #expect(manifest["end"]?.string == "2026-11-21T12:07:00Z")
+            #expect(manifest["generated"]?.string == "2026-11-21T12:07:05Z")
+            #expect(manifest["advice"] == nil)
+            let layer = try await world.layer()
+            #expect(layer["animates"]?.bool == true)
+            #expect(layer["stale"]?.bool == false)
+            #expect(layer["dataTime"]?.string == "2026-11-21T12:06:45Z")
+            #expect(layer["timeProperty"]?.string == "observedAt")
+            let times = (layer["times"]?.items ?? []).compactMap(\.string)
+            #expect(times.count == 13)
+            #expect(times.first == "2026-11-21T10:10:00Z")
+            #expect(times.suffix(2) == ["2026-11-21T12:00:00Z", "2026-11-21T12:07:00Z"])
+            let frames = try await world.frames()
+            #expect(frames.map(\.time) == times)
+            #expect(frames.dropLast(2).allSatisfy { $0.v == 0 } && frames.suffix(2).allSatisfy { $0.v == 1 })
+            #expect(layer["tiles"]?[0]?.string?.hasSuffix("/tiles/hexagons/{time}/{z}/{x}/{y}.png") == true)
+            #expect(frames.last?.tiles.hasSuffix("/tiles/hexagons/20261121T120700Z/{z}/{x}/{y}.png?v=1") == true)
+        }
+    }
+
+    @Test("a frame's picture may be kept for ever, under the version that it has")
+    func immutable() async throws {
+        try await withWorld { world in
+            let cell = try cell(10, 50)
+            try await world.take([try observation(cell, severity: .moderate, at: -660)])
+            let frame = try await world.frames().last.orMissing()
+            let answer = try await world.get(world.tile(frame.tiles, at: cell))
+            #expect(answer.status == .ok)
+            #expect(answer.headers[.cacheControl] == "public, max-age=31536000, immutable")
+            #expect(try await world.colour(cell, "20261121T120000Z", query: "?v=\(frame.v)") == Pixel.moderate)
+        }
+    }
+
+    @Test("data of now changes the live frame and leaves the others their addresses")
+    func unchanged() async throws {
+        try await withWorld { world in
+            try await world.take([try observation(try cell(10, 50), at: -5_000)])
+            let before = try await world.frames()
+            world.clock.advance(by: 60)
+            try await world.take([try observation(try cell(11, 50), at: 30)])
+            let after = try await world.frames()
+            #expect(Set(after.map(\.tiles)).subtracting(before.map(\.tiles)).count == 1)
+            #expect(after.last?.v == 2)
+        }
+    }
+
+    @Test(
+        "what was a frame's version answers with that picture after a correction, what never was leads to the frame's own"
+    )
+    func former() async throws {
+        try await withWorld { world in
+            let cell = try cell(10, 50)
+            try await world.take([try observation(id: "a", cell, severity: .light, at: -660)])
+            let before = try await world.frames().last.orMissing()
+            try await world.take([try observation(id: "a", cell, severity: .moderateSevere, at: -660)])
+            try await world.take([try observation(try BillowServerTests.cell(40, 50), at: -30_000)])
+            let after = try await world.frames().last.orMissing()
+            #expect(before.v == 1 && after.v == 2)
+            let time = "20261121T120000Z"
+            #expect(try await world.colour(cell, time, query: "?v=1") == Pixel.light)
+            #expect(try await world.colour(cell, time, query: "?v=2") == Pixel.moderateSevere)
+            #expect(try await world.colour(cell, time, query: "?v=0") == Pixel.none)
+            #expect(try await world.colour(cell, time) == Pixel.moderateSevere)
+            for wrong in [3, 999_999] {
+                let tile = world.tile(after.tiles, at: cell).replacing("v=2", with: "hours=4&v=\(wrong)")
+                let answer = try await world.get(tile)
+                #expect(answer.status == .temporaryRedirect)
+                #expect(answer.headers[.cacheControl] == "no-store")
+                let location = try answer.headers[.location].orMissing("location")
+                #expect(location.hasSuffix("?hours=4&v=2"))
+                #expect(try await world.get(location).status == .ok)
+            }
+        }
+    }
+
+    @Test("an archived frame has versions too, and its pictures stay what they were")
+    func archived() async throws {
+        try await withWorld { world in
+            let cell = try cell(10, 50)
+            let day = 86_400
+            try await world.take([try observation(id: "a", cell, severity: .light, at: -2 * day - 60)])
+            try await world.take([try observation(try BillowServerTests.cell(40, 50), at: -60)])
+            let query = "?start=-P2D&end=2026-11-19T12:10:00Z&intervals=2"
+            let before = try await world.frames(query)
+            #expect(before.map(\.v) == [1, 1])
+            try await world.take([try observation(id: "a", cell, severity: .moderate, at: -2 * day - 60)])
+            #expect(try await world.frames(query).map(\.v) == [3, 3])
+            #expect(try await world.colour(cell, "20261119T120000Z", query: "?v=1") == Pixel.light)
+            #expect(try await world.colour(cell, "20261119T120000Z", query: "?v=3") == Pixel.moderate)
+            #expect(try await world.colour(cell, "20261119T120000Z") == Pixel.moderate)
+            let answer = try await world.get("/tiles/hexagons/20261119T120000Z/0/0/0.png?v=2")
+            #expect(answer.headers[.location]?.hasSuffix("?v=3") == true)
+        }
+    }
+
+    @Test("frames that reach beyond the layer are left out, and the spacing stays that of what was asked")
+    func beyond() async throws {
+        try await withWorld { world in
+            try await world.take([try observation(try cell(10, 50), at: -60)])
+            let layer = try await world.layer("?start=-4d&end=%2B4d&intervals=9")
+            #expect(
+                (layer["times"]?.items ?? []).compactMap(\.string).map { $0.prefix(10) } == [
+                    "2026-11-17", "2026-11-18", "2026-11-19", "2026-11-20", "2026-11-21",
+                ])
+            let early = try await world.layer("?start=2026-11-10T12:00:00Z&end=2026-11-15T12:00:00Z&intervals=6")
+            #expect(
+                (early["times"]?.items ?? []).compactMap(\.string).map { $0.prefix(10) } == [
+                    "2026-11-14", "2026-11-15",
+                ])
+        }
+    }
+
+    @Test("filters and style go into the frames' addresses, other parameters don't")
+    func passedOn() async throws {
+        try await withWorld { world in
+            let frames = try await world.frames("?hours=4&minSeverity=3&style=night&foo=1&intervals=2")
+            #expect(frames.first?.tiles.hasSuffix(".png?v=0&hours=4&minSeverity=3&style=night") == true)
+        }
+    }
+
+    @Test("going to a time names the frame that is shown then, by each rule")
+    func goTo() async throws {
+        try await withWorld { world in
+            func shown(_ rule: String) async throws -> String? {
+                try await world.layer("?intervals=3&time=2026-11-21T11:40:00Z\(rule)")["shown"]?.string
+            }
+            #expect(try await shown("") == "2026-11-21T11:00:00Z")
+            #expect(try await shown("&rule=nearest") == "2026-11-21T12:00:00Z")
+            #expect(try await shown("&rule=exact") == nil)
+            let hourAgo = try await world.layer("?time=-1h")
+            #expect(hourAgo["shown"]?.string == "2026-11-21T11:00:00Z")
+        }
+    }
+
+    @Test("twenty-one frames come with advice")
+    func advice() async throws {
+        try await withWorld { world in
+            let manifest = try await world.json("/timeline.json?intervals=21")
+            #expect(manifest["advice"]?.string?.contains("20 or fewer") == true)
+        }
+    }
+
+    @Test("clients of RainViewer's interface find frames whose paths give tiles")
+    func weatherMaps() async throws {
+        try await withWorld { world in
+            let cell = try cell(10, 50)
+            try await world.take([try observation(cell, severity: .moderate, at: -660)])
+            let maps = try await world.json("/public/weather-maps.json")
+            #expect(maps["version"]?.string == "2.0")
+            #expect(maps["generated"]?.double == Double(noon.seconds))
+            let past = maps["radar"]?["past"]?.items ?? []
+            #expect(past.count == 13)
+            #expect(past.last?["time"]?.double == Double(noon.seconds))
+            #expect(maps["radar"]?["nowcast"]?.items == [])
+            let path = try past.last?["path"]?.string.orMissing() ?? ""
+            let pixel = PixelPlace(H3.center(of: cell), zoom: 8)
+            let one = try await world.picture("\(path)/256/8/\(pixel.x)/\(pixel.y)/2/1_1.png")
+            #expect(
+                one.width == 256
+                    && one[pixel.column, pixel.row] == StraightColour(red: 255, green: 113, blue: 0, alpha: 204))
+            let two = try await world.picture("\(path)/512/8/\(pixel.x)/\(pixel.y)/2/1_1.png")
+            #expect(two.width == 512)
+            #expect(try await world.get("\(path)/1024/8/0/0/2/1_1.png").status == .badRequest)
+            #expect(try await world.get("/v2/radar/nonsense/256/8/0/0/2/1_1.png").status == .notFound)
+        }
+    }
+
+    @Test(
+        "what is no timeline is refused by name and range",
+        arguments: [
+            ("start=now", "end", "after the start"), ("start=-1h&end=-2h", "end", "after the start"),
+            ("intervals=0", "intervals", "from 1 to 500"), ("intervals=-1", "intervals", "from 1 to 500"),
+            ("intervals=10000", "intervals", "from 1 to 500"), ("intervals=1.5", "intervals", "from 1 to 500"),
+            ("start=-3650d", "end", "P366D"), ("start=-P1M", "start", "no months"), ("end=P1Y", "end", "no months"),
+            ("start=2016-12-31T23:59:60Z", "start", "zone"), ("start=2026-11-21T10:00:00", "start", "zone"),
+            ("start=yesterday", "start", "now"), ("layers=clouds", "layers", "hexagons"),
+            ("layers=", "layers", "hexagons"),
+            ("layers=hexagons,hexagons", "layers", "each once"), ("hours=3", "hours", "0.5"),
+            ("style=neon", "style", "skypath"), ("time=-3h", "time", "from 2026-11-21T10:00:00Z"),
+            ("time=%2B1s", "time", "to 2026-11-21T12:00:00Z"), ("time=x", "time", "zone"),
+            ("rule=best", "rule", "nearest"),
+        ])
+    func refused(query: String, parameter: String, allowed: String) async throws {
+        try await withWorld { world in
+            let problem = try await world.json("/timeline.json?\(query)", status: .badRequest)
+            #expect(problem["parameter"]?.string == parameter)
+            #expect(problem["allowed"]?.string?.contains(allowed) == true, "\(problem)")
+        }
+    }
+
+    @Test("a version that is no number is refused", arguments: ["", "x", "-1", "1e3", "01", "99999999999999999999"])
+    func wrongVersion(text: String) async throws {
+        try await withWorld { world in
+            let problem = try await world.json(
+                "/tiles/hexagons/20261121T120000Z/0/0/0.png?v=\(text)", status: .badRequest)
+            #expect(problem["parameter"]?.string == "v")
+        }
+    }
+}
