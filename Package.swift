@@ -76,11 +76,16 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ], swiftSettings: strict),
-        .target(name: "AviationWeather", dependencies: [], swiftSettings: strict),
+        .target(
+            name: "AviationWeather",
+            dependencies: [
+                "WireHTTP", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
         .target(
             name: "BillowSync",
             dependencies: [
-                "Turbulence", "Geometry", "BillowStore", "SkyPath",
+                "Turbulence", "Geometry", "BillowStore", "BillowExchange", "OpenSky", "SkyPath", "AviationWeather",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -111,8 +116,8 @@ let package = Package(
             name: "billow",
             dependencies: [
                 "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
-                "BillowExchange", "BillowTimeline", "UpstreamSimulator", "SkyPath", "AviationWeather", "Turbulence",
-                "Geometry",
+                "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky", "SkyPath", "AviationWeather",
+                "Turbulence", "Geometry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -167,7 +172,7 @@ let package = Package(
         .testTarget(
             name: "BillowSyncTests",
             dependencies: [
-                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "SkyPath", "UpstreamSimulator",
+                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "OpenSky", "SkyPath", "UpstreamSimulator",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),

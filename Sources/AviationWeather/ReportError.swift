@@ -6,6 +6,8 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
     case missing(field: String)
     /// A value that can't be meant: which, what was given, and what would do.
     case invalid(field: String, value: String, expected: String)
+    /// A hazard without an area: a line or a point, by the wire's own word.
+    case notAnArea(String)
 
     /// A short word to count by.
     public var code: String {
@@ -13,14 +15,16 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notAReport: "not a report"
         case .missing(let field): "missing \(field)"
         case .invalid(let field, _, _): "invalid \(field)"
+        case .notAnArea(let shape): "not an area: \(shape)"
         }
     }
 
     public var description: String {
         switch self {
-        case .notAReport: "not an aircraft report"
+        case .notAReport: "neither an aircraft report nor a hazard"
         case .missing(let field): "\(field) is missing"
         case .invalid(let field, let value, let expected): "\(field) is '\(value)'; it must be \(expected)"
+        case .notAnArea(let shape): "a \(shape), not an area"
         }
     }
 
@@ -40,7 +44,7 @@ public enum DocumentError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .unknownForm: "neither a JSON array, a GeoJSON FeatureCollection nor an ADDS CSV of aircraft reports"
+        case .unknownForm: "neither a JSON array, a GeoJSON FeatureCollection nor an ADDS CSV"
         case .malformed(let reason): "malformed JSON: \(reason)"
         case .service(let reason): "the service answered with an error: \(reason)"
         }

@@ -7,10 +7,14 @@ public enum ImportItem: Sendable, Hashable {
     case observation(Observation)
     /// A pilot report, and the observations that its turbulence groups put on the map.
     case pilotReport(PilotReport, observations: [Observation])
+    /// Only at the end of a file: areas are told from each other, and offices' copies found, among all of it.
+    case area(IssuedArea)
+    /// Only at the end of a file: what an archive says to have held at one moment.
+    case pull(HazardPull)
     case refused(Refusal)
 }
 
-/// Reads files of observations and pilot reports, fed in pieces of any size: a file of any length takes the memory of its
+/// Reads files of observations, pilot reports and hazards, fed in pieces of any size: a file of any length takes the memory of its
 /// longest record. The form is told by the content. Whatever the bytes, it never fails: what can't be used is an item too.
 ///
 ///     var reader = ImportReader(now: now)
@@ -35,6 +39,8 @@ public struct ImportReader: Sendable {
 
     private let decoder: ObservationDecoder
     private let awc: SourceID
+    private let pulledAt: Instant?
+    private var hazards: [HazardReport] = []
     private var mode = Mode.detecting
     private var buffer: [UInt8] = []
     private var items: [ImportItem] = []
@@ -45,8 +51,12 @@ public struct ImportReader: Sendable {
     /// - Parameters:
     ///   - now: the clock; an observation more than 5 minutes ahead of it is refused, any past is taken.
     ///   - source: of observations that name none; `import` by default.
-    ///   - aviationWeatherSource: of pilot reports as the Aviation Weather Center sends them; `awc` by default.
-    public init(now: Instant, source: SourceID? = nil, aviationWeatherSource: SourceID? = nil) {
+    ///   - aviationWeatherSource: of pilot reports and hazards as the Aviation Weather Center sends them; `awc` by default.
+    ///   - fileName: tells when an archive's file was pulled.
+    public init(
+        now: Instant, source: SourceID? = nil, aviationWeatherSource: SourceID? = nil, fileName: String? = nil
+    ) {
+        pulledAt = fileName.flatMap(HazardPull.time(inName:))
         decoder = ObservationDecoder(now: now, source: source ?? .import)
         awc = aviationWeatherSource ?? .aviationWeather
     }
@@ -66,7 +76,15 @@ public struct ImportReader: Sendable {
     }
 
     /// Says that the file ends here, and gives the last items.
-    public mutating func finish() -> [ImportItem] { advance(atEnd: true) }
+    public mutating func finish() -> [ImportItem] {
+        let found = advance(atEnd: true)
+        settleHazards()
+        defer { items = [] }
+        return found + items
+    }
+
+    /// More hazards than any answer has; a longer file is settled in parts.
+    private static let hazardsAtOnce = 20_000
 
     // MARK: Cutting
 
@@ -79,6 +97,7 @@ public struct ImportReader: Sendable {
                 try reader.takeJSON(range, line: line)
             }
             if !isUnusable { mode = .json(splitter) }
+            if hazards.count >= ImportReader.hazardsAtOnce { settleHazards() }
         case .jsonLines(var splitter):
             drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
                 try reader.takeJSON(range, line: line)
@@ -176,7 +195,39 @@ public struct ImportReader: Sendable {
             do throws(ReportError) { try take(PilotReportDecoder.report(json: Data(buffer[range]))) } catch {
                 throw RefusalReason(error)
             }
+        case .hazard:
+            do throws(ReportError) { take(try HazardDecoder.report(json: Data(buffer[range]))) } catch {
+                // A line (a freezing level, say) is as it should be, and no area.
+                guard case .notAnArea = error else { throw RefusalReason(error) }
+                summary.read += 1
+                summary.skippedAreas[error.code, default: 0] += 1
+            }
         }
+    }
+
+    private mutating func take(_ hazard: HazardReport) {
+        summary.read += 1
+        hazards.append(hazard)
+    }
+
+    /// Makes areas of the hazards so far.
+    private mutating func settleHazards() {
+        guard !hazards.isEmpty else { return }
+        let archived = pulledAt.map { _ in hazards.filter(\.isArchived) } ?? []
+        let issued = pulledAt == nil ? hazards : hazards.filter { !$0.isArchived }
+        hazards = []
+        items += take(HazardAreas(issued, source: awc)).map { .area($0) }
+        if let pulledAt, !archived.isEmpty {
+            let areas = take(HazardAreas(archived, source: awc))
+            items.append(
+                .pull(HazardPull(at: pulledAt, kinds: Set(archived.map(\.product.rawValue)), source: awc, areas: areas)))
+        }
+    }
+
+    private mutating func take(_ hazards: HazardAreas) -> [IssuedArea] {
+        for area in hazards.areas { summary.areas[area.kind, default: 0] += 1 }
+        summary.skippedAreas.merge(hazards.skipped, uniquingKeysWith: +)
+        return hazards.areas
     }
 
     private mutating func takeCSV(_ range: Range<Int>, line: Int, _ table: CSVTable) throws(RefusalReason) {
@@ -243,6 +294,7 @@ extension RefusalReason {
             case .missing(let field): .missing(field)
             case .invalid(let field, let value, let expected):
                 .invalid(field: field, value: value, expected: expected)
+            case .notAnArea(let shape): .invalid(field: "geometry", value: shape, expected: "an area")
             }
     }
 }
@@ -250,7 +302,7 @@ extension RefusalReason {
 extension SourceID {
     /// The source of imported observations that name none.
     public static let `import` = SourceID(fixed: "import")
-    /// The source of imported reports of the Aviation Weather Center.
+    /// The source of imported reports and hazards of the Aviation Weather Center.
     public static let aviationWeather = SourceID(fixed: "awc")
 
     /// The source of observations that are sent in and name none.

@@ -24,6 +24,10 @@ public struct ImportSummary: Sendable, Hashable {
     public internal(set) var groupsWithoutLevel = 0
     /// Turbulence groups that stand in `pireps` only, as their levels can't be meant.
     public internal(set) var groupsWithUnusableLevel = 0
+    /// Areas taken, by kind.
+    public internal(set) var areas: [String: Int] = [:]
+    /// Areas left out, by reason: of no turbulence, the same from another office, …
+    public internal(set) var skippedAreas: [String: Int] = [:]
     /// Cells finer than resolution 5, brought to their parent.
     public internal(set) var finerCells = 0
     /// Severities of 5, read as 4.
@@ -37,6 +41,7 @@ public struct ImportSummary: Sendable, Hashable {
 
     public var observationCount: Int { observations.values.reduce(0, +) }
     public var pilotReportCount: Int { pilotReports.values.reduce(silentPilotReports, +) }
+    public var areaCount: Int { areas.values.reduce(0, +) }
     public var refusedCount: Int { refusals.values.reduce(0) { $0 + $1.count } }
 
     public init() {}
@@ -49,6 +54,8 @@ public struct ImportSummary: Sendable, Hashable {
         silentPilotReports += other.silentPilotReports
         groupsWithoutLevel += other.groupsWithoutLevel
         groupsWithUnusableLevel += other.groupsWithUnusableLevel
+        areas.merge(other.areas, uniquingKeysWith: +)
+        skippedAreas.merge(other.skippedAreas, uniquingKeysWith: +)
         finerCells += other.finerCells
         clampedSeverities += other.clampedSeverities
         unknownWords.merge(other.unknownWords, uniquingKeysWith: +)
@@ -78,10 +85,16 @@ extension ImportSummary: CustomStringConvertible {
             Severity.allCases.compactMap { severity in counts[severity].map { "\($0) \(severity.name)" } }
                 .joined(separator: ", ")
         }
+        func list(_ counts: [String: Int]) -> String {
+            counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        }
         func line(_ count: Int, _ text: String) -> String? { count > 0 ? "\(count) \(text)" : nil }
         var lines = ["\(read) records read, \(refusedCount) refused"]
         lines += [
-            observationCount > 0 ? "\(observationCount) observations: \(list(observations))" : "no observations",
+            areas.isEmpty ? nil : "\(areaCount) areas: \(list(areas))",
+            skippedAreas.isEmpty ? nil : "areas left out: \(list(skippedAreas))",
+            observationCount > 0 ? "\(observationCount) observations: \(list(observations))"
+                : areas.isEmpty && skippedAreas.isEmpty ? "no observations" : nil,
             pilotReportCount > 0
                 ? "\(pilotReportCount) pilot reports: "
                     + [list(pilotReports), line(silentPilotReports, "without a word on turbulence") ?? ""]

@@ -10,7 +10,11 @@ struct JSONRecordReader {
         case observation
         case exportedPilotReport
         case aviationWeather
+        case hazard
     }
+
+    /// One of these names makes a SIGMET or G-AIRMET.
+    private static let hazardNames: [FieldName] = [.airSigmetType, .rawAirSigmet, .rawSigmet, .firId, .forecastHour]
 
     mutating func read(_ bytes: [UInt8], in range: Range<Int>) throws(RefusalReason) -> Kind {
         fields.removeAll()
@@ -52,6 +56,7 @@ struct JSONRecordReader {
             fields = outer
         }
         if fields[.rawOb] != .null || fields[.obsTime] != .null { return .aviationWeather }
+        if JSONRecordReader.hazardNames.contains(where: { fields[$0] != .null }) { return .hazard }
         return fields[.turbulence] != .null ? .exportedPilotReport : .observation
     }
 

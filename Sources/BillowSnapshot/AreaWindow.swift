@@ -25,7 +25,7 @@ public struct AreaWindow: Sendable {
 
     /// The order in which areas are listed and drawn.
     public static func ordered(_ areas: some Sequence<IssuedArea>) -> [IssuedArea] {
-        areas.sorted { ($0.id, $0.source) < ($1.id, $1.source) }
+        areas.sorted { ($0.id, $0.source, $0.validFrom) < ($1.id, $1.source, $1.validFrom) }
     }
 
     /// Takes in what came and went.

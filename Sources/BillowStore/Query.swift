@@ -141,7 +141,9 @@ enum Query {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     static let closeArea = "UPDATE area SET until = ? WHERE number = ?"
-    static let openArea = "\(areas) WHERE collection = ? AND id = ? AND area.source = ? AND until IS NULL"
+    static let openArea = """
+        \(areas) WHERE collection = ? AND id = ? AND area.source = ? AND validFrom = ? AND until IS NULL
+        """
     static let openAreasAfter = "\(areas) WHERE validTo > ? AND until IS NULL AND area.source = ? AND collection = ?"
     static let areasAsOf = """
         \(areas) WHERE validTo > ? AND validFrom < ? AND since <= ? AND (until IS NULL OR until > ?)

@@ -363,6 +363,7 @@ private struct BatchWriter {
         standing.bind(Int64(area.collection.rawValue), at: 1)
         try standing.bind(area.id, at: 2)
         standing.bind(Int64(source.rawValue), at: 3)
+        standing.bind(Int64(area.validFrom.seconds), at: 4)
         if let known = try standing.first(StoredArea.init) {
             if known.area == area { return }
             try close(known)

@@ -83,7 +83,7 @@ extension SQLiteStore {
             return try statement.areas()
         }
         return areas.filter { collection == nil || $0.collection == collection }
-            .sorted { ($0.id, $0.source) < ($1.id, $1.source) }
+            .sorted { ($0.id, $0.source, $0.validFrom) < ($1.id, $1.source, $1.validFrom) }
     }
 
     public func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {

@@ -110,7 +110,7 @@ enum Schema {
             since INTEGER NOT NULL CHECK (since > 0),
             until INTEGER CHECK (until >= since)
         ) STRICT;
-        CREATE UNIQUE INDEX areaId ON area (collection, id, source) WHERE until IS NULL;
+        CREATE UNIQUE INDEX areaId ON area (collection, id, source, validFrom) WHERE until IS NULL;
         CREATE INDEX areaOpen ON area (since) WHERE until IS NULL;
         CREATE INDEX areaClosed ON area (until) WHERE until IS NOT NULL;
         CREATE INDEX areaValid ON area (validTo, validFrom);

@@ -113,7 +113,7 @@ public struct SkyPathUpstream: Upstream {
 
     private func round(_ clock: Clock, _ outcome: inout SyncOutcome) async throws(SyncError) {
         let pieces = try self.pieces()
-        let record = try await register()
+        let record = try await register(in: store)
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         for piece in pieces {
             if Task.isCancelled { throw .cancelled }
@@ -147,21 +147,6 @@ public struct SkyPathUpstream: Upstream {
             source: id, cursors: changed, fetchedAt: now,
             completeSince: isUnbroken ? min(record.completeSince ?? start, start) : start)
         _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
-    }
-
-    /// Simulated and real data never stand under one name: the one would pass for the other.
-    private func register() async throws(SyncError) -> SourceRecord {
-        let known = try await stored { () async throws(StoreError) in try await store.sources() }.first { $0.id == id }
-        if let known, known.simulated != simulated {
-            let (was, now) = known.simulated ? ("simulated", "real") : ("real", "simulated")
-            throw SyncError(
-                kind: .refused, code: "simulated-data",
-                message: "the database holds \(was) data of source \(id), which is configured as \(now): "
-                    + "give the source another id, or use another database", isReachable: nil)
-        }
-        return try await stored { () async throws(StoreError) in
-            try await store.register(id, merge: merge, simulated: simulated)
-        }
     }
 
     // MARK: - Pieces
@@ -206,12 +191,7 @@ public struct SkyPathUpstream: Upstream {
         async throws(SyncError)
     {
         let answer = try await ask(piece, after: cursor)
-        guard simulated || !answer.isSimulated else {
-            throw SyncError(
-                kind: .refused, code: "simulated-data",
-                message: "\(client.configuration.environment.baseURL) sends simulated data, and source \(id) is not "
-                    + "configured as simulated: nothing was stored", isReachable: true)
-        }
+        try refuseSimulated(answer.isSimulated, from: client.configuration.environment.baseURL)
         count(answer.counts, &outcome)
         let intake = SkyPathIntake(
             answer.records,
@@ -317,12 +297,5 @@ public struct SkyPathUpstream: Upstream {
             ("brought to parent cell", counts.broughtToParent), ("severity lowered to 4", counts.clampedSeverity),
             ("EDR dropped", counts.droppedEDR),
         ] where count > 0 { outcome.adjusted[what, default: 0] += count }
-    }
-
-    private func stored<Value>(_ body: () async throws(StoreError) -> Value) async throws(SyncError) -> Value {
-        do throws(StoreError) { return try await body() } catch {
-            if Task.isCancelled { throw .cancelled }
-            throw SyncError(kind: .store, code: "store", message: error.description, isReachable: nil)
-        }
     }
 }

@@ -10,16 +10,19 @@ public struct IssuedArea: Sendable, Hashable {
         case polygons = 2
     }
 
-    /// What an area is told apart by: issued again, it is the same area.
+    /// What an area is told apart by: the same again corrects it. Issues that follow each other share the id and begin at
+    /// different times, so that a picture of the past keeps the one that held then.
     public struct Identity: Sendable, Hashable {
         public var collection: Collection
         public var source: SourceID
         public var id: String
+        public var validFrom: Instant
 
-        public init(collection: Collection, source: SourceID, id: String) {
+        public init(collection: Collection, source: SourceID, id: String, validFrom: Instant) {
             self.collection = collection
             self.source = source
             self.id = id
+            self.validFrom = validFrom
         }
     }
 
@@ -27,7 +30,7 @@ public struct IssuedArea: Sendable, Hashable {
     public static let kinds = ["sigmet", "isigmet", "gairmet", "forecast", "nowcast", "polygon"]
 
     public var collection: Collection
-    /// Stable from issue to issue, unique for its collection and source.
+    /// Stable from issue to issue; at one time no two areas of its collection and source have the same.
     public var id: String
     public var source: SourceID
     /// The product, one of `kinds`.
@@ -76,7 +79,9 @@ public struct IssuedArea: Sendable, Hashable {
         self.geometry = geometry
     }
 
-    public var identity: Identity { Identity(collection: collection, source: source, id: id) }
+    public var identity: Identity {
+        Identity(collection: collection, source: source, id: id, validFrom: validFrom)
+    }
 
     public func isValid(at instant: Instant) -> Bool { validFrom <= instant && instant < validTo }
 }

@@ -11,7 +11,7 @@ extension FeatureSource {
         limit: Int, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         let areas = try await areas(collection, query, in: snapshot)
-        return write(areas.map { Feature($0) }, after: cursor, limit: limit, to: &writer)
+        return try write(areas.map { Feature($0) }, after: cursor, limit: limit, to: &writer)
     }
 
     func area(
@@ -19,7 +19,7 @@ extension FeatureSource {
         to writer: inout FeatureWriter
     ) async throws {
         let areas = try await areas(collection, query, in: snapshot)
-        if let area = areas.first(where: { $0.id == id }) { writer.write(Feature(area)) }
+        if let area = areas.last(where: { $0.id == id }) { writer.write(Feature(area)) }
     }
 
     private func areas(_ collection: IssuedArea.Collection, _ query: FeatureQuery, in snapshot: Snapshot) async throws
@@ -31,7 +31,7 @@ extension FeatureSource {
                 collection, from: query.from, to: query.to, asOf: snapshot.publication.version)
             : try await frames.areas(collection, at: query.instant, in: snapshot)
         return all.filter { area in
-            query.filter.takes(area) && (query.box.map { area.geometry.box?.intersects($0) ?? false } ?? true)
+            query.filter.takes(area) && (query.box.map(area.geometry.intersects) ?? true)
         }
     }
 }

@@ -1,6 +1,7 @@
 import BillowExchange
 import BillowSnapshot
 import BillowStore
+import Geometry
 import Turbulence
 
 /// The ways that aircraft took, over the history before an instant or over an interval.

@@ -12,7 +12,7 @@ extension FeatureSource {
         guard query.isInterval else {
             let positions = try await frames.positions(
                 at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
-            return write(
+            return try write(
                 positions.map { Self.reckoned($0, query) }.filter { Self.takes($0, query) }.map { Feature($0) },
                 after: cursor, limit: limit, to: &writer)
         }

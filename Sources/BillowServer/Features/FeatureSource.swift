@@ -66,10 +66,22 @@ public struct FeatureSource: Sendable {
     // MARK: - Parts of every collection
 
     /// Writes a page of features that are all at hand, in the order of their ids.
-    func write(_ features: [Feature], after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter) -> Cursor? {
-        let rest = features.drop { feature in cursor.map { feature.id <= $0.text } ?? false }
-        for feature in rest.prefix(limit) { writer.write(feature) }
-        return rest.count > limit ? rest.prefix(limit).last.map { Cursor(text: $0.id) } : nil
+    func write(_ features: [Feature], after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter) throws(Problem)
+        -> Cursor?
+    {
+        var rest = features[...]
+        if let cursor {
+            // Issues that follow each other share an id: the cursor says how many of the last one's have been written.
+            let parts = cursor.text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let written = Digits.integer(parts[0]) else { throw Self.badCursor(cursor) }
+            rest = rest.drop { $0.id < parts[1] }
+            rest = rest.dropFirst(rest.prefix(written).prefix { $0.id == parts[1] }.count)
+        }
+        let page = rest.prefix(limit)
+        for feature in page { writer.write(feature) }
+        guard page.count < rest.count, let last = page.last else { return nil }
+        let written = features[..<page.endIndex].reversed().prefix { $0.id == last.id }.count
+        return Cursor(text: "\(written):\(last.id)")
     }
 
     static func area(_ query: FeatureQuery) -> CellArea { query.box.map { CellArea($0) } ?? .everywhere }

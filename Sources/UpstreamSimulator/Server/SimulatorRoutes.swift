@@ -35,6 +35,7 @@ struct SimulatorRoutes: Sendable {
         router.add(middleware: SimulatedMark())
         addSkyPath(to: router)
         try OpenSkyRoutes(configuration, state: state, transport: transport, replay: replay).add(to: router)
+        try AviationWeatherRoutes(state: state, transport: transport, replay: replay).add(to: router)
         router.get("health") { _, _ in JSONText.response(ByteBuffer(string: #"{"status":"ok"}"#)) }
         router.post("_simulator/fault") { request, _ in setFault(request) }
         router.get("_simulator/fault") { _, _ in faultResponse() }

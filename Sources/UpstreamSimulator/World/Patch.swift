@@ -53,6 +53,9 @@ struct Patch: Sendable {
         peakEDR = min(0.8, 0.27 * exp(random.bell() * 0.55))
     }
 
+    /// Whether it drifts along a jet stream; else it is convective.
+    var isJet: Bool { band != nil }
+
     func isAlive(at time: Int) -> Bool { time >= birth && time < death }
 
     /// Frozen at one instant, for the many reports of a minute.

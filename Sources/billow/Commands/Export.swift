@@ -14,7 +14,7 @@ struct Export: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "hexagons, observations or pireps.")
+    @Argument(help: "hexagons, observations, pireps, hazards or forecast.")
     var collection: String
 
     @Option(name: [.short, .long], help: "The file to write; its ending gives the format.")
@@ -110,7 +110,9 @@ struct Export: AsyncParsableCommand {
         let publisher = SnapshotPublisher(
             store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
         try await publisher.refresh()
-        let frames = FrameSource(publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds)
+        let frames = FrameSource(
+            publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
+            trafficDropSeconds: settings.trafficDropSeconds)
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(
             parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)

@@ -2,6 +2,7 @@ import ArgumentParser
 import BillowExchange
 import BillowServer
 import BillowStore
+import BillowSync
 import Foundation
 import NIOCore
 import UpstreamSimulator
@@ -47,6 +48,7 @@ struct Failure: Error {
             }
         case let error as ReplayError: self.init(.data, error.description)
         case let error as ImportFileError: self.init(.inputOutput, error.description)
+        case let error as SimulatedDataError: self.init(.data, error.description)
         case let problem as Problem: self.init(.usage, problem.detail)
         case let error as any CustomStringConvertible: self.init(.software, error.description)
         default: self.init(.software, "\(error)")

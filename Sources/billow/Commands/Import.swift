@@ -1,14 +1,16 @@
 import ArgumentParser
 import BillowExchange
 import BillowStore
+import BillowSync
 import Foundation
 import Turbulence
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Read files of observations and pilot reports into the database.",
+        abstract: "Read files of observations, pilot reports and hazards into the database.",
         discussion: """
-            GeoJSON, GeoJSONSeq, CSV, and pilot reports as aviationweather.gov sends them; the form is told by the content. \
+            GeoJSON, GeoJSONSeq, CSV, and pilot reports, SIGMETs and G-AIRMETs as aviationweather.gov sends them; the form is \
+            told by the content. Files of an archive of hazards hold from one pull to the next, by the times in their names. \
             The same file twice changes nothing. May run beside a server, which shows the new data within a second.
             """)
 
@@ -19,8 +21,6 @@ struct Import: AsyncParsableCommand {
 
     @Argument(help: ArgumentHelp("The files; - is standard input.", valueName: "file"))
     var files: [String]
-
-    private static let batchSize = 10_000
 
     func validate() throws {
         guard !files.isEmpty else { throw ValidationError("name at least one file") }
@@ -33,11 +33,13 @@ struct Import: AsyncParsableCommand {
         try await Failure.reported {
             let settings = try common.settings()
             let store = try await SQLiteStore.open(path: settings.database, simulated: false)
+            let importer = FileImporter(
+                store: store, now: SystemClock.now, source: source.flatMap { SourceID($0) })
             var unreadable = 0
             var refused = 0
             for file in files {
                 do {
-                    let summary = try await take(file, into: store)
+                    let summary = try await take(file, importer)
                     refused += summary.refusedCount
                     Terminal.say("\(file): \(summary.description)")
                 } catch let error as ImportFileError {
@@ -51,70 +53,10 @@ struct Import: AsyncParsableCommand {
         }
     }
 
-    private func take(_ path: String, into store: SQLiteStore) async throws -> ImportSummary {
-        var file = try ImportFile(path: path)
-        var reader = ImportReader(now: SystemClock.now(), source: source.flatMap { SourceID($0) })
-        var batch = Batch(source: nil)
-        var duplicates = 0
-        var registered = Set(try await store.sources().map(\.id))
-        var ids = Set<ReportedID>()
+    private func take(_ file: String, _ importer: FileImporter) async throws -> ImportSummary {
         defer { Terminal.endProgress() }
-        while true {
-            let piece = try file.next()
-            let items = if let piece { reader.read(piece) } else { reader.finish() }
-            for item in items { duplicates += Self.add(item, to: &batch, known: &ids) }
-            if batch.observations.count + batch.pilotReports.count >= Self.batchSize || piece == nil {
-                duplicates += try await commit(batch, to: store, &registered)
-                batch = Batch(source: nil)
-            }
-            Terminal.progress(path, fraction: file.progress.fraction, count: reader.summary.read)
-            if piece == nil || reader.isUnusable { break }
+        return try await importer.take(file) { progress, count in
+            Terminal.progress(file, fraction: progress.fraction, count: count)
         }
-        var summary = reader.summary
-        summary.duplicates = duplicates
-        return summary
-    }
-
-    /// An id that the file gives to an observation.
-    private struct ReportedID: Hashable {
-        var source: SourceID
-        var id: String
-    }
-
-    /// Of observations of one id in a file the first counts: were it the last, the same file again would correct the first
-    /// by it once more. Ids of our own making say what their content says, and need no memory.
-    /// - Returns: how many were left out.
-    private static func add(_ item: ImportItem, to batch: inout Batch, known ids: inout Set<ReportedID>) -> Int {
-        func isNew(_ observation: Observation) -> Bool {
-            guard let id = observation.id, ObservationKey(id: id) == nil else { return true }
-            return ids.insert(ReportedID(source: observation.source, id: id)).inserted
-        }
-        let found: [Observation]
-        switch item {
-        case .observation(let observation): found = [observation]
-        case .pilotReport(let report, let observations):
-            batch.pilotReports.append(report)
-            found = observations
-        case .refused: return 0
-        }
-        let new = found.filter(isNew)
-        batch.observations += new
-        return found.count - new.count
-    }
-
-    /// - Returns: how many of them were there already.
-    private func commit(_ batch: Batch, to store: SQLiteStore, _ registered: inout Set<SourceID>) async throws -> Int {
-        guard !batch.observations.isEmpty || !batch.pilotReports.isEmpty else { return 0 }
-        let sources = Set(batch.observations.map(\.source)).union(batch.pilotReports.map(\.source))
-        for source in sources.subtracting(registered).sorted() {
-            guard source != .simulator else {
-                throw Failure(
-                    .data, "the file holds simulated data (source '\(source)'); it must not be mixed with real data")
-            }
-            _ = try await store.register(source, merge: .keep, simulated: false)
-            registered.insert(source)
-        }
-        let result = try await store.commit(batch)
-        return result.duplicates + batch.pilotReports.count - result.pilotReports
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
+import AviationWeather
 import BillowRaster
 import BillowServer
 import BillowStore
@@ -7,6 +8,7 @@ import BillowSync
 import Foundation
 import Logging
 import NIOCore
+import OpenSky
 import ServiceLifecycle
 import SkyPath
 import Turbulence
@@ -76,7 +78,7 @@ private struct Server {
     private func run(simulator: UpstreamSimulator?, httpClient: HTTPClient) async throws {
         let states = SourceStates()
         var configured = Set(settings.sources.filter { $0.interval != nil }.map(\.id))
-        if simulator != nil { configured.insert(.simulator) }
+        if simulator != nil { configured.formUnion(SourceID.demo) }
         let application = try BillowApplication(
             BillowApplication.Configuration(
                 host: settings.server.host, port: settings.server.port, publicURL: settings.server.publicURL,
@@ -85,7 +87,7 @@ private struct Server {
                 severityTable: settings.severityTable,
                 paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
                 anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated,
-                timeline: settings.timeline),
+                timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds),
             store: store, control: store, styles: styles, states: states, now: SystemClock.now, logger: logger)
         // What is on disk is served at once, before any upstream answers.
         try await application.publisher.refresh()
@@ -93,10 +95,12 @@ private struct Server {
         var services: [any Service] = []
         if let simulator {
             services.append(simulator)
-            services.append(
-                DemoSync(simulator: simulator) { port in
-                    try loop(for: .demo(port: port, interval: Self.demoInterval), httpClient, states)
-                })
+            for id in SourceID.demo {
+                services.append(
+                    DemoSync(simulator: simulator) { port in
+                        try loop(for: .demo(id, port: port, interval: Self.demoInterval), httpClient, states)
+                    })
+            }
         }
         for source in settings.sources where source.interval != nil {
             services.append(try loop(for: source, httpClient, states))
@@ -116,12 +120,9 @@ private struct Server {
         -> SourceLoop
     {
         SourceLoop(
-            upstream: SkyPathUpstream(
-                id: source.id,
-                client: try SkyPathClient(configuration: source.skyPath.configuration, httpClient: httpClient),
-                api: source.skyPath.api, query: source.skyPath.query, simulated: source.simulated, store: store,
-                retentionSeconds: settings.retentionSeconds), interval: source.interval ?? .seconds(60), states: states,
-            now: SystemClock.now, logger: logger)
+            upstream: try source.upstream(
+                store: store, httpClient: httpClient, retentionSeconds: settings.retentionSeconds),
+            interval: source.interval ?? .seconds(60), states: states, now: SystemClock.now, logger: logger)
     }
 
     /// Says in one sentence why the server could not run.
@@ -146,8 +147,14 @@ private struct DemoSync: Service {
 }
 
 extension SourceID {
-    /// The source of the demo; whatever bears this name is simulated.
-    static let simulator = SourceID.known("simulator")
+    /// SkyPath's look-alike in the demo.
+    static let simulator = SourceID.known(simulatorName)
+    /// The Aviation Weather Center's.
+    static let simulatedWeather = SourceID.known("\(simulatorName)-awc")
+    /// OpenSky's.
+    static let simulatedTraffic = SourceID.known("\(simulatorName)-opensky")
+    /// The sources of the demo.
+    static let demo = [simulator, simulatedWeather, simulatedTraffic]
 
     private static func known(_ name: String) -> SourceID {
         guard let id = SourceID(name) else { preconditionFailure("\(name) is no source id") }
@@ -156,17 +163,30 @@ extension SourceID {
 }
 
 extension Settings.Source {
-    /// The demo's own source: the simulated world by the v4 call, six hours of it.
-    static func demo(port: Int, interval: Duration) throws -> Settings.Source {
-        guard let key = SkyPathSecret(UpstreamSimulator.Configuration().apiKey) else {
-            throw Failure(.software, "the simulator's key can't be used")
+    /// A source of the demo: of SkyPath the simulated world by the v4 call, six hours of it; of the others all there is.
+    static func demo(_ id: SourceID, port: Int, interval: Duration) throws -> Settings.Source {
+        let baseURL = "http://127.0.0.1:\(port)"
+        let kind: Kind
+        if id == .simulatedWeather {
+            kind = .aviationWeather(
+                Settings.AviationWeatherSettings(
+                    configuration: AviationWeatherConfiguration(baseURL: baseURL),
+                    products: AviationWeatherUpstream.Product.allCases, areas: AviationWeatherUpstream.defaultAreas,
+                    // A simulator of one's own may be asked at will.
+                    spacingSeconds: 0))
+        } else if id == .simulatedTraffic {
+            kind = .openSky(
+                Settings.OpenSkySettings(configuration: OpenSkyConfiguration(baseURL: baseURL), boxes: []))
+        } else {
+            guard let key = SkyPathSecret(UpstreamSimulator.Configuration().apiKey) else {
+                throw Failure(.software, "the simulator's key can't be used")
+            }
+            kind = .skyPath(
+                Settings.SkyPathSettings(
+                    configuration: SkyPathConfiguration(environment: .custom(baseURL), apiKey: key), api: .v4,
+                    query: SkyPathUpstream.Query(history: .sixHours)))
         }
-        return Settings.Source(
-            id: .simulator,
-            skyPath: Settings.SkyPathSettings(
-                configuration: SkyPathConfiguration(
-                    environment: .custom("http://127.0.0.1:\(port)"), apiKey: key), api: .v4,
-                query: SkyPathUpstream.Query(history: .sixHours)), interval: interval, simulated: true)
+        return Settings.Source(id: id, kind: kind, interval: interval, simulated: true)
     }
 }
 

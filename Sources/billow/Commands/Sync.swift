@@ -43,13 +43,16 @@ struct Sync: AsyncParsableCommand {
     private func synchronise(_ settings: Settings, _ store: SQLiteStore, _ httpClient: HTTPClient) async throws -> Int {
         var failed = 0
         for source in settings.sources {
-            let upstream = SkyPathUpstream(
-                id: source.id,
-                client: try SkyPathClient(configuration: source.skyPath.configuration, httpClient: httpClient),
-                api: source.skyPath.api, query: source.skyPath.query, simulated: source.simulated, store: store,
-                retentionSeconds: settings.retentionSeconds)
+            let upstream = try source.upstream(
+                store: store, httpClient: httpClient, retentionSeconds: settings.retentionSeconds)
             do throws(SyncError) {
-                let outcome = try await upstream.synchronise(now: SystemClock.now())
+                var outcome = try await upstream.synchronise(now: SystemClock.now())
+                if case .inbox = source.kind {
+                    // A file is taken at the second look, if it is still the same. An early end of the pause is a
+                    // cancellation, which the look tells.
+                    try? await Task.sleep(for: .seconds(1))
+                    outcome = try await upstream.synchronise(now: SystemClock.now())
+                }
                 Terminal.say(
                     "\(source.id): \(outcome.accepted) new, \(outcome.duplicates) known, \(outcome.retracted) retracted"
                         + outcome.skipped.sorted { $0.key < $1.key }.map { ", \($0.value) skipped (\($0.key))" }

@@ -1,8 +1,11 @@
+import AviationWeather
 import BillowServer
+import BillowSnapshot
 import BillowSync
 import BillowTimeline
 import Foundation
 import Geometry
+import OpenSky
 import SkyPath
 import Turbulence
 
@@ -14,6 +17,8 @@ struct Settings: Sendable {
     var retentionSeconds = 7 * 86_400
     /// How long all sources of a layer may be silent before it is called stale, in seconds.
     var staleAfterSeconds = 300
+    /// How long after it was last seen an aircraft is shown, in seconds.
+    var trafficDropSeconds = 180
     var severityTable = SeverityTable()
     var timeline = TimelineSettings()
     var logLevel = "info"
@@ -34,10 +39,37 @@ struct Settings: Sendable {
 
     struct Source: Sendable {
         var id: SourceID
-        var skyPath: SkyPathSettings
+        var kind: Kind
         /// nil for `none`: not fetched.
         var interval: Duration?
         var simulated: Bool
+
+        /// What is asked, and how.
+        enum Kind: Sendable {
+            case skyPath(SkyPathSettings)
+            case aviationWeather(AviationWeatherSettings)
+            case openSky(OpenSkySettings)
+            case inbox(InboxSettings)
+        }
+    }
+
+    struct AviationWeatherSettings: Sendable {
+        var configuration: AviationWeatherConfiguration
+        var products: [AviationWeatherUpstream.Product]
+        var areas: [AviationWeatherBox]
+        /// Between two calls of one product.
+        var spacingSeconds: Int
+    }
+
+    struct OpenSkySettings: Sendable {
+        var configuration: OpenSkyConfiguration
+        /// Empty is the world.
+        var boxes: [GeographicBox]
+    }
+
+    struct InboxSettings: Sendable {
+        /// The folder.
+        var path: String
     }
 
     struct SkyPathSettings: Sendable {
@@ -96,6 +128,10 @@ extension Settings {
             root.value("staleAfter", expected: "an ISO 8601 duration above 0, such as PT5M") {
                 ISODuration.seconds($0).flatMap { $0 > 0 ? $0 : nil }
             } ?? settings.staleAfterSeconds
+        settings.trafficDropSeconds =
+            root.value("trafficDropAfter", expected: "an ISO 8601 duration from 1 second to 10 minutes, such as PT3M") {
+                ISODuration.seconds($0).flatMap { (1...Traffic.keptSeconds).contains($0) ? $0 : nil }
+            } ?? settings.trafficDropSeconds
         settings.logLevel =
             root.value("logLevel", expected: "one of trace, debug, info, notice, warning, error") {
                 ["trace", "debug", "info", "notice", "warning", "error"].contains($0) ? $0 : nil
@@ -170,11 +206,18 @@ extension Settings.Source {
             "id", expected: "1 to 64 letters, digits, '-', '_' and '.'"
         ) { SourceID($0) }
         if !section.has("id") { reader.problem(section.path(of: "id"), "is missing") }
-        let kind = section.value("kind", expected: "skypath (the kind of source that this version knows)") {
-            $0 == "skypath" ? $0 : nil
+        let name = section.value("kind", expected: "skypath, aviationweather, opensky or inbox") {
+            ["skypath", "aviationweather", "opensky", "inbox"].contains($0) ? $0 : nil
         }
         if !section.has("kind") { reader.problem(section.path(of: "kind"), "is missing") }
-        let skyPath = Settings.SkyPathSettings(section, reader)
+        // Keys that only another kind has are told by `finish`.
+        let kind: Kind?
+        switch name {
+        case "aviationweather": kind = Settings.AviationWeatherSettings(section, reader).map { .aviationWeather($0) }
+        case "opensky": kind = Settings.OpenSkySettings(section, reader).map { .openSky($0) }
+        case "inbox": kind = Settings.InboxSettings(section, reader).map { .inbox($0) }
+        default: kind = Settings.SkyPathSettings(section, reader).map { .skyPath($0) }
+        }
         let interval: Duration?? = section.value(
             "update", expected: "none, minimal, medium, fast, or an ISO 8601 duration of 1 second or more"
         ) { text -> Duration?? in
@@ -188,8 +231,128 @@ extension Settings.Source {
         }
         let simulated = section.value("simulated", expected: "true or false") { Bool($0) } ?? false
         section.finish()
-        guard let id, kind != nil, let skyPath else { return nil }
-        self.init(id: id, skyPath: skyPath, interval: interval ?? .seconds(60), simulated: simulated)
+        guard let id, name != nil, let kind else { return nil }
+        let wanted = interval ?? kind.defaultInterval
+        self.init(
+            id: id, kind: kind, interval: wanted.map { max($0, kind.shortestInterval) }, simulated: simulated)
+    }
+}
+
+extension Settings.Source.Kind {
+    /// A folder is looked at often: it costs nothing, and a file is taken at the second look.
+    fileprivate var defaultInterval: Duration {
+        switch self {
+        case .skyPath, .aviationWeather: .seconds(60)
+        case .openSky: max(.seconds(10), shortestInterval)
+        case .inbox: .seconds(2)
+        }
+    }
+
+    /// What an upstream's limits allow: OpenSky's credits must last for the day.
+    fileprivate var shortestInterval: Duration {
+        guard case .openSky(let openSky) = self, openSky.configuration.allowance != nil else { return .zero }
+        let boxes = openSky.boxes.isEmpty ? [nil] : openSky.boxes.map { Optional($0) }
+        return .seconds(boxes.reduce(0) { $0 + openSky.configuration.statesInterval(in: $1) })
+    }
+}
+
+extension SettingsReader.Section {
+    /// A box as west, south, east, north: itself, or its two parts where it crosses the antimeridian.
+    fileprivate func boxes(_ key: String, _ reader: SettingsReader)
+        -> [(west: Double, south: Double, east: Double, north: Double)]?
+    {
+        guard
+            let sides = list(
+                key, expected: "four numbers, west, south, east, north, in degrees", { Double($0).flatMap { $0.isFinite ? $0 : nil } })
+        else { return nil }
+        guard sides.count == 4, sides[0] != sides[2], (-180...180).contains(sides[0]), (-180...180).contains(sides[2]),
+            sides[1] < sides[3], (-90...90).contains(sides[1]), (-90...90).contains(sides[3])
+        else {
+            reader.problem(
+                path(of: key),
+                "must be four numbers, west, south, east, north: longitudes -180 to 180 (west above east crosses the "
+                    + "antimeridian), latitudes -90 to 90, south below north")
+            return nil
+        }
+        let parts: [(Double, Double)] = sides[0] > sides[2] ? [(sides[0], 180), (-180, sides[2])] : [(sides[0], sides[2])]
+        // A box that ends at the antimeridian has one part only.
+        return parts.filter { $0.0 < $0.1 }.map { (west: $0.0, south: sides[1], east: $0.1, north: sides[3]) }
+    }
+}
+
+extension Settings.AviationWeatherSettings {
+    init?(_ section: SettingsReader.Section, _ reader: SettingsReader) {
+        let problemsBefore = reader.problems.count
+        var configuration = AviationWeatherConfiguration(
+            baseURL: section.text("baseURL") ?? AviationWeatherConfiguration.production)
+        configuration.form =
+            section.value("form", expected: "json or geojson") { AviationWeatherConfiguration.Form(rawValue: $0) }
+            ?? configuration.form
+        if let timeout = section.value(
+            "timeout", expected: "an ISO 8601 duration above 0, such as PT60S",
+            { ISODuration.seconds($0).flatMap { $0 > 0 ? Duration.seconds($0) : nil } })
+        {
+            configuration.timeout = timeout
+        }
+        for problem in configuration.problems { reader.problem(section.path, "can't be used: \(problem)") }
+        let names = AviationWeatherUpstream.Product.allCases.map(\.rawValue).joined(separator: ", ")
+        let products = section.list("products", expected: "some of \(names)") {
+            AviationWeatherUpstream.Product(rawValue: $0)
+        }
+        let spacing = section.value("spacing", expected: "an ISO 8601 duration, such as PT1M") { ISODuration.seconds($0) }
+        let areas = section.boxes("bbox", reader).map { sides in
+            sides.compactMap { AviationWeatherBox(west: $0.west, south: $0.south, east: $0.east, north: $0.north) }
+        }
+        guard reader.problems.count == problemsBefore else { return nil }
+        self.init(
+            configuration: configuration, products: products ?? AviationWeatherUpstream.Product.allCases,
+            areas: areas ?? AviationWeatherUpstream.defaultAreas,            spacingSeconds: spacing ?? 60)
+    }
+}
+
+extension Settings.OpenSkySettings {
+    init?(_ section: SettingsReader.Section, _ reader: SettingsReader) {
+        let problemsBefore = reader.problems.count
+        let baseURL = section.text("baseURL") ?? OpenSkyConfiguration.publicBaseURL
+        let tokenURL = section.text("tokenURL")
+        let clientID = section.text("clientId")
+        let clientSecret = section.value("clientSecret", expected: "1 or more printable ASCII characters", secret: true) {
+            Secret($0)
+        }
+        if (clientID == nil) != !section.has("clientSecret") {
+            let (given, missing) = clientID == nil ? ("clientSecret", "clientId") : ("clientId", "clientSecret")
+            reader.problem(section.path(of: missing), "is missing, where \(given) is given")
+        }
+        let credits = section.value("credits", expected: "a day's credits, 1 or more") {
+            Int($0).flatMap { CreditAllowance(credits: $0, periodSeconds: 86_400) }
+        }
+        let timeout = section.value("timeout", expected: "an ISO 8601 duration above 0, such as PT60S") {
+            ISODuration.seconds($0).flatMap { $0 > 0 ? Duration.seconds($0) : nil }
+        }
+        let allowsPlainHTTP = section.value("allowsPlainHTTP", expected: "true or false") { Bool($0) } ?? false
+        let credentials = clientID.flatMap { id in
+            clientSecret.map { OpenSkyConfiguration.Credentials(clientID: id, clientSecret: $0) }
+        }
+        var configuration = OpenSkyConfiguration(
+            baseURL: baseURL, tokenURL: tokenURL, credentials: credentials, allowance: credits.map { .some($0) } ?? .none,
+            allowsPlainHTTP: allowsPlainHTTP)
+        if let timeout { configuration.timeout = timeout }
+        for problem in configuration.problems { reader.problem(section.path, "can't be used: \(problem)") }
+        let boxes = section.boxes("bbox", reader).map { sides in
+            sides.compactMap { GeographicBox(west: $0.west, south: $0.south, east: $0.east, north: $0.north) }
+        }
+        guard reader.problems.count == problemsBefore else { return nil }
+        self.init(configuration: configuration, boxes: boxes ?? [])
+    }
+}
+
+extension Settings.InboxSettings {
+    init?(_ section: SettingsReader.Section, _ reader: SettingsReader) {
+        guard let path = section.text("path"), !path.isEmpty else {
+            reader.problem(section.path(of: "path"), "is missing")
+            return nil
+        }
+        self.init(path: path)
     }
 }
 

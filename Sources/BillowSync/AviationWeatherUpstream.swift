@@ -1,0 +1,258 @@
+public import AviationWeather
+import BillowExchange
+public import BillowStore
+import Foundation
+import Synchronization
+public import Turbulence
+
+/// Pilot reports and hazards of the US Aviation Weather Center, brought into the store.
+///
+/// A round makes the calls that are due: of each product one a minute, conditional, so that what hasn't changed costs no
+/// body. Reports become observations in the hexagon they name; SIGMETs and G-AIRMETs become hazard areas, and a complete
+/// answer that no longer has one ends it.
+public struct AviationWeatherUpstream: Upstream {
+    /// What is asked for. The raw value is the service's own name.
+    public enum Product: String, Sendable, Hashable, CaseIterable {
+        case pilotReports = "pirep"
+        case sigmets = "airsigmet"
+        case internationalSigmets = "isigmet"
+        case gairmets = "gairmet"
+    }
+
+    public let id: SourceID
+    public let kind = "aviationweather"
+    public let merge = MergeRule.keep
+    public let simulated: Bool
+    private let client: AviationWeatherClient
+    private let products: [Product]
+    private let store: any Store
+    private let retentionSeconds: Int
+    private let progress: Progress
+
+    /// What lasts from round to round, in memory only: after a restart everything is asked for once more.
+    private final class Progress: Sendable {
+        let state: Mutex<(schedule: AviationWeatherSchedule, gairmets: GairmetPictures)>
+
+        init(_ schedule: AviationWeatherSchedule) { state = Mutex((schedule, GairmetPictures())) }
+    }
+
+    /// Reports of the last hours: at first as many as the longest history, then enough for those that come late.
+    private static let firstAgeHours = 6
+    private static let ageHours = 2
+    /// An area that was not asked for so long is asked as if for the first time.
+    private static let gapSeconds = 3_600
+    /// Observations further ahead than this are refused: a clock is wrong.
+    private static let futureSeconds = 300
+
+    /// The contiguous US, then the oceans and lands around, from where most reports come.
+    public static let defaultAreas: [AviationWeatherBox] = [
+        (-130.0, 20.0, -60.0, 55.0), (-180, 10, -130, 75), (-130, 55, -60, 85), (-100, -10, -60, 20),
+        (-60, 0, -10, 75), (-10, 0, 60, 75), (120, -10, 180, 60), (60, -10, 120, 60), (-180, -60, -60, -10),
+        (-60, -60, 180, -10),
+    ].compactMap { AviationWeatherBox(west: $0.0, south: $0.1, east: $0.2, north: $0.3) }
+
+    /// - Parameters:
+    ///   - areas: of pilot reports; the most wanted first.
+    ///   - spacingSeconds: between two calls for one product; less than 60 is for simulators only.
+    public init(
+        id: SourceID, client: AviationWeatherClient, products: [Product] = Product.allCases,
+        areas: [AviationWeatherBox] = AviationWeatherUpstream.defaultAreas, spacingSeconds: Int = 60, simulated: Bool,
+        store: any Store, retentionSeconds: Int
+    ) {
+        self.id = id
+        self.client = client
+        self.products = products
+        self.simulated = simulated
+        self.store = store
+        self.retentionSeconds = retentionSeconds
+        progress = Progress(
+            AviationWeatherSchedule(products: products, areas: areas, spacingSeconds: spacingSeconds))
+    }
+
+    // MARK: - A round
+
+    public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+        var outcome = SyncOutcome()
+        do throws(SyncError) {
+            try await round(now, &outcome)
+        } catch {
+            var error = error
+            error.outcome = outcome
+            throw error
+        }
+        return outcome
+    }
+
+    private func round(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
+        let record = try await register(in: store)
+        var failure: SyncError?
+        var hasAsked = false
+        for product in products {
+            let due = progress.state.withLock { $0.schedule.due(product, at: now) }
+            for call in due {
+                if Task.isCancelled { throw .cancelled }
+                hasAsked = true
+                do throws(SyncError) {
+                    try await ask(product, call, now, &outcome)
+                } catch {
+                    // One product that can't be had or read costs the others nothing; a service that is down or has
+                    // enough of us is not asked on.
+                    guard error.isAboutOneProduct else { throw error }
+                    failure = failure ?? error
+                }
+            }
+        }
+        if let failure { throw failure }
+        guard hasAsked else { return }
+        let batch = Batch(source: id, fetchedAt: now, completeSince: completeSince(record, now))
+        _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+    }
+
+    /// From when on all areas' reports are in the log; nil until each was asked.
+    private func completeSince(_ record: SourceRecord, _ now: Instant) -> Instant? {
+        guard let answered = progress.state.withLock({ $0.schedule.allAnswered(.pilotReports) }) else { return nil }
+        let isUnbroken = record.fetchedAt.map { $0 >= now.advanced(by: -Self.gapSeconds) } ?? false
+        let start = answered.advanced(by: -Self.firstAgeHours * 3_600)
+        return isUnbroken ? min(record.completeSince ?? start, start) : start
+    }
+
+    private func ask(
+        _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        progress.state.withLock { $0.schedule.asking(product, call.place, at: now) }
+        switch call.place {
+        case .area(let box):
+            let isFirst = call.answeredAt.map { $0 < now.advanced(by: -Self.gapSeconds) } ?? true
+            let reply = try await reply { () async throws(AviationWeatherError) in
+                try await client.pilotReports(
+                    in: box, ageHours: isFirst ? Self.firstAgeHours : Self.ageHours,
+                    since: isFirst ? AviationWeatherClient.Validators() : call.validators)
+            }
+            if let content = reply.content { try await write(content, now, &outcome) }
+            let isCut = answered(
+                product, call, reply, now,
+                count: reply.content.map { $0.reports.count + $0.refused.values.reduce(0, +) })
+            if isCut { outcome.skipped["beyond the service's limit of 400", default: 0] += 1 }
+        case .forecastHour, .everywhere:
+            let query: AviationWeatherQuery =
+                switch (call.place, product) {
+                case (.forecastHour(let hour), _): .gairmets(forecastHour: hour)
+                case (_, .internationalSigmets): .internationalSigmets
+                default: .sigmets
+                }
+            let reply = try await reply { () async throws(AviationWeatherError) in
+                try await client.hazards(query, since: call.validators)
+            }
+            try await write(product, reply.content, now, &outcome)
+            _ = answered(product, call, reply, now, count: reply.content?.count)
+        }
+    }
+
+    private func reply<Content>(
+        _ body: () async throws(AviationWeatherError) -> AviationWeatherClient.Reply<Content>
+    ) async throws(SyncError) -> AviationWeatherClient.Reply<Content> {
+        let reply: AviationWeatherClient.Reply<Content>
+        do throws(AviationWeatherError) { reply = try await body() } catch { throw SyncError(error) }
+        try refuseSimulated(reply.isSimulated, from: client.configuration.baseURL)
+        return reply
+    }
+
+    private func answered<Content>(
+        _ product: Product, _ call: AviationWeatherSchedule.Call, _ reply: AviationWeatherClient.Reply<Content>,
+        _ now: Instant, count: Int?
+    ) -> Bool {
+        progress.state.withLock {
+            $0.schedule.answered(product, call.place, count: count, validators: reply.validators, at: now)
+        }
+    }
+
+    // MARK: - What comes
+
+    private func write(_ content: PilotReportDecoder.Outcome, _ now: Instant, _ outcome: inout SyncOutcome)
+        async throws(SyncError)
+    {
+        outcome.skipped.merge(content.refused, uniquingKeysWith: +)
+        let unknown = content.unknownWords.values.reduce(0, +)
+        if unknown > 0 { outcome.adjusted["unknown word", default: 0] += unknown }
+        var batch = Batch(source: id)
+        var seen = Set<String>()
+        for report in content.reports {
+            guard let report = PilotReport(report, source: id), seen.insert(report.id).inserted else { continue }
+            guard report.observedAt <= now.advanced(by: Self.futureSeconds) else {
+                outcome.skipped["in the future", default: 0] += 1
+                continue
+            }
+            guard report.observedAt >= now.advanced(by: -retentionSeconds) else {
+                outcome.skipped["older than retention", default: 0] += 1
+                continue
+            }
+            let placement = report.placement()
+            let unplaced = placement.withoutLevel + placement.unusableLevel
+            if unplaced > 0 { outcome.adjusted["in pireps only, without a usable level", default: 0] += unplaced }
+            batch.pilotReports.append(report)
+            batch.observations += placement.observations
+        }
+        guard !batch.pilotReports.isEmpty else { return }
+        let (written, count) = (batch, batch.pilotReports.count)
+        let result = try await stored { () async throws(StoreError) in try await store.commit(written) }
+        outcome.accepted += result.accepted + result.pilotReports
+        outcome.duplicates += result.duplicates + count - result.pilotReports
+    }
+
+    /// - Parameter content: nil where nothing has changed, which may still end an hour's picture.
+    private func write(
+        _ product: Product, _ content: HazardDecoder.Outcome?, _ now: Instant, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        guard let content else { return }
+        // A line (a freezing level, say) is no area, and nothing is missing without it.
+        let unreadable = content.refused.filter { !$0.key.hasPrefix("not an area") }
+        outcome.skipped.merge(content.refused, uniquingKeysWith: +)
+        let hazards = HazardAreas(content.reports, source: id)
+        outcome.skipped.merge(hazards.skipped, uniquingKeysWith: +)
+        outcome.adjusted.merge(hazards.adjusted, uniquingKeysWith: +)
+        var areas = hazards.areas.filter { $0.validTo > now }
+        var isComplete = unreadable.isEmpty
+        if product == .gairmets {
+            (areas, isComplete) = progress.state.withLock { state in
+                state.gairmets.drop(before: now)
+                if let picture = Self.picture(content.reports), unreadable.isEmpty {
+                    state.gairmets.take(
+                        hazards.areas, validFrom: picture.validFrom, validTo: picture.validTo,
+                        issuedAt: picture.issuedAt)
+                    return (state.gairmets.areas, state.gairmets.isComplete(at: now))
+                }
+                return (areas, false)
+            }
+        }
+        var batch = Batch(source: id, areas: areas)
+        if isComplete {
+            batch.areaReplacements = [
+                AreaReplacement(collection: .hazards, kind: product.areaKind, at: now)
+            ]
+        }
+        guard !batch.areas.isEmpty || !batch.areaReplacements.isEmpty else { return }
+        let (written, count) = (batch, batch.areas.count)
+        let result = try await stored { () async throws(StoreError) in try await store.commit(written) }
+        outcome.accepted += result.areas
+        outcome.duplicates += max(0, count - result.areas)
+    }
+
+    /// The hour that an answer pictures and when it was issued; nil where its records don't agree, or there are none.
+    private static func picture(_ reports: [HazardReport]) -> (validFrom: Instant, validTo: Instant, issuedAt: Instant)? {
+        guard let first = reports.first, reports.allSatisfy({ $0.validFrom == first.validFrom }) else { return nil }
+        let issuedAt = reports.compactMap(\.issuedAt).max() ?? first.validFrom
+        return (Instant(first.validFrom), Instant(first.validTo), Instant(issuedAt))
+    }
+}
+
+extension AviationWeatherUpstream.Product {
+    /// The kind of its areas.
+    fileprivate var areaKind: String? {
+        switch self {
+        case .pilotReports: nil
+        case .sigmets: HazardProduct.sigmet.rawValue
+        case .internationalSigmets: HazardProduct.isigmet.rawValue
+        case .gairmets: HazardProduct.gairmet.rawValue
+        }
+    }
+}

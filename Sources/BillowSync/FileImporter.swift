@@ -1,0 +1,127 @@
+public import BillowExchange
+public import BillowStore
+public import Turbulence
+
+/// Brings files into the store: what `billow import` and an inbox share. The same file twice changes nothing.
+public struct FileImporter: Sendable {
+    private let store: any Store
+    private let now: @Sendable () -> Instant
+    private let source: SourceID?
+    private let simulated: Bool
+
+    private static let batchSize = 10_000
+
+    /// - Parameters:
+    ///   - source: of observations that name none; `import` by default.
+    ///   - simulated: what sources are that the store doesn't know yet.
+    public init(
+        store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool = false
+    ) {
+        self.store = store
+        self.now = now
+        self.source = source
+        self.simulated = simulated
+    }
+
+    /// Reads a file to its end and writes what can be used, batch by batch.
+    ///
+    /// - Parameters:
+    ///   - path: `-` is standard input.
+    ///   - progress: told after every piece, with the records read so far.
+    /// - Throws: `ImportFileError`, `StoreError`, `SimulatedDataError`. What was written before stays: the file again
+    ///   completes it.
+    public func take(_ path: String, progress: (ImportFile.Progress, Int) -> Void = { _, _ in }) async throws
+        -> ImportSummary
+    {
+        var file = try ImportFile(path: path)
+        var reader = ImportReader(now: now(), source: source, fileName: path)
+        var batch = Batch(source: nil)
+        var duplicates = 0
+        var registered = Set(try await store.sources().map(\.id))
+        var ids = Set<ReportedID>()
+        while true {
+            let piece = try file.next()
+            let items = if let piece { reader.read(piece) } else { reader.finish() }
+            for item in items { duplicates += try await add(item, to: &batch, known: &ids) }
+            let count = batch.observations.count + batch.pilotReports.count + batch.areas.count
+            if count >= Self.batchSize || piece == nil {
+                duplicates += try await commit(batch, &registered)
+                batch = Batch(source: nil)
+            }
+            progress(file.progress, reader.summary.read)
+            if piece == nil || reader.isUnusable { break }
+        }
+        var summary = reader.summary
+        summary.duplicates = duplicates
+        return summary
+    }
+
+    /// An id that the file gives to an observation.
+    private struct ReportedID: Hashable {
+        var source: SourceID
+        var id: String
+    }
+
+    /// Of observations of one id in a file the first counts: were it the last, the same file again would correct the first
+    /// by it once more. Ids of our own making say what their content says, and need no memory.
+    /// - Returns: how many were left out.
+    private func add(_ item: ImportItem, to batch: inout Batch, known ids: inout Set<ReportedID>) async throws(StoreError)
+        -> Int
+    {
+        func isNew(_ observation: Observation) -> Bool {
+            guard let id = observation.id, ObservationKey(id: id) == nil else { return true }
+            return ids.insert(ReportedID(source: observation.source, id: id)).inserted
+        }
+        let found: [Observation]
+        switch item {
+        case .observation(let observation): found = [observation]
+        case .pilotReport(let report, let observations):
+            batch.pilotReports.append(report)
+            found = observations
+        case .area(let area):
+            batch.areas.append(area)
+            return 0
+        case .pull(let pull):
+            let reach = HazardPull.reachSeconds
+            let stored = try await store.areas(
+                .hazards, from: pull.at.advanced(by: -reach), to: pull.at.advanced(by: reach), asOf: nil)
+            batch.areas += pull.placed(among: stored)
+            return 0
+        case .refused: return 0
+        }
+        let new = found.filter(isNew)
+        batch.observations += new
+        return found.count - new.count
+    }
+
+    /// - Returns: how many of them were there already.
+    private func commit(_ batch: Batch, _ registered: inout Set<SourceID>) async throws -> Int {
+        guard !batch.observations.isEmpty || !batch.pilotReports.isEmpty || !batch.areas.isEmpty else { return 0 }
+        let sources = Set(batch.observations.map(\.source)).union(batch.pilotReports.map(\.source))
+            .union(batch.areas.map(\.source))
+        for source in sources.subtracting(registered).sorted() {
+            guard simulated || !source.name.hasPrefix(SourceID.simulatorName) else {
+                throw SimulatedDataError(source: source)
+            }
+            _ = try await store.register(source, merge: .keep, simulated: simulated)
+            registered.insert(source)
+        }
+        let result = try await store.commit(batch)
+        return result.duplicates + batch.pilotReports.count - result.pilotReports
+            + max(0, batch.areas.count - result.areas)
+    }
+}
+
+/// A file of simulated data that was to be mixed with real data.
+public struct SimulatedDataError: Error, Sendable, Hashable, CustomStringConvertible {
+    public let source: SourceID
+
+    public var description: String {
+        "the file holds simulated data (source '\(source)'); it must not be mixed with real data"
+    }
+}
+
+extension SourceID {
+    /// What the names of the demo's sources begin with; whatever bears such a name is simulated.
+    public static let simulatorName = "simulator"
+}

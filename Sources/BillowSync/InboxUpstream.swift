@@ -1,0 +1,179 @@
+import BillowExchange
+public import BillowStore
+import Foundation
+import Synchronization
+public import Turbulence
+
+/// A watched folder: files that are put in are read as `billow import` would, then moved to `done/` or `refused/`.
+///
+/// A file is taken once it is complete: best renamed into the folder when it is. Names that begin with `.` or end with
+/// `.part` or `.tmp` are left alone, and so is any file whose size or time has changed since the look before. It is moved
+/// after its last record is durable; if the process dies between, it is read again, which changes nothing.
+public struct InboxUpstream: Upstream {
+    public let id: SourceID
+    public let kind = "inbox"
+    public let merge = MergeRule.keep
+    public let simulated: Bool
+    private let folder: URL
+    private let store: any Store
+    private let importer: FileImporter
+    private let looks: Looks
+
+    /// A folder with nothing new is noted as looked at this often. Seconds.
+    private static let noteSeconds = 60
+    private static let unfinished = [".part", ".tmp"]
+
+    /// What the look before saw, and when the store was told last.
+    private final class Looks: Sendable {
+        let state = Mutex<(files: [String: Look], notedAt: Instant?)>(([:], nil))
+    }
+
+    /// By what a file is known to have stayed the same.
+    private struct Look: Sendable, Hashable {
+        var bytes: Int
+        var modified: Date
+    }
+
+    /// - Parameters:
+    ///   - path: of the folder; it is made where there is none.
+    ///   - now: the clock.
+    public init(
+        id: SourceID, path: String, simulated: Bool = false, store: any Store, now: @escaping @Sendable () -> Instant
+    ) {
+        self.id = id
+        self.simulated = simulated
+        self.store = store
+        folder = URL(filePath: path, directoryHint: .isDirectory)
+        importer = FileImporter(store: store, now: now, source: id, simulated: simulated)
+        looks = Looks()
+    }
+
+    /// One look. Takes the files that are as they were at the look before.
+    public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+        _ = try await register(in: store)
+        let seen = try look()
+        let before = looks.state.withLock { state in
+            let before = state.files
+            state.files = seen
+            return before
+        }
+        var outcome = SyncOutcome()
+        do throws(SyncError) {
+            for (name, look) in seen.sorted(by: { $0.key < $1.key }) where before[name] == look {
+                if Task.isCancelled { throw .cancelled }
+                try await take(name, look, &outcome)
+            }
+            try await note(now, isNew: seen != before)
+        } catch {
+            var error = error
+            error.outcome = outcome
+            throw error
+        }
+        return outcome
+    }
+
+    /// Notes that the folder was looked at.
+    private func note(_ now: Instant, isNew: Bool) async throws(SyncError) {
+        let isDue = looks.state.withLock { state in
+            guard !isNew, let notedAt = state.notedAt, notedAt <= now,
+                now < notedAt.advanced(by: Self.noteSeconds)
+            else {
+                state.notedAt = now
+                return true
+            }
+            return false
+        }
+        guard isDue else { return }
+        let batch = Batch(source: id, fetchedAt: now)
+        _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+    }
+
+    // MARK: - The folder
+
+    private func look() throws(SyncError) -> [String: Look] {
+        do {
+            for place in [folder, done, refused] {
+                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            }
+            var seen: [String: Look] = [:]
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+                guard !name.hasPrefix("."), !Self.unfinished.contains(where: name.hasSuffix) else { continue }
+                if let look = look(at: name) { seen[name] = look }
+            }
+            return seen
+        } catch {
+            throw SyncError(
+                kind: .transient, code: "inbox",
+                message: "the folder \(folder.path) can't be used: \(error.localizedDescription)", isReachable: false)
+        }
+    }
+
+    /// nil for what is no regular file, or gone.
+    private func look(at name: String) -> Look? {
+        let path = folder.appending(path: name).path
+        // A file that goes between the listing and here is as good as never seen.
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            attributes[.type] as? FileAttributeType == .typeRegular, let bytes = attributes[.size] as? Int,
+            let modified = attributes[.modificationDate] as? Date
+        else { return nil }
+        return Look(bytes: bytes, modified: modified)
+    }
+
+    private var done: URL { folder.appending(path: "done") }
+    private var refused: URL { folder.appending(path: "refused") }
+
+    // MARK: - One file
+
+    private func take(_ name: String, _ before: Look, _ outcome: inout SyncOutcome) async throws(SyncError) {
+        let result: (isRefused: Bool, report: String?)
+        do {
+            let summary = try await importer.take(folder.appending(path: name).path)
+            // Written to while it was read: it isn't complete after all, and is read again when it is.
+            guard look(at: name) == before else { return }
+            count(summary, &outcome)
+            let taken = summary.observationCount + summary.pilotReportCount + summary.areaCount
+            let isRefused = taken == 0 && summary.refusedCount > 0
+            result = (isRefused, summary.refusedCount > 0 ? summary.description : nil)
+        } catch let error as ImportFileError {
+            result = (true, error.description)
+        } catch let error as SimulatedDataError {
+            result = (true, error.description)
+        } catch {
+            if Task.isCancelled { throw .cancelled }
+            throw SyncError(kind: .store, code: "store", message: "\(error)", isReachable: nil)
+        }
+        if result.isRefused { outcome.skipped["file refused", default: 0] += 1 }
+        do { try put(name, into: result.isRefused ? refused : done, report: result.report) } catch {
+            throw SyncError(
+                kind: .transient, code: "inbox",
+                message: "\(name) can't be moved out of the inbox: \(error.localizedDescription)", isReachable: true)
+        }
+        looks.state.withLock { $0.files[name] = nil }
+    }
+
+    private func count(_ summary: ImportSummary, _ outcome: inout SyncOutcome) {
+        let taken = summary.observationCount + summary.pilotReportCount + summary.areaCount
+        outcome.accepted += max(0, taken - summary.duplicates)
+        outcome.duplicates += summary.duplicates
+        for (code, refusal) in summary.refusals { outcome.skipped[code, default: 0] += refusal.count }
+        outcome.skipped.merge(summary.skippedAreas, uniquingKeysWith: +)
+    }
+
+    /// Moves a file under a name that is free there, the report beside it first.
+    private func put(_ name: String, into place: URL, report: String?) throws {
+        let file = URL(filePath: name)
+        let ending = file.pathExtension.isEmpty ? "" : ".\(file.pathExtension)"
+        let stem = file.deletingPathExtension().lastPathComponent
+        var target = place.appending(path: name)
+        var number = 2
+        while FileManager.default.fileExists(atPath: target.path) {
+            target = place.appending(path: "\(stem)-\(number)\(ending)")
+            number += 1
+        }
+        if let report {
+            let beside = target.appendingPathExtension("reason.txt")
+            try Data((report + "\n").utf8).write(to: beside, options: .atomic)
+        }
+        try FileManager.default.moveItem(at: folder.appending(path: name), to: target)
+    }
+}

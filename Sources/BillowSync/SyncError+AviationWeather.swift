@@ -1,0 +1,27 @@
+import AviationWeather
+
+extension SyncError {
+    init(_ error: AviationWeatherError) {
+        let (kind, code, isReachable): (Kind, String, Bool?) =
+            switch error {
+            case .invalidRequest: (.refused, "query-refused", true)
+            case .forbidden: (.refused, "disabled", true)
+            case .rateLimited: (.transient, "rate-limited", true)
+            case .server: (.transient, "upstream-error", true)
+            case .unexpectedStatus: (.transient, "unexpected-status", true)
+            case .truncated, .empty, .unreadable: (.transient, "unreadable", true)
+            case .tooLarge: (.transient, "too-large", true)
+            case .timeout: (.transient, "timeout", false)
+            case .unreachable: (.transient, "unreachable", false)
+            case .cancelled: (.cancelled, "cancelled", nil)
+            case .invalidQuery: (.refused, "query-invalid", nil)
+            case .invalidConfiguration: (.refused, "configuration-invalid", nil)
+            }
+        self.init(
+            kind: kind, code: code, message: error.description, isReachable: isReachable,
+            retryAfterSeconds: error.retryAfterSeconds)
+    }
+
+    /// Whether the service's other products may well be had.
+    var isAboutOneProduct: Bool { ["query-refused", "unreadable", "too-large"].contains(code) }
+}

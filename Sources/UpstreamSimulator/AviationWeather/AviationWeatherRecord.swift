@@ -1,0 +1,130 @@
+import Foundation
+
+/// The products of the Aviation Weather Center that are simulated. The raw value is the path's last part.
+enum AviationWeatherProduct: String, CaseIterable, Sendable {
+    case pilotReports = "pirep"
+    case sigmets = "airsigmet"
+    case internationalSigmets = "isigmet"
+    case gairmets = "gairmet"
+}
+
+/// One record as `format=json` gives it, from which the GeoJSON form is made: other names, other times, no absent keys.
+///
+/// Source: facts/aviationweather.md, "JSON and GeoJSON use different names"
+struct AviationWeatherRecord: Sendable {
+    var members: [String: JSONValue]
+
+    subscript(_ name: String) -> JSONValue? { members[name] }
+
+    /// Unix seconds of a time in either form.
+    func time(_ name: String) -> Int? {
+        switch members[name] {
+        case .number(let seconds): Int(exactly: seconds.rounded(.down))
+        case .string(let text): Self.seconds(text)
+        default: nil
+        }
+    }
+
+    /// When the record was new: the last of all times but those that say until when it holds.
+    var newest: Int? {
+        ["obsTime", "receiptTime", "creationTime", "validTimeFrom", "issueTime", "validTime"].compactMap(time).max()
+    }
+
+    /// With all its times moved.
+    func moved(by seconds: Int) -> AviationWeatherRecord {
+        var moved = self
+        for name in Self.times {
+            guard let time = time(name) else { continue }
+            moved.members[name] = Self.value(time + seconds, like: members[name])
+        }
+        return moved
+    }
+
+    // MARK: GeoJSON
+
+    /// Names that differ between the forms of aircraft reports, JSON's first.
+    private static let names = [("fltLvl", "fltlvl"), ("fltLvlType", "fltlvlType"), ("pirepType", "airepType")]
+    private static let times = [
+        "obsTime", "receiptTime", "creationTime", "validTimeFrom", "validTimeTo", "issueTime", "expireTime", "validTime",
+    ]
+
+    /// The Feature of this record.
+    var feature: JSONValue {
+        var properties = members.filter { name, value in
+            switch value {
+            case .null, .string(""): false
+            default: !["lat", "lon", "coords"].contains(name)
+            }
+        }
+        for (json, geojson) in Self.names {
+            if let value = properties.removeValue(forKey: json) { properties[geojson] = value }
+        }
+        for name in Self.times {
+            guard properties[name] != nil, let time = time(name) else { continue }
+            properties[name] = .string(Self.text(time))
+        }
+        return .object(["type": .string("Feature"), "geometry": geometry, "properties": .object(properties)])
+    }
+
+    private var geometry: JSONValue {
+        guard let corners = members["coords"]?.array else {
+            return .object([
+                "type": .string("Point"), "coordinates": .array([members["lon"] ?? .null, members["lat"] ?? .null]),
+            ])
+        }
+        let places = corners.map { JSONValue.array([$0["lon"] ?? .null, $0["lat"] ?? .null]) }
+        return members["geom"]?.string == "LINE"
+            ? .object(["type": .string("LineString"), "coordinates": .array(places)])
+            : .object(["type": .string("Polygon"), "coordinates": .array([.array(places)])])
+    }
+
+    /// The record of an aircraft report's Feature; nil for another shape.
+    init?(pilotReport feature: JSONValue) {
+        guard case .object(var members) = feature["properties"], let place = feature["geometry"]?["coordinates"]?.array,
+            place.count >= 2
+        else { return nil }
+        for (json, geojson) in Self.names {
+            if let value = members.removeValue(forKey: geojson) { members[json] = value }
+        }
+        members["lon"] = place[0]
+        members["lat"] = place[1]
+        self.init(members: members)
+        if let time = time("obsTime") { self.members["obsTime"] = .number(Double(time)) }
+    }
+
+    init(members: [String: JSONValue]) { self.members = members }
+
+    // MARK: Times
+
+    private static func value(_ seconds: Int, like value: JSONValue?) -> JSONValue {
+        if case .string = value { .string(text(seconds)) } else { .number(Double(seconds)) }
+    }
+
+    /// As the service writes it, `2026-07-21T19:49:25.000Z`.
+    static func text(_ seconds: Int) -> String {
+        Date(timeIntervalSince1970: TimeInterval(seconds))
+            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    private static func seconds(_ text: String) -> Int? {
+        // One style for each of the two ways to write it; a failure just means the other one.
+        let date =
+            (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+            ?? (try? Date(text, strategy: Date.ISO8601FormatStyle()))
+        return date.map { Int($0.timeIntervalSince1970.rounded(.down)) }
+    }
+}
+
+extension JSONValue: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let values): try container.encode(values)
+        case .object(let members): try container.encode(members)
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import Foundation
+import Geometry
+import Synchronization
+
+/// The simulated world as the Aviation Weather Center would see it: what some flights report, and warnings around its
+/// bodies of turbulent air, which drift along with them. A pure function of world and time.
+final class AviationWeatherWorld: Sendable {
+    private let world: World
+    /// The reports up to the slot last asked for, which take a while to make.
+    private let lastReports = Mutex<(slot: Int, records: [AviationWeatherRecord])?>(nil)
+
+    /// Reports are made at multiples of this. Seconds.
+    private static let reportSlotSeconds = 300
+    /// One in so many flights reports in each of them.
+    private static let flightsPerReport = 8
+    /// How far back reports reach, at most. Seconds.
+    private static let reportSeconds = 12 * 3_600
+    /// The contiguous US and its waters.
+    private static let conus = (west: -128.0, south: 22.0, east: -62.0, north: 52.0)
+    private static let offices = ["KSFO", "KSLC", "KCHI", "KDFW", "KBOS", "KMIA"]
+    /// Series of domestic SIGMETs that are not convective.
+    ///
+    /// Source: NWS Instruction 10-811: NOVEMBER to YANKEE, without SIERRA and TANGO
+    private static let seriesNames = [
+        "NOVEMBER", "OSCAR", "PAPA", "QUEBEC", "ROMEO", "UNIFORM", "VICTOR", "WHISKEY", "XRAY", "YANKEE",
+    ]
+
+    init(world: World) { self.world = world }
+
+    // MARK: Aircraft reports
+
+    /// All of the last hours, newest last.
+    func pilotReports(at now: Int) -> [AviationWeatherRecord] {
+        let slot = now / Self.reportSlotSeconds
+        return lastReports.withLock { last in
+            if let last, last.slot == slot { return last.records }
+            let records = reports(lastSlot: slot)
+            last = (slot, records)
+            return records
+        }
+    }
+
+    private func reports(lastSlot: Int) -> [AviationWeatherRecord] {
+        let step = Self.reportSlotSeconds
+        let firstSlot = lastSlot - Self.reportSeconds / step
+        let flights = ((firstSlot * step - Flight.longestDuration) / 60...lastSlot * step / 60)
+            .flatMap { world.departures(minute: $0) }
+        return (firstSlot...lastSlot).flatMap { slot -> [AviationWeatherRecord] in
+            let time = slot * step
+            let air = Air(patches(at: time).map { $0.patch.now(time) })
+            return flights.compactMap { flight in
+                guard (flight.id + slot) % Self.flightsPerReport == 0, flight.departure <= time, flight.arrival >= time,
+                    let report = world.report(of: flight, at: time, in: air), let state = flight.state(at: time)
+                else { return nil }
+                return record(flight, report, state.place)
+            }
+        }
+    }
+
+    private func record(_ flight: Flight, _ report: Report, _ place: LonLat) -> AviationWeatherRecord {
+        let level = report.key & 63
+        let isAirep = flight.id % 4 == 0
+        // Every fifth says nothing about turbulence, which is not smooth air.
+        let word: String? = flight.id % 5 == 0 ? nil : Self.intensity(edr: Double(report.edr) / 10_000)
+        let name = isAirep ? "BLW\(100 + flight.id % 900)" : ["B738", "A320", "E75L", "B77W"][flight.id / 8 % 4]
+        let clock = Self.clock(report.observedAt)
+        let text =
+            "\(isAirep ? "ARP" : "KWBC UA") \(name) /TM \(clock) /FL\(level)0"
+            + (word.map { " /TB \($0)" } ?? "") + " /RM SIMULATED \(flight.id)"
+        return AviationWeatherRecord(members: [
+            "receiptTime": .string(AviationWeatherRecord.text(report.changedAt)),
+            "obsTime": .number(Double(report.observedAt)), "qcField": .number(0), "icaoId": .string("KWBC"),
+            "acType": .string(name), "lat": Self.number(place.latitude), "lon": Self.number(place.longitude),
+            "fltLvl": .number(Double(level) * 10), "fltLvlType": .string("OTHER"), "clouds": .null,
+            "tbBas1": .null, "tbTop1": .null, "tbInt1": .string(word ?? ""), "tbType1": .string(""),
+            "tbFreq1": .string(""), "pirepType": .string(isAirep ? "AIREP" : "PIREP"), "rawOb": .string(text),
+        ])
+    }
+
+    private static func intensity(edr: Double) -> String {
+        switch edr {
+        case ..<0.1: "NEG"
+        case ..<0.15: "LGT"
+        case ..<0.2: "LGT-MOD"
+        case ..<0.45: "MOD"
+        default: "SEV"
+        }
+    }
+
+    // MARK: Warnings
+
+    /// A body of turbulent air that is alive at a time.
+    private struct Body {
+        /// The same for as long as it lives.
+        let number: Int
+        let isJet: Bool
+        let patch: Patch
+    }
+
+    private func patches(at time: Int) -> [Body] {
+        let slots = (time - World.longestPatch) / World.slotSeconds...time / World.slotSeconds
+        return slots.flatMap { slot in
+            world.patches(slot: slot).enumerated().map { place, patch in
+                Body(number: slot % 100_000 * 16 + place, isJet: patch.isJet, patch: patch)
+            }
+        }.filter { $0.patch.isAlive(at: time) }
+    }
+
+    /// The bodies worth a warning, the strongest first.
+    private func warned(at time: Int, edr: Double, inside: Bool) -> [(body: Body, now: Patch.Now)] {
+        patches(at: time).map { ($0, $0.patch.now(time)) }
+            .filter { body, now in
+                let area = Self.conus
+                let isInside =
+                    now.longitude > area.west && now.longitude < area.east && now.latitude > area.south
+                    && now.latitude < area.north
+                return now.strength >= edr && isInside == inside
+            }
+            .sorted { ($0.1.strength, $0.0.number) > ($1.1.strength, $1.0.number) }
+    }
+
+    /// The picture of an hour: the last issue before `now`, and its forecast of so many hours later.
+    func gairmets(forecastHour: Int, at now: Int) -> [AviationWeatherRecord] {
+        // Issued for 03, 09, 15 and 21 UTC, a quarter of an hour before.
+        let issueFor = (now + 900 - 3 * 3_600) / 21_600 * 21_600 + 3 * 3_600
+        let valid = issueFor + forecastHour * 3_600
+        let strong = warned(at: valid, edr: 0.16, inside: true)
+        let high = strong.filter(\.body.isJet).prefix(6).map { body, now in
+            gairmet(body, now, "TURB-HI", (now.altitudeFeet - 1 / now.inverseDepth, now.altitudeFeet + 1 / now.inverseDepth))
+        }
+        let low = strong.filter { !$0.body.isJet }.prefix(3).map { body, now in
+            gairmet(body, now, "TURB-LO", (0, 12_000))
+        }
+        let shear = strong.suffix(1).map { body, now in gairmet(body, now, "LLWS", nil) }
+        let freezing = strong.prefix(1).map { body, now in gairmet(body, now, "FZLVL", nil) }
+        return (high + low + shear + freezing).map { record in
+            var record = record
+            record.members["forecastHour"] = .number(Double(forecastHour))
+            record.members["validTime"] = .string(AviationWeatherRecord.text(valid))
+            record.members["issueTime"] = .number(Double(issueFor - 900))
+            record.members["receiptTime"] = .number(Double(issueFor - 1_500))
+            record.members["expireTime"] = .number(Double(issueFor + 21_600))
+            return record
+        }
+    }
+
+    private func gairmet(
+        _ body: Body, _ now: Patch.Now, _ hazard: String, _ band: (base: Double, top: Double)?
+    ) -> AviationWeatherRecord {
+        func level(_ feet: Double?) -> JSONValue {
+            guard let feet else { return .null }
+            return .string(feet < 1_000 ? "SFC" : String(format: "%03d", Int(feet / 1_000) * 10))
+        }
+        let isLine = hazard == "FZLVL"
+        return AviationWeatherRecord(members: [
+            "tag": .string("\(body.number % 10_000)C"), "hazard": .string(hazard),
+            "geometryType": .string(isLine ? "LINE" : "AREA"), "geom": .string(isLine ? "LINE" : "AREA"),
+            "severity": hazard.hasPrefix("TURB") ? .string("MOD") : .null, "due_to": .string("SIMULATED"),
+            "status": .string("NRML"), "base": level(band?.base), "top": level(band?.top),
+            "level": isLine ? .string("160") : .null, "product": .string(isLine ? "ZULU" : "TANGO"),
+            "coords": .array(
+                outline(now).map { place in
+                    // The service writes these as texts.
+                    .object([
+                        "lat": .string(String(format: "%.2f", place.latitude)),
+                        "lon": .string(String(format: "%.2f", place.longitude)),
+                    ])
+                }),
+        ])
+    }
+
+    /// Every strong body has a SIGMET for each four hours of its life; it stands under two offices.
+    func sigmets(at now: Int) -> [AviationWeatherRecord] {
+        let from = now / 14_400 * 14_400
+        var names = Set<String>()
+        return warned(at: from, edr: 0.3, inside: true).flatMap { body, patch -> [AviationWeatherRecord] in
+            // A body keeps its name for life; a weaker one of the same name goes without.
+            let name = Self.seriesNames[body.number % Self.seriesNames.count]
+            guard names.insert(name).inserted else { return [] }
+            let issue = (from - body.patch.birth) / 14_400 + 1
+            let low = Self.feet(patch.altitudeFeet - 1 / patch.inverseDepth)
+            let high = Self.feet(patch.altitudeFeet + 1 / patch.inverseDepth)
+            return (0..<2).map { place in
+                let office = Self.offices[(body.number + place) % Self.offices.count]
+                let text =
+                    "WSUS0\(place + 1) KKCI \(Self.day(from))\n\(office.dropFirst())\(name.prefix(1)) WS \(Self.day(from))\n"
+                    + "SIGMET \(name) \(issue) VALID UNTIL \(Self.day(from + 14_400))\nSIGMET\n"
+                    + "OCNL SEV TURB BTN FL\(Self.level(low)) AND FL\(Self.level(high)). SIMULATED."
+                return AviationWeatherRecord(members: [
+                    "icaoId": .string(office), "alphaChar": .string(String(name.prefix(1))),
+                    "seriesId": .string("\(name) \(issue)"), "receiptTime": .string(AviationWeatherRecord.text(from)),
+                    "creationTime": .string(AviationWeatherRecord.text(from)), "validTimeFrom": .number(Double(from)),
+                    "validTimeTo": .number(Double(from + 14_400)), "airSigmetType": .string("SIGMET"),
+                    "hazard": .string(body.isJet ? "TURB" : "CONVECTIVE"), "altitudeLow1": .number(low),
+                    "altitudeLow2": .null, "altitudeHi1": .null, "altitudeHi2": .number(high), "movementDir": .null,
+                    "movementSpd": .null, "severity": .number(5), "rawAirSigmet": .string(text),
+                    "coords": .array(outline(patch).map(Self.corner)),
+                ])
+            }
+        }
+    }
+
+    /// The strongest bodies beyond, the world over and across the antimeridian.
+    func internationalSigmets(at now: Int) -> [AviationWeatherRecord] {
+        let from = now / 14_400 * 14_400
+        return warned(at: from, edr: 0.35, inside: false).prefix(20).map { body, patch in
+            let low = Self.feet(patch.altitudeFeet - 1 / patch.inverseDepth)
+            let high = Self.feet(patch.altitudeFeet + 1 / patch.inverseDepth)
+            let series = "\(body.number % 100)"
+            let text =
+                "WSZZ21 ZZZZ \(Self.day(from))\nZZZZ SIGMET \(series) VALID \(Self.day(from))/\(Self.day(from + 14_400)) ZZZZ-\n"
+                + "ZZZZ SIMULATED FIR SEV TURB FL\(Self.level(low))/\(Self.level(high)) NC="
+            return AviationWeatherRecord(members: [
+                "icaoId": .string("ZZZZ"), "firId": .string("ZZZZ"), "firName": .string("ZZZZ SIMULATED"),
+                "receiptTime": .string(AviationWeatherRecord.text(from)), "validTimeFrom": .number(Double(from)),
+                "validTimeTo": .number(Double(from + 14_400)), "seriesId": .string(series),
+                "hazard": .string(body.isJet ? "TURB" : "TS"), "qualifier": .string(body.isJet ? "SEV" : "EMBD"),
+                "base": .number(low), "top": .number(high), "geom": .string("AREA"), "dir": .string("-"),
+                "spd": .string("0"), "chng": .string("NC"), "rawSigmet": .string(text),
+                "coords": .array(outline(patch).map(Self.corner)),
+            ])
+        }
+    }
+
+    // MARK: Shapes and words
+
+    /// Twelve corners around a body, closed, longitudes −180…180.
+    private func outline(_ now: Patch.Now) -> [(longitude: Double, latitude: Double)] {
+        (0...12).map { corner in
+            let angle = Double(corner % 12) * .pi / 6
+            let along = cos(angle) / now.inverseAlong
+            let across = sin(angle) / now.inverseAcross
+            let east = along * now.cosTilt - across * now.sinTilt
+            let north = along * now.sinTilt + across * now.cosTilt
+            return (
+                LonLat.wrap(now.longitude + east / now.kmPerDegreeLongitude),
+                min(89, max(-89, now.latitude + north / Patch.Now.kmPerDegree))
+            )
+        }
+    }
+
+    private static func corner(_ place: (longitude: Double, latitude: Double)) -> JSONValue {
+        .object(["lat": number(place.latitude), "lon": number(place.longitude)])
+    }
+
+    /// Three decimals, as the service gives.
+    private static func number(_ value: Double) -> JSONValue { .number((value * 1_000).rounded() / 1_000) }
+
+    /// Whole thousands.
+    private static func feet(_ value: Double) -> Double { max(0, (value / 1_000).rounded()) * 1_000 }
+
+    private static func level(_ feet: Double) -> String { String(format: "%03d", Int(feet / 100)) }
+
+    /// `HHMM`.
+    private static func clock(_ seconds: Int) -> String {
+        String(format: "%02d%02d", seconds / 3_600 % 24, seconds / 60 % 60)
+    }
+
+    /// `DDHHMM`.
+    private static func day(_ seconds: Int) -> String {
+        AviationWeatherRecord.text(seconds).dropFirst(8).prefix(2) + clock(seconds)
+    }
+}
