@@ -140,7 +140,8 @@ import Turbulence
         let source = try Self.text("Sources/billow/Billow.swift")
         let list = try #require(source.firstMatch(of: /subcommands: \[([^\]]*)\]/)).1
         let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-        #expect(Set(names) == ["serve.self", "sync.self", "import.self", "export.self", "simulate.self", "keys.self"])
+        #expect(Set(names) == ["serve.self", "sync.self", "import.self", "export.self", "simulate.self", "keys.self",
+                    "openskycommand.self"])
     }
 
     @Test("Every fault of the simulator is named")

@@ -44,6 +44,8 @@ struct OpenSkyOptions: ParsableArguments {
                 throw error
             }
             try await httpClient.shutdown()
+            // Who reads only the first lines, as `head` does, ends the program as any other.
+            signal(SIGPIPE, SIG_DFL)
             let out = FileHandle.standardOutput
             do { try out.write(contentsOf: Data(try format.text(answer.records))) } catch let failure as Failure {
                 throw failure
