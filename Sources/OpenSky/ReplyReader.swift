@@ -310,9 +310,12 @@ struct ReplyReader {
         value.double.flatMap { range.contains($0) ? $0 : nil }
     }
 
-    /// 360 is north too.
+    /// 360 is north too, and some send degrees to the left as negative ones.
     private static func heading(_ value: JSONScanner.Value) -> Double? {
-        number(value, in: 0...360).map { $0 == 360 ? 0 : $0 }
+        number(value, in: -180...360).map { degrees in
+            let turned = degrees < 0 ? degrees + 360 : degrees
+            return turned == 360 ? 0 : turned
+        }
     }
 
     private static func trimmed(_ text: String?) -> String? {

@@ -131,7 +131,7 @@ struct AreaAndTrafficTests {
             let led = try await world.json("/collections/traffic/items?deadReckoning=true")
             guard case .array(let place)? = led.features.first?["geometry"]?["coordinates"],
                 case .number(let longitude)? = place.first, case .number(let latitude)? = place.last
-            else { throw Missing() }
+            else { throw Missing(description: "no coordinates") }
             // 451.5 kt westward for two minutes: 15 nautical miles at 50° N.
             #expect(abs(longitude - 9.61) < 0.01 && abs(latitude - 50) < 0.01)
             #expect(led.features.first?.property("observedAt") == .text("2026-11-21T11:58:00Z"))
@@ -160,7 +160,7 @@ struct AreaAndTrafficTests {
             #expect(line.property("callsign") == .text("DLH4AB"))
             let split = try await world.json("/collections/tracks/items/bbbbbb")
             #expect(split["geometry"]?["type"] == .text("MultiLineString"))
-            guard case .array(let times)? = split["properties"]?["times"] else { throw Missing() }
+            guard case .array(let times)? = split["properties"]?["times"] else { throw Missing(description: "no coordinates") }
             #expect(times.count == 4 && times[1] == times[2])
 
             #expect(try await world.ids("/collections/tracks/items?bbox=10.5,40,12,60") == ["aaaaaa"])

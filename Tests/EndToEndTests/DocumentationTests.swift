@@ -77,7 +77,8 @@ import Turbulence
             server: {zzz: 1}
             severityThresholds: {zzz: 1}
             timeline: {zzz: 1, update: {zzz: 1}}
-            sources: [{zzz: 1, query: {zzz: 1}, limits: {zzz: 1}, wire: {zzz: 1}}]
+            sources: [{zzz: 1, query: {zzz: 1}, limits: {zzz: 1}, wire: {zzz: 1}},
+              {zzz: 1, kind: opensky}]
             """
         let error = try #require(throws: SettingsError.self) {
             try Settings.read(yaml: wrong, file: "", environment: [:], overrides: SettingsOverrides())
@@ -85,7 +86,7 @@ import Turbulence
         var known: Set<String> = []
         for problem in error.problems {
             guard let match = problem.wholeMatch(of: /(.*?)\.?zzz is not a setting; known here: (.*)/) else { continue }
-            let prefix = match.1.replacing("[0]", with: "[]")
+            let prefix = match.1.replacing(/\[\d+\]/, with: "[]")
             for key in match.2.split(separator: ", ") {
                 known.insert(prefix.isEmpty ? String(key) : "\(prefix).\(key)")
             }
@@ -131,6 +132,18 @@ import Turbulence
             try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow \(name)") },
             "no row for billow \(name)")
         for flag in try Self.flags(of: name) { #expect(row.contains("--\(flag)"), "--\(flag) of billow \(name)") }
+    }
+
+    @Test("Every flag of billow opensky is there")
+    func openSky() throws {
+        let row = try #require(
+            try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow opensky") })
+        let flags = try Self.flags(of: "openSkyCommand")
+        #expect(flags.count > 8)
+        for flag in flags { #expect(row.contains("--\(flag)"), "--\(flag)") }
+        for service in ["states", "own", "flights", "aircraft", "arrivals", "departures", "track"] {
+            #expect(row.contains(service))
+        }
     }
 
     @Test("There is no other command")

@@ -84,6 +84,14 @@ struct ReplyTests {
         #expect(vector.trackDegrees == 0 && vector.longitude == -180 && vector.isOnGround)
     }
 
+    /// As a real snapshot has them.
+    @Test(arguments: [("-109.4", 250.6), ("-0.0", 0), ("-180", 180), ("359.99", 359.99)])
+    func aTrackToTheLeftIsBroughtTo0To360(text: String, degrees: Double) throws {
+        let row = #"["3c6444","","",1,1700000001,8,50,0,false,1,\#(text)]"#
+        let vector = try #require(try states(#"{"time":1700000001,"states":[\#(row)]}"#).vectors.first)
+        #expect(abs((vector.trackDegrees ?? -1) - degrees) < 1e-9)
+    }
+
     @Test func noStatesIsEmptyAndNotAFailure() throws {
         for text in [#"{"states":null,"time":1700000001}"#, #"{"time":1700000001,"states":[]}"#] {
             let answer = try states(text)

@@ -17,7 +17,9 @@ struct SampleTests {
     @Test func aGlobalSnapshotLosesNothing() async throws {
         try await withRig(replay: try Replay(folder: Samples.folder)) { rig in
             let answer = try await rig.client.states()
-            #expect(answer.vectors.count == 9_810 && answer.counts.skipped.isEmpty && answer.counts.droppedValues == 0)
+            #expect(answer.vectors.count == 9_810 && answer.counts.skipped.isEmpty)
+            // One says that it flies 2,443 m/s. Seven have negative tracks, which are brought to 0 ..< 360.
+            #expect(answer.counts.droppedValues == 1)
             #expect(answer.time == date(testTime))
             // As facts/opensky.md has measured them.
             #expect(answer.vectors.count { $0.longitude == nil } == 126)

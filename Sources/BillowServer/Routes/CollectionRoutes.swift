@@ -117,7 +117,8 @@ struct CollectionRoutes: Sendable {
         let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
-        let age = ageRule.age(of: snapshot, filter: query.filter)
+        let age = ageRule.age(
+            of: snapshot, filter: query.filter, isTraffic: query.collection.isTraffic)
         var writer = FeatureWriter(
             collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, age: age))
         writer.begin()
@@ -158,7 +159,8 @@ struct CollectionRoutes: Sendable {
         try reader.requireJSON("geojson")
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
-        let age = ageRule.age(of: snapshot, filter: query.filter)
+        let age = ageRule.age(
+            of: snapshot, filter: query.filter, isTraffic: query.collection.isTraffic)
         let id = parameters.text("feature")
         var writer = FeatureWriter(collection, as: .geojsonl)
         guard try await features.write(id: id, query, in: snapshot, to: &writer) else {

@@ -117,10 +117,11 @@ struct Export: AsyncParsableCommand {
         let query = try FeatureQuery(
             parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
         let rule = AgeRule(
-            staleAfterSeconds: settings.staleAfterSeconds, configured: Set(settings.sources.map(\.id)))
+            staleAfterSeconds: settings.staleAfterSeconds, configured: Set(settings.sources.map(\.id)),
+            trafficSources: settings.trafficSources)
         let export = FeatureExport(
             features: FeatureSource(frames: frames, store: store), query: query, format: format, snapshot: snapshot,
-            age: rule.age(of: snapshot, filter: query.filter))
+            age: rule.age(of: snapshot, filter: query.filter, isTraffic: collection.isTraffic))
         let sink = try OutputFile(output)
         let count: Int
         do {

@@ -83,7 +83,10 @@ private struct Server {
             BillowApplication.Configuration(
                 host: settings.server.host, port: settings.server.port, publicURL: settings.server.publicURL,
                 publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
-                ageRule: AgeRule(staleAfterSeconds: settings.staleAfterSeconds, configured: configured),
+                ageRule: AgeRule(
+                    staleAfterSeconds: settings.staleAfterSeconds, configured: configured,
+                    trafficSources: simulator == nil
+                        ? settings.trafficSources : settings.trafficSources.union([.simulatedTraffic])),
                 severityTable: settings.severityTable,
                 paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
                 anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated,

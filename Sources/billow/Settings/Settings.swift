@@ -61,6 +61,11 @@ struct Settings: Sendable {
         var spacingSeconds: Int
     }
 
+    /// The sources that give nothing but where aircraft are.
+    var trafficSources: Set<SourceID> {
+        Set(sources.filter { if case .openSky = $0.kind { true } else { false } }.map(\.id))
+    }
+
     struct OpenSkySettings: Sendable {
         var configuration: OpenSkyConfiguration
         /// Empty is the world.
