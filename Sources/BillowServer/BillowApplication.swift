@@ -1,6 +1,7 @@
 public import BillowRaster
 public import BillowStore
 public import BillowSync
+import BillowExchange
 import HTTPTypes
 public import Hummingbird
 public import Logging
@@ -55,7 +56,8 @@ public struct BillowApplication: Sendable {
     private let gate: Gate
     private let styles: StyleLibrary
     private let states: SourceStates
-    private let tiles: TileService
+    let tiles: TileService
+    let hot = HotTiles()
     let readiness = Readiness()
     private let now: @Sendable () -> Instant
     private let logger: Logger
@@ -94,7 +96,7 @@ public struct BillowApplication: Sendable {
         let reading = router.needing(.read, gate)
         TileRoutes(
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
-            publicURL: configuration.publicURL
+            publicURL: configuration.publicURL, hot: hot
         ).add(to: reading)
         TimelineRoutes(
             frames: frames,
@@ -117,6 +119,16 @@ public struct BillowApplication: Sendable {
         return router
     }
 
+    var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, hot: hot) }
+
+    /// Sources that are neither fetched nor sent in were imported: what they have is kept.
+    var retention: Retention {
+        let fetched = configuration.ageRule.configured.union([.ingest])
+        return Retention(
+            store: store, retentionSeconds: configuration.retentionSeconds,
+            keeps: { $0.fetchedAt == nil && !fetched.contains($0.id) }, now: now, logger: logger)
+    }
+
     /// Of the viewer's files that Hummingbird has no type for.
     private static let mediaTypes = [
         "geojson": MediaType(type: .application, subType: "geo+json"),
@@ -133,7 +145,7 @@ public struct BillowApplication: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
-        return [publisher, application, Drain(readiness: readiness)]
+        return [publisher, prerenderer, retention, application, Drain(readiness: readiness)]
     }
 }
 

@@ -1,3 +1,5 @@
+internal import Turbulence
+
 /// Every query on the log. A test asks SQLite for the plan of each and refuses a scan.
 enum Query {
     static let head = "SELECT version FROM head WHERE id = 1"
@@ -186,6 +188,33 @@ enum Query {
     static let newestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 1"
     static let positionsSince = "\(positions) WHERE since > ?"
 
+    // MARK: Pruning
+
+    static let prunable = "SELECT key, source FROM observation WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
+    static let pruneSeconds = "DELETE FROM observation WHERE key >= ? AND key < ?"
+    static let pruneReports = "DELETE FROM pilotReport WHERE source = ? AND observedAt < ?"
+    static let pruneAreas = "DELETE FROM area WHERE source = ? AND validTo <= ?"
+    static let pruneBucket = "DELETE FROM position WHERE bucket = ?"
+
+    /// Forgets the steps of a kind between two, where nothing is left that was observed in them.
+    static func pruneSteps(of kind: ObservedKind) -> String {
+        let left =
+            switch kind {
+            case .observations: "observation WHERE key >= (step * 10 - 9) << 30 AND key < (step * 10 + 1) << 30"
+            case .reports: "pilotReport WHERE observedAt BETWEEN step * 10 - 9 AND step * 10"
+            case .positions:
+                "position WHERE bucket BETWEEN (step * 10 - 9) / 180 AND step * 10 / 180 "
+                    + "AND observedAt BETWEEN step * 10 - 9 AND step * 10"
+            }
+        return """
+            DELETE FROM changedStep WHERE kind = \(kind.rawValue) AND step >= ? AND step < ?
+                AND NOT EXISTS (SELECT 1 FROM \(left))
+            """
+    }
+
+    private static let allOfPruning =
+        [prunable, pruneSeconds, pruneReports, pruneAreas, pruneBucket] + ObservedKind.allCases.map(pruneSteps)
+
     private static let allOfChanges =
         [
             noteRules, rules, noteChangedStep, changedSteps, lastChangedStep, changedAreas, lastChangedArea,
@@ -221,5 +250,5 @@ enum Query {
             openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
             closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
-        ] + besideTheLog + allOfChanges
+        ] + besideTheLog + allOfChanges + allOfPruning
 }

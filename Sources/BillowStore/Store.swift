@@ -66,6 +66,10 @@ public protocol Store: Sendable {
     /// The last version that changed something; zero where none did.
     func lastChange(of data: SeenData) async throws(StoreError) -> Version
 
+    /// Deletes what is old, a little at a time, so that other writers never wait for long. It raises no version: who asks for
+    /// what is deleted is refused by its time.
+    func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned
+
     /// Whether a version changed something.
     func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool
 

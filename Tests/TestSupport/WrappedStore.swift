@@ -53,6 +53,7 @@ extension WrappedStore {
     public func lastChange(of data: SeenData) async throws(StoreError) -> Version {
         try await store.lastChange(of: data)
     }
+    public func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned { try await store.prune(pruning) }
     public func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool {
         try await store.hasChange(of: data, at: version)
     }

@@ -14,6 +14,7 @@ struct TileRoutes: Sendable {
     let styles: StyleLibrary
     let ageRule: AgeRule
     let publicURL: String?
+    let hot: HotTiles
 
     static let layers = ["hexagons"]
     /// The parameters of a tile; others are ignored, and passed on to no address.
@@ -72,10 +73,11 @@ struct TileRoutes: Sendable {
             headers[.cacheControl] = "public, max-age=31536000, immutable"
         }
         let known = EntityTags(request.headers[.ifNoneMatch])
-        let tile = try await tiles.tile(
-            TileService.Request(coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style),
-            in: drawn
-        ) { known.match($0) }
+        let wanted = TileService.Request(
+            coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style)
+        hot.note(
+            wanted, isLatest: time == .latest, publication: snapshot.publication, now: snapshot.publication.asOf)
+        let tile = try await tiles.tile(wanted, in: drawn) { known.match($0) }
         headers[.eTag] = "\"\(tile.entityTag)\""
         if known.match(tile.entityTag) { return Response(status: .notModified, headers: headers) }
         headers[.contentType] = "image/png"

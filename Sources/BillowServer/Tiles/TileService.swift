@@ -15,7 +15,7 @@ public final class TileService: Sendable {
     }
 
     /// What a tile is asked for.
-    struct Request: Sendable {
+    struct Request: Sendable, Hashable {
         var coord: TileCoord
         var scale: TileScale
         var instant: Instant

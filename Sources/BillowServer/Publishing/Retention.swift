@@ -1,0 +1,62 @@
+public import BillowStore
+public import Logging
+public import ServiceLifecycle
+public import Turbulence
+
+/// Deletes what its sources sent once it is older than the retention. Nobody waits for it: pictures from before are refused
+/// by their time already, and it deletes a little at a time. What was imported stays.
+public struct Retention: Service {
+    private let store: any Store
+    private let retentionSeconds: Int
+    /// Whether a source's data is kept whatever its age: it was imported.
+    private let keeps: @Sendable (SourceRecord) -> Bool
+    private let now: @Sendable () -> Instant
+    private let logger: Logger
+
+    /// Seldom enough to cost nothing, often enough that the file stays as large as it is.
+    private static let pause = Duration.seconds(600)
+
+    public init(
+        store: any Store, retentionSeconds: Int, keeps: @escaping @Sendable (SourceRecord) -> Bool,
+        now: @escaping @Sendable () -> Instant, logger: Logger
+    ) {
+        self.store = store
+        self.retentionSeconds = retentionSeconds
+        self.keeps = keeps
+        self.now = now
+        self.logger = logger
+    }
+
+    public func run() async throws {
+        // What was left the first time stays: sources send nothing as old.
+        var from = Instant.distantPast
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            do throws(StoreError) {
+                from = try await prune(from: from)
+            } catch {
+                logger.error("what is too old could not be deleted; it is tried again", metadata: ["error": "\(error)"])
+            }
+            try? await cancelWhenGracefulShutdown {
+                // Cut short only by the shutdown that ends the loop.
+                try await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// One round; gives up to when it went.
+    @discardableResult
+    public func prune(from: Instant = .distantPast) async throws(StoreError) -> Instant {
+        let sources = try await store.sources().filter { !keeps($0) }.map(\.id)
+        let before = now().advanced(by: -retentionSeconds)
+        let pruned = try await store.prune(Pruning(from: from, before: before, sources: Set(sources)))
+        if !pruned.isNothing {
+            logger.info(
+                "deleted what is older than the retention",
+                metadata: [
+                    "before": "\(before)", "observations": "\(pruned.observations)",
+                    "reports": "\(pruned.pilotReports)", "areas": "\(pruned.areas)", "positions": "\(pruned.positions)",
+                ])
+        }
+        return before
+    }
+}

@@ -1,0 +1,29 @@
+public import Turbulence
+
+/// What is to be deleted from a log.
+public struct Pruning: Sendable, Hashable {
+    /// From when on observations are looked at: what is older was looked at before.
+    public var from: Instant
+    /// What was observed, or ended, before this instant.
+    public var before: Instant
+    /// Of these sources; nil for all. A second in which another source observed something keeps all it has.
+    public var sources: Set<SourceID>?
+
+    public init(from: Instant = .distantPast, before: Instant, sources: Set<SourceID>? = nil) {
+        self.from = from
+        self.before = before
+        self.sources = sources
+    }
+}
+
+/// How many rows were deleted, closed ones among them.
+public struct Pruned: Sendable, Hashable {
+    public var observations = 0
+    public var pilotReports = 0
+    public var areas = 0
+    public var positions = 0
+
+    public init() {}
+
+    public var isNothing: Bool { observations + pilotReports + areas + positions == 0 }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import BillowStore
+import BillowTimeline
+import Foundation
+import Turbulence
+
+struct Prune: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Delete what is old, imports too.",
+        discussion: "May run beside a server. The file keeps its size; the room in it is used again.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: "Everything observed before this: an instant, or an offset such as -30d (default: the retention).")
+    var before: String?
+
+    @Option(help: "Only of this source; may be given several times.")
+    var source: [String] = []
+
+    func run() async throws {
+        try await Failure.reported {
+            let settings = try common.settings()
+            let now = SystemClock.now()
+            var point = TimePoint.offset(seconds: -settings.retentionSeconds)
+            if let before {
+                guard let given = TimePoint(before) else {
+                    throw Failure(.usage, "--before is '\(before)'; it must be \(TimePoint.expected)")
+                }
+                point = given
+            }
+            var sources: Set<SourceID>?
+            for name in source {
+                guard let id = SourceID(name) else {
+                    throw Failure(
+                        .usage, "--source is '\(name)'; it must be 1 to 64 letters, digits, '-', '_' and '.'")
+                }
+                sources = (sources ?? []).union([id])
+            }
+            let store = try await SQLiteStore.open(path: settings.database, simulated: nil)
+            if let unknown = sources?.subtracting(try await store.sources().map(\.id)).min() {
+                throw Failure(.data, "the database knows no source '\(unknown)'")
+            }
+            let before = point.resolved(now: now)
+            let pruned = try await store.prune(Pruning(before: before, sources: sources))
+            try store.close()
+            Terminal.say(
+                "deleted from before \(before): \(pruned.observations) observations, \(pruned.pilotReports) pilot "
+                    + "reports, \(pruned.areas) areas, \(pruned.positions) positions")
+        }
+    }
+}
