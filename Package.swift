@@ -162,6 +162,12 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
         .testTarget(
+            name: "AviationWeatherTests",
+            dependencies: [
+                "AviationWeather", "UpstreamSimulator",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ], swiftSettings: strict),
+        .testTarget(
             name: "SkyPathTests",
             dependencies: [
                 "SkyPath", "UpstreamSimulator", "Geometry", "WireHTTP", "WireJSON",
@@ -172,7 +178,8 @@ let package = Package(
         .testTarget(
             name: "BillowSyncTests",
             dependencies: [
-                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "OpenSky", "SkyPath", "UpstreamSimulator",
+                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "BillowExchange", "OpenSky", "SkyPath",
+                "AviationWeather", "UpstreamSimulator",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),

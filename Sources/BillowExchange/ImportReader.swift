@@ -220,7 +220,8 @@ public struct ImportReader: Sendable {
         if let pulledAt, !archived.isEmpty {
             let areas = take(HazardAreas(archived, source: awc))
             items.append(
-                .pull(HazardPull(at: pulledAt, kinds: Set(archived.map(\.product.rawValue)), source: awc, areas: areas)))
+                .pull(HazardPull(at: pulledAt, kinds: Set(archived.map(\.product.rawValue)), source: awc, areas: areas))
+            )
         }
     }
 

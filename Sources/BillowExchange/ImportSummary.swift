@@ -93,7 +93,8 @@ extension ImportSummary: CustomStringConvertible {
         lines += [
             areas.isEmpty ? nil : "\(areaCount) areas: \(list(areas))",
             skippedAreas.isEmpty ? nil : "areas left out: \(list(skippedAreas))",
-            observationCount > 0 ? "\(observationCount) observations: \(list(observations))"
+            observationCount > 0
+                ? "\(observationCount) observations: \(list(observations))"
                 : areas.isEmpty && skippedAreas.isEmpty ? "no observations" : nil,
             pilotReportCount > 0
                 ? "\(pilotReportCount) pilot reports: "

@@ -238,7 +238,8 @@ public struct AviationWeatherUpstream: Upstream {
     }
 
     /// The hour that an answer pictures and when it was issued; nil where its records don't agree, or there are none.
-    private static func picture(_ reports: [HazardReport]) -> (validFrom: Instant, validTo: Instant, issuedAt: Instant)? {
+    private static func picture(_ reports: [HazardReport]) -> (validFrom: Instant, validTo: Instant, issuedAt: Instant)?
+    {
         guard let first = reports.first, reports.allSatisfy({ $0.validFrom == first.validFrom }) else { return nil }
         let issuedAt = reports.compactMap(\.issuedAt).max() ?? first.validFrom
         return (Instant(first.validFrom), Instant(first.validTo), Instant(issuedAt))

@@ -65,7 +65,8 @@ public struct FileImporter: Sendable {
     /// Of observations of one id in a file the first counts: were it the last, the same file again would correct the first
     /// by it once more. Ids of our own making say what their content says, and need no memory.
     /// - Returns: how many were left out.
-    private func add(_ item: ImportItem, to batch: inout Batch, known ids: inout Set<ReportedID>) async throws(StoreError)
+    private func add(_ item: ImportItem, to batch: inout Batch, known ids: inout Set<ReportedID>)
+        async throws(StoreError)
         -> Int
     {
         func isNew(_ observation: Observation) -> Bool {

@@ -206,7 +206,8 @@ public final class OpenSkyClient: Sendable {
 
     /// Whole seconds of a time that an Int can hold.
     private func seconds(_ date: Date, _ what: String) throws(OpenSkyError) -> Int {
-        guard let seconds = Int(exactly: date.timeIntervalSince1970.rounded(.down)), (0...4_102_444_800).contains(seconds)
+        guard let seconds = Int(exactly: date.timeIntervalSince1970.rounded(.down)),
+            (0...4_102_444_800).contains(seconds)
         else { throw .invalidQuery("\(what) must lie between 1970 and 2100") }
         return seconds
     }

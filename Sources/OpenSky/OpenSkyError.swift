@@ -91,7 +91,10 @@ extension OpenSkyError {
     }
 
     /// Of an answer that isn't 200.
-    init(_ answer: Exchange.Answer, codeName: String = "error", messageName: String = "message", secrets: [Secret], now: Int) {
+    init(
+        _ answer: Exchange.Answer, codeName: String = "error", messageName: String = "message", secrets: [Secret],
+        now: Int
+    ) {
         let status = answer.status
         let problem = UpstreamProblem(
             status: status, body: answer.bytes, codeName: codeName, messageName: messageName, redacting: secrets)

@@ -177,7 +177,8 @@ struct ReplyReader {
             case 13: value.geometricAltitude = kept(number(cell, in: altitudes)).map { Length(metres: $0) }
             case 14: value.squawk = kept(text(scanner, cell)).flatMap { ReplyReader.trimmed($0) }
             case 15: value.isSpecialPurpose = kept(flag(cell)) ?? false
-            case 16: value.positionSource = kept(cell.integer).map { PositionSource(rawValue: $0) } ?? value.positionSource
+            case 16:
+                value.positionSource = kept(cell.integer).map { PositionSource(rawValue: $0) } ?? value.positionSource
             case 17: value.category = kept(cell.integer).map { EmitterCategory(rawValue: $0) }
             // Columns that come later are not known yet.
             default: break

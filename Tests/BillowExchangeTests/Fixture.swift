@@ -8,6 +8,13 @@ enum Fixture: String, CaseIterable {
     case northEast = "pirep_geojson_ne_us_2026-08-04_subset.geojson"
     case severe = "pirep_geojson_severe_conus_2026-08-04.geojson"
     case adds = "aircraftreports_rows_2022-09-01.csv"
+    case sigmets = "airsigmet_json_2026-07-21T20Z.json"
+    case gairmets = "gairmet_json_fore00_2026-07-21T21Z.json"
+    case internationalSigmets = "isigmet_json_2026-09-27_subset.json"
+    case oldGairmets = "old-units_usa_airmets_2025-01-26T1624.geojson"
+    case pulledGairmets = "usa_airmets_2025-12-19T0218.geojson"
+    case pulledSigmets = "usa_sigmets_2025-12-19T0218.geojson"
+    case laterSigmets = "usa_sigmets_2025-12-19T0642.geojson"
 
     func data() throws -> Data {
         try Data(contentsOf: Bundle.module.bundleURL.appending(path: "Fixtures/\(rawValue)"))
@@ -18,10 +25,12 @@ enum Fixture: String, CaseIterable {
 let testNow = Instant(clamping: 1_795_228_200)  // 2026-11-21T02:30:00Z
 
 /// Reads bytes in pieces of a size (all at once by default).
-func importing(_ bytes: some Collection<UInt8>, now: Instant = testNow, pieces: Int = .max) -> (
+func importing(
+    _ bytes: some Collection<UInt8>, now: Instant = testNow, pieces: Int = .max, fileName: String? = nil
+) -> (
     items: [ImportItem], summary: ImportSummary
 ) {
-    var reader = ImportReader(now: now)
+    var reader = ImportReader(now: now, fileName: fileName)
     var items: [ImportItem] = []
     var rest = Array(bytes)[...]
     while !rest.isEmpty {

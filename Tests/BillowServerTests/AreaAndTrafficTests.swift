@@ -160,7 +160,9 @@ struct AreaAndTrafficTests {
             #expect(line.property("callsign") == .text("DLH4AB"))
             let split = try await world.json("/collections/tracks/items/bbbbbb")
             #expect(split["geometry"]?["type"] == .text("MultiLineString"))
-            guard case .array(let times)? = split["properties"]?["times"] else { throw Missing(description: "no coordinates") }
+            guard case .array(let times)? = split["properties"]?["times"] else {
+                throw Missing(description: "no coordinates")
+            }
             #expect(times.count == 4 && times[1] == times[2])
 
             #expect(try await world.ids("/collections/tracks/items?bbox=10.5,40,12,60") == ["aaaaaa"])

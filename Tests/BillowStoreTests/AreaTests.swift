@@ -56,6 +56,18 @@ struct AreaTests {
         #expect(before.map(\.text) == [nil])
     }
 
+    @Test func issuesThatFollowEachOtherShareAnIdAndEachHoldsInItsTime() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(batch([area("a", text: "first")]))
+        let result = try await store.commit(
+            batch([area("a", from: 1_800, text: "second")], replacing: "gairmet", at: 1_800))
+        #expect(result.areas == 2)
+        for (seconds, text) in [(0, "first"), (1_799, "first"), (1_800, "second"), (3_599, "second")] {
+            let at = noon.advanced(by: seconds)
+            #expect(try await store.areas(nil, from: at, to: at.advanced(by: 1), asOf: nil).map(\.text) == [text])
+        }
+    }
+
     @Test func aCompleteFetchEndsWhatItNoLongerHas() async throws {
         let store = try await makeStore()
         let areas = [

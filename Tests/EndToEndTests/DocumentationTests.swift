@@ -57,7 +57,7 @@ import Turbulence
         let settings = try Settings.read(
             yaml: example, file: "billow.example.yaml", environment: ["SKYPATH_API_KEY": "secret"],
             overrides: SettingsOverrides(database: "elsewhere.sqlite"))
-        #expect(settings.sources.map(\.id.name) == ["skypath"])
+        #expect(settings.sources.map(\.id.name) == ["skypath", "awc", "drop"])
         #expect(settings.database == "elsewhere.sqlite")
         let defaults = Settings()
         #expect(settings.retentionSeconds == defaults.retentionSeconds)
@@ -77,8 +77,11 @@ import Turbulence
             server: {zzz: 1}
             severityThresholds: {zzz: 1}
             timeline: {zzz: 1, update: {zzz: 1}}
-            sources: [{zzz: 1, query: {zzz: 1}, limits: {zzz: 1}, wire: {zzz: 1}},
-              {zzz: 1, kind: opensky}]
+            sources:
+              - {zzz: 1, query: {zzz: 1}, limits: {zzz: 1}, wire: {zzz: 1}}
+              - {kind: aviationweather, zzz: 1}
+              - {kind: inbox, zzz: 1}
+              - {kind: opensky, zzz: 1}
             """
         let error = try #require(throws: SettingsError.self) {
             try Settings.read(yaml: wrong, file: "", environment: [:], overrides: SettingsOverrides())
@@ -86,7 +89,7 @@ import Turbulence
         var known: Set<String> = []
         for problem in error.problems {
             guard let match = problem.wholeMatch(of: /(.*?)\.?zzz is not a setting; known here: (.*)/) else { continue }
-            let prefix = match.1.replacing(/\[\d+\]/, with: "[]")
+            let prefix = match.1.replacing(/\[[0-9]\]/, with: "[]")
             for key in match.2.split(separator: ", ") {
                 known.insert(prefix.isEmpty ? String(key) : "\(prefix).\(key)")
             }
@@ -155,7 +158,9 @@ import Turbulence
         let source = try Self.text("Sources/billow/Billow.swift")
         let list = try #require(source.firstMatch(of: /subcommands: \[([^\]]*)\]/)).1
         let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
-        let documented = ["serve", "sync", "import", "export", "simulate", "keys", "openskycommand", "prune", "backup", "check"]
+        let documented = [
+            "serve", "sync", "import", "export", "simulate", "keys", "openskycommand", "prune", "backup", "check",
+        ]
         #expect(Set(names.filter { !$0.isEmpty }) == Set(documented.map { "\($0).self" }))
     }
 

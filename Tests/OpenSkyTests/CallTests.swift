@@ -61,7 +61,9 @@ struct CallTests {
             #expect(all.flights.count > 50 && all.counts.skipped.isEmpty)
             let known = try #require(all.flights.first { $0.arrival != nil && $0.departure != nil })
             let own = try await rig.client.flights(of: known.address, during: interval)
-            #expect(own.flights.contains { $0.firstSeen == known.firstSeen } && own.flights.allSatisfy { $0.address == known.address })
+            #expect(
+                own.flights.contains { $0.firstSeen == known.firstSeen }
+                    && own.flights.allSatisfy { $0.address == known.address })
 
             let airport = try #require(known.arrival?.code)
             let arrivals = try await rig.client.flights(.arrival, airport: airport.lowercased(), during: interval)
@@ -77,7 +79,8 @@ struct CallTests {
     @Test func theTrackOfALiveFlightEndsWhereItIs() async throws {
         try await withRig { rig in
             let vector = try #require(
-                try await rig.client.states().vectors.first { $0.longitude != nil && $0.positionTime == $0.lastContact })
+                try await rig.client.states().vectors.first { $0.longitude != nil && $0.positionTime == $0.lastContact }
+            )
             let track = try #require(try await rig.client.track(of: vector.address))
             let end = try #require(track.path.last)
             #expect(track.address == vector.address && track.end == date(testTime) && end.time == track.end)
@@ -109,7 +112,9 @@ struct CallTests {
             for direction in FlightDirection.allCases {
                 try await expectInvalid { _ = try await rig.client.flights(direction, airport: "EDDF", during: long) }
             }
-            try await expectInvalid { _ = try await rig.client.flights(.arrival, airport: "E/F?", during: rig.lastHours) }
+            try await expectInvalid {
+                _ = try await rig.client.flights(.arrival, airport: "E/F?", during: rig.lastHours)
+            }
             try await expectInvalid { _ = try await rig.client.track(of: aircraft, at: date(now - 30 * 86_400 - 1)) }
             try await expectInvalid { _ = try await rig.client.states(at: date(now)) }
             try await expectInvalid { _ = try await rig.client.ownStates() }

@@ -56,7 +56,8 @@ struct ReplyTests {
 
     @Test func badRowsAreCountedByReasonAndCostNoOther() throws {
         let rows = [
-            "null", "{}", #""row""#, "17", "[]", #"[17]"#, #"["zzzzzz"]"#, #"["3c644"]"#, #"["3c6444",null,null,null,null]"#,
+            "null", "{}", #""row""#, "17", "[]", #"[17]"#, #"["zzzzzz"]"#, #"["3c644"]"#,
+            #"["3c6444",null,null,null,null]"#,
             #"["3c6444","","",1,2]"#, full,
         ]
         let answer = try states(#"{"time":1700000001,"states":[\#(rows.joined(separator: ","))]}"#)
@@ -100,7 +101,8 @@ struct ReplyTests {
     }
 
     @Test(arguments: [
-        ("", UnreadableAnswer.empty), ("  \n", .empty), ("<html>", .html), (#"{"time":1700000001}"#, .missing("states")),
+        ("", UnreadableAnswer.empty), ("  \n", .empty), ("<html>", .html),
+        (#"{"time":1700000001}"#, .missing("states")),
         ("[]", .missing("states")), ("null", .missing("states")), (#"{"states":7,"time":1}"#, .missing("states")),
         (#"{"states":null}"#, .missing("time")), (#"{"states":[["3c6444""#, .notJSON(atByte: 20)),
         (#"{"states":null,"time":1} x"#, .notJSON(atByte: 25)),

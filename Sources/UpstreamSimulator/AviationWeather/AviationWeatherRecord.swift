@@ -45,7 +45,8 @@ struct AviationWeatherRecord: Sendable {
     /// Names that differ between the forms of aircraft reports, JSON's first.
     private static let names = [("fltLvl", "fltlvl"), ("fltLvlType", "fltlvlType"), ("pirepType", "airepType")]
     private static let times = [
-        "obsTime", "receiptTime", "creationTime", "validTimeFrom", "validTimeTo", "issueTime", "expireTime", "validTime",
+        "obsTime", "receiptTime", "creationTime", "validTimeFrom", "validTimeTo", "issueTime", "expireTime",
+        "validTime",
     ]
 
     /// The Feature of this record.

@@ -51,7 +51,9 @@ struct AviationWeatherRoutes: Sendable {
             guard !records.isEmpty else { return Response(status: .noContent) }
             let body = try text(records, query, isBroken: fault == .wrongTypes)
             let tag = "\"\(Self.hash(body))\""
-            if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: [.eTag: tag]) }
+            if fault == nil, request.headers[.ifNoneMatch] == tag {
+                return Response(status: .notModified, headers: [.eTag: tag])
+            }
             var response = await transport.response(ByteBuffer(string: body), fault, context)
             response.headers[.eTag] = tag
             return response
@@ -70,7 +72,8 @@ struct AviationWeatherRoutes: Sendable {
         case .serverError: throw AviationWeatherRefusal(status: .internalServerError, message: "Something went wrong")
         case .unavailable:
             throw AviationWeatherRefusal(
-                status: .serviceUnavailable, message: "Down for maintenance", retryAfter: HTTPDate.text(state.now + 120))
+                status: .serviceUnavailable, message: "Down for maintenance", retryAfter: HTTPDate.text(state.now + 120)
+            )
         default: return
         }
     }

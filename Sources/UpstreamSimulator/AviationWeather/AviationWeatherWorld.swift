@@ -6,15 +6,17 @@ import Synchronization
 /// bodies of turbulent air, which drift along with them. A pure function of world and time.
 final class AviationWeatherWorld: Sendable {
     private let world: World
-    /// The reports up to the slot last asked for, which take a while to make.
-    private let lastReports = Mutex<(slot: Int, records: [AviationWeatherRecord])?>(nil)
+    /// The reports of each slot, which take a while to make.
+    private let reports = Mutex<[Int: [AviationWeatherRecord]]>([:])
+    /// The bodies that were warned of at a time last asked for.
+    private let lastBodies = Mutex<[Int: [Body]]>([:])
 
     /// Reports are made at multiples of this. Seconds.
     private static let reportSlotSeconds = 300
     /// One in so many flights reports in each of them.
     private static let flightsPerReport = 8
     /// How far back reports reach, at most. Seconds.
-    private static let reportSeconds = 12 * 3_600
+    private static let reportSeconds = 6 * 3_600
     /// The contiguous US and its waters.
     private static let conus = (west: -128.0, south: 22.0, east: -62.0, north: 52.0)
     private static let offices = ["KSFO", "KSLC", "KCHI", "KDFW", "KBOS", "KMIA"]
@@ -31,26 +33,29 @@ final class AviationWeatherWorld: Sendable {
 
     /// All of the last hours, newest last.
     func pilotReports(at now: Int) -> [AviationWeatherRecord] {
-        let slot = now / Self.reportSlotSeconds
-        return lastReports.withLock { last in
-            if let last, last.slot == slot { return last.records }
-            let records = reports(lastSlot: slot)
-            last = (slot, records)
-            return records
+        let last = now / Self.reportSlotSeconds
+        let wanted = last - Self.reportSeconds / Self.reportSlotSeconds...last
+        return reports.withLock { reports in
+            reports = reports.filter { wanted.contains($0.key) }
+            let missing = wanted.filter { reports[$0] == nil }
+            if let first = missing.first, let last = missing.last { make(first...last, into: &reports) }
+            return wanted.flatMap { reports[$0, default: []] }
         }
     }
 
-    private func reports(lastSlot: Int) -> [AviationWeatherRecord] {
+    private func make(_ slots: ClosedRange<Int>, into reports: inout [Int: [AviationWeatherRecord]]) {
         let step = Self.reportSlotSeconds
-        let firstSlot = lastSlot - Self.reportSeconds / step
-        let flights = ((firstSlot * step - Flight.longestDuration) / 60...lastSlot * step / 60)
+        let flights = ((slots.lowerBound * step - Flight.longestDuration) / 60...slots.upperBound * step / 60)
             .flatMap { world.departures(minute: $0) }
-        return (firstSlot...lastSlot).flatMap { slot -> [AviationWeatherRecord] in
+        let patches = bodies(bornBy: slots.upperBound * step, aliveAfter: slots.lowerBound * step).map(\.patch)
+        for slot in slots where reports[slot] == nil {
             let time = slot * step
-            let air = Air(patches(at: time).map { $0.patch.now(time) })
-            return flights.compactMap { flight in
-                guard (flight.id + slot) % Self.flightsPerReport == 0, flight.departure <= time, flight.arrival >= time,
-                    let report = world.report(of: flight, at: time, in: air), let state = flight.state(at: time)
+            let reporting = flights.filter {
+                ($0.id + slot) % Self.flightsPerReport == 0 && $0.departure <= time && $0.arrival >= time
+            }
+            let air = Air(reporting.isEmpty ? [] : patches.filter { $0.isAlive(at: time) }.map { $0.now(time) })
+            reports[slot] = reporting.compactMap { flight in
+                guard let report = world.report(of: flight, at: time, in: air), let state = flight.state(at: time)
                 else { return nil }
                 return record(flight, report, state.place)
             }
@@ -90,25 +95,37 @@ final class AviationWeatherWorld: Sendable {
     // MARK: Warnings
 
     /// A body of turbulent air that is alive at a time.
-    private struct Body {
+    private struct Body: Sendable {
         /// The same for as long as it lives.
         let number: Int
         let isJet: Bool
         let patch: Patch
     }
 
-    private func patches(at time: Int) -> [Body] {
-        let slots = (time - World.longestPatch) / World.slotSeconds...time / World.slotSeconds
+    /// Those born until one time that live beyond another.
+    private func bodies(bornBy last: Int, aliveAfter first: Int) -> [Body] {
+        let slots = (first - World.longestPatch) / World.slotSeconds...last / World.slotSeconds
         return slots.flatMap { slot in
             world.patches(slot: slot).enumerated().map { place, patch in
                 Body(number: slot % 100_000 * 16 + place, isJet: patch.isJet, patch: patch)
             }
-        }.filter { $0.patch.isAlive(at: time) }
+        }.filter { $0.patch.death > first }
+    }
+
+    private func bodies(at time: Int) -> [Body] {
+        lastBodies.withLock { last in
+            if let known = last[time] { return known }
+            // A handful of times is asked for again and again: the pictures of an issue, the starts of SIGMETs.
+            if last.count > 20 { last = [:] }
+            let bodies = bodies(bornBy: time, aliveAfter: time).filter { $0.patch.isAlive(at: time) }
+            last[time] = bodies
+            return bodies
+        }
     }
 
     /// The bodies worth a warning, the strongest first.
     private func warned(at time: Int, edr: Double, inside: Bool) -> [(body: Body, now: Patch.Now)] {
-        patches(at: time).map { ($0, $0.patch.now(time)) }
+        bodies(at: time).map { ($0, $0.patch.now(time)) }
             .filter { body, now in
                 let area = Self.conus
                 let isInside =
@@ -126,7 +143,9 @@ final class AviationWeatherWorld: Sendable {
         let valid = issueFor + forecastHour * 3_600
         let strong = warned(at: valid, edr: 0.16, inside: true)
         let high = strong.filter(\.body.isJet).prefix(6).map { body, now in
-            gairmet(body, now, "TURB-HI", (now.altitudeFeet - 1 / now.inverseDepth, now.altitudeFeet + 1 / now.inverseDepth))
+            gairmet(
+                body, now, "TURB-HI", (now.altitudeFeet - 1 / now.inverseDepth, now.altitudeFeet + 1 / now.inverseDepth)
+            )
         }
         let low = strong.filter { !$0.body.isJet }.prefix(3).map { body, now in
             gairmet(body, now, "TURB-LO", (0, 12_000))

@@ -9,7 +9,8 @@ import Turbulence
 struct OpenSkyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "opensky", abstract: "Ask the OpenSky Network and print what it says.",
-        discussion: "Credentials come from OPENSKY_CLIENT_ID and OPENSKY_CLIENT_SECRET, or from the first source of kind "
+        discussion:
+            "Credentials come from OPENSKY_CLIENT_ID and OPENSKY_CLIENT_SECRET, or from the first source of kind "
             + "opensky in --config; without them it is asked anonymously. Its data is for research and other "
             + "non-commercial use.",
         subcommands: [States.self, Own.self, Flights.self, Aircraft.self, Arrivals.self, Departures.self, Track.self])
@@ -20,7 +21,8 @@ struct OpenSkyOptions: ParsableArguments {
     @Option(help: "A YAML file of settings with a source of kind opensky.")
     var config: String?
 
-    @Option(name: .customLong("base-url"), help: "The service's address (default: \(OpenSkyConfiguration.publicBaseURL)).")
+    @Option(
+        name: .customLong("base-url"), help: "The service's address (default: \(OpenSkyConfiguration.publicBaseURL)).")
     var baseURL: String?
 
     @Option(name: .customLong("token-url"), help: "Where tokens come from.")
@@ -99,7 +101,8 @@ private enum Reading {
     static func instant(_ text: String, _ name: String) throws -> Date {
         guard let instant = Instant(text) else {
             throw Failure(
-                .usage, "\(name) is '\(text)'; it must be an instant in whole seconds with a zone, such as "
+                .usage,
+                "\(name) is '\(text)'; it must be an instant in whole seconds with a zone, such as "
                     + "20261121T023000Z")
         }
         return Date(timeIntervalSince1970: Double(instant.seconds))
@@ -122,7 +125,8 @@ private enum Reading {
             let box = GeographicBox(west: west, south: south, east: east, north: north)
         else {
             throw Failure(
-                .usage, "--bbox is '\(text)'; it must be west,south,east,north in degrees, west below east and south "
+                .usage,
+                "--bbox is '\(text)'; it must be west,south,east,north in degrees, west below east and south "
                     + "below north")
         }
         return box
@@ -139,7 +143,8 @@ struct IntervalOptions: ParsableArguments {
 
     func interval(hours: Int) throws -> ClosedRange<Date> {
         let end = try self.end.map { try Reading.instant($0, "--end") } ?? Date()
-        let begin = try self.begin.map { try Reading.instant($0, "--begin") }
+        let begin =
+            try self.begin.map { try Reading.instant($0, "--begin") }
             ?? end.addingTimeInterval(-3_600 * Double(hours))
         guard begin <= end else { throw Failure(.usage, "--begin is after --end") }
         return begin...end
@@ -213,7 +218,9 @@ extension OpenSkyCommand {
         @OptionGroup var interval: IntervalOptions
 
         func run() async throws {
-            try await options.run { client in OpenSkyAnswer(try await client.flights(during: interval.interval(hours: 1))) }
+            try await options.run { client in
+                OpenSkyAnswer(try await client.flights(during: interval.interval(hours: 1)))
+            }
         }
     }
 
@@ -245,7 +252,8 @@ extension OpenSkyCommand {
 
         func run() async throws {
             try await options.run { client in
-                OpenSkyAnswer(try await client.flights(.arrival, airport: airport, during: interval.interval(hours: 24)))
+                OpenSkyAnswer(
+                    try await client.flights(.arrival, airport: airport, during: interval.interval(hours: 24)))
             }
         }
     }
@@ -261,7 +269,8 @@ extension OpenSkyCommand {
 
         func run() async throws {
             try await options.run { client in
-                OpenSkyAnswer(try await client.flights(.departure, airport: airport, during: interval.interval(hours: 24)))
+                OpenSkyAnswer(
+                    try await client.flights(.departure, airport: airport, during: interval.interval(hours: 24)))
             }
         }
     }
@@ -283,7 +292,9 @@ extension OpenSkyCommand {
                 guard let track else { return OpenSkyAnswer(records: []) }
                 // A line in GeoJSON, a row for each point otherwise.
                 let records =
-                    options.format == .geojson ? [SourceID("opensky").flatMap { Record(track, source: $0) }].compactMap { $0 } : track.path.map { Record($0, of: track) }
+                    options.format == .geojson
+                    ? [SourceID("opensky").flatMap { Record(track, source: $0) }].compactMap { $0 }
+                    : track.path.map { Record($0, of: track) }
                 return OpenSkyAnswer(records: records, counts: track.counts)
             }
         }

@@ -103,7 +103,10 @@ struct Table {
     private static func cell(_ value: PropertyValue?) -> Cell {
         switch value {
         // What comes from afar may not steer the terminal.
-        case .text(let text): Cell(text: String(text.filter { $0.isASCII ? !$0.isNewline && $0 >= " " && $0 != "\u{7F}" : true }), isNumber: false)
+        case .text(let text):
+            Cell(
+                text: String(text.filter { $0.isASCII ? !$0.isNewline && $0 >= " " && $0 != "\u{7F}" : true }),
+                isNumber: false)
         case .integer(let number): Cell(text: "\(number)", isNumber: true)
         case .decimal(let number, let decimals): Cell(text: String(format: "%.\(decimals)f", number), isNumber: true)
         case .flag(let flag): Cell(text: flag ? "yes" : "no", isNumber: false)
@@ -139,7 +142,10 @@ extension Record {
                 ("geometricAltitude", Self.feet(vector.geometricAltitude)),
                 ("groundSpeed", vector.groundSpeed.map { .decimal($0.knots, decimals: 1) }),
                 ("heading", vector.trackDegrees.map { .decimal($0, decimals: 1) }),
-                ("verticalRate", vector.verticalRate.flatMap { Int(exactly: $0.feetPerMinute.rounded()) }.map { .integer($0) }),
+                (
+                    "verticalRate",
+                    vector.verticalRate.flatMap { Int(exactly: $0.feetPerMinute.rounded()) }.map { .integer($0) }
+                ),
                 ("onGround", .flag(vector.isOnGround)), ("squawk", vector.squawk.map { .text($0) }),
                 ("positionSource", .text(vector.positionSource.description)),
                 ("category", vector.category.map { .text($0.description) }),
@@ -186,7 +192,8 @@ extension Record {
         }
         guard let line = AircraftTrack(positions) else { return nil }
         let feature = Feature(line)
-        self.init(id: feature.id, geometry: feature.geometry, properties: feature.properties.map { ($0.name, $0.value) })
+        self.init(
+            id: feature.id, geometry: feature.geometry, properties: feature.properties.map { ($0.name, $0.value) })
     }
 
     private static func point(_ longitude: Double?, _ latitude: Double?) -> FeatureGeometry? {

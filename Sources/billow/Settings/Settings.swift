@@ -268,7 +268,8 @@ extension SettingsReader.Section {
     {
         guard
             let sides = list(
-                key, expected: "four numbers, west, south, east, north, in degrees", { Double($0).flatMap { $0.isFinite ? $0 : nil } })
+                key, expected: "four numbers, west, south, east, north, in degrees",
+                { Double($0).flatMap { $0.isFinite ? $0 : nil } })
         else { return nil }
         guard sides.count == 4, sides[0] != sides[2], (-180...180).contains(sides[0]), (-180...180).contains(sides[2]),
             sides[1] < sides[3], (-90...90).contains(sides[1]), (-90...90).contains(sides[3])
@@ -279,7 +280,8 @@ extension SettingsReader.Section {
                     + "antimeridian), latitudes -90 to 90, south below north")
             return nil
         }
-        let parts: [(Double, Double)] = sides[0] > sides[2] ? [(sides[0], 180), (-180, sides[2])] : [(sides[0], sides[2])]
+        let parts: [(Double, Double)] =
+            sides[0] > sides[2] ? [(sides[0], 180), (-180, sides[2])] : [(sides[0], sides[2])]
         // A box that ends at the antimeridian has one part only.
         return parts.filter { $0.0 < $0.1 }.map { (west: $0.0, south: sides[1], east: $0.1, north: sides[3]) }
     }
@@ -304,14 +306,16 @@ extension Settings.AviationWeatherSettings {
         let products = section.list("products", expected: "some of \(names)") {
             AviationWeatherUpstream.Product(rawValue: $0)
         }
-        let spacing = section.value("spacing", expected: "an ISO 8601 duration, such as PT1M") { ISODuration.seconds($0) }
+        let spacing = section.value("spacing", expected: "an ISO 8601 duration, such as PT1M") {
+            ISODuration.seconds($0)
+        }
         let areas = section.boxes("bbox", reader).map { sides in
             sides.compactMap { AviationWeatherBox(west: $0.west, south: $0.south, east: $0.east, north: $0.north) }
         }
         guard reader.problems.count == problemsBefore else { return nil }
         self.init(
             configuration: configuration, products: products ?? AviationWeatherUpstream.Product.allCases,
-            areas: areas ?? AviationWeatherUpstream.defaultAreas,            spacingSeconds: spacing ?? 60)
+            areas: areas ?? AviationWeatherUpstream.defaultAreas, spacingSeconds: spacing ?? 60)
     }
 }
 
@@ -321,7 +325,8 @@ extension Settings.OpenSkySettings {
         let baseURL = section.text("baseURL") ?? OpenSkyConfiguration.publicBaseURL
         let tokenURL = section.text("tokenURL")
         let clientID = section.text("clientId")
-        let clientSecret = section.value("clientSecret", expected: "1 or more printable ASCII characters", secret: true) {
+        let clientSecret = section.value("clientSecret", expected: "1 or more printable ASCII characters", secret: true)
+        {
             Secret($0)
         }
         if (clientID == nil) != !section.has("clientSecret") {
@@ -339,7 +344,8 @@ extension Settings.OpenSkySettings {
             clientSecret.map { OpenSkyConfiguration.Credentials(clientID: id, clientSecret: $0) }
         }
         var configuration = OpenSkyConfiguration(
-            baseURL: baseURL, tokenURL: tokenURL, credentials: credentials, allowance: credits.map { .some($0) } ?? .none,
+            baseURL: baseURL, tokenURL: tokenURL, credentials: credentials,
+            allowance: credits.map { .some($0) } ?? .none,
             allowsPlainHTTP: allowsPlainHTTP)
         if let timeout { configuration.timeout = timeout }
         for problem in configuration.problems { reader.problem(section.path, "can't be used: \(problem)") }

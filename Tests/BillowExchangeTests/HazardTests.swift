@@ -1,0 +1,289 @@
+import AviationWeather
+import Foundation
+import Geometry
+import Testing
+import Turbulence
+
+@testable import BillowExchange
+
+private func awc() throws -> SourceID { try #require(SourceID("awc")) }
+
+private func decoded(_ fixture: Fixture) throws -> HazardDecoder.Outcome {
+    try HazardDecoder.decode(fixture.data())
+}
+
+private func instant(_ text: String) throws -> Instant { try #require(Instant(text)) }
+
+@Suite struct `Decoding hazards` {
+    @Test(arguments: [
+        (
+            Fixture.gairmets, 23,
+            ["ICE": 1, "IFR": 4, "MT_OBSC": 2, "M_FZLVL": 2, "SFC_WND": 1, "TURB-HI": 1, "TURB-LO": 1],
+            ["not an area: LINE": 11]
+        ),
+        (.sigmets, 17, ["CONVECTIVE": 17], [:]),
+        (.internationalSigmets, 2, ["TS": 1, "VA": 1], [:]),
+        (
+            .oldGairmets, 55,
+            ["ICE": 7, "IFR": 6, "LLWS": 6, "MT_OBSC": 3, "M_FZLVL": 4, "SFC_WND": 2, "TURB-HI": 8, "TURB-LO": 7],
+            ["not an area: LineString": 12]
+        ),
+        (.pulledSigmets, 12, ["CONVECTIVE": 5, "TURB": 7], [:]),
+    ]) func `every record of a file is read or counted by its reason`(
+        fixture: Fixture, count: Int, hazards: [String: Int], refused: [String: Int]
+    ) throws {
+        let outcome = try decoded(fixture)
+        #expect(outcome.count == count)
+        #expect(Dictionary(grouping: outcome.reports) { $0.hazard ?? "" }.mapValues(\.count) == hazards)
+        #expect(outcome.refused == refused)
+        #expect(outcome.reports.allSatisfy { $0.droppedCorners == 0 })
+    }
+
+    /// The whole day that the archive keeps, where it is at hand.
+    private static let samples = "/work/shared/samples"
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: samples), "needs the samples of a whole day"))
+    func `every pull of a day is read`() throws {
+        func read(_ folder: String, _ prefix: String) throws -> (count: Int, hazards: [String: Int], refused: Int) {
+            let names = try FileManager.default.contentsOfDirectory(atPath: "\(Self.samples)/\(folder)")
+                .filter { $0.hasPrefix(prefix) }
+            #expect(names.count == 22)
+            var total = (count: 0, hazards: [String: Int](), refused: 0)
+            for name in names {
+                let url = URL(filePath: "\(Self.samples)/\(folder)/\(name)")
+                let outcome = try HazardDecoder.decode(Data(contentsOf: url))
+                total.count += outcome.count
+                total.refused += outcome.refused["not an area: LineString"] ?? 0
+                for report in outcome.reports { total.hazards[report.hazard ?? "", default: 0] += 1 }
+            }
+            return total
+        }
+        let gairmets = try read("awc-gairmet-timeline", "usa_")
+        #expect(gairmets.count == 1_126 && gairmets.refused == 223)
+        #expect(gairmets.hazards["TURB-HI"] == 107 && gairmets.hazards["TURB-LO"] == 81)
+        let sigmets = try read("awc-sigmet-timeline", "usa_")
+        #expect(sigmets.count == 241 && sigmets.refused == 0)
+        #expect(sigmets.hazards == ["TURB": 173, "CONVECTIVE": 65, "ICE": 3])
+    }
+
+    @Test func `heights are feet, whichever unit the year had`() throws {
+        let old = try #require(try decoded(.oldGairmets).reports.first { $0.series == "TURB-HI 1W" })
+        #expect(old.baseFeet == 25_000 && old.topFeet == 38_000)
+        let ground = try #require(try decoded(.oldGairmets).reports.first { $0.series == "TURB-LO 1W" })
+        #expect(ground.baseFeet == 0 && ground.topFeet == 10_000)
+        let new = try #require(try decoded(.gairmets).reports.first { $0.hazard == "TURB-HI" })
+        #expect(new.baseFeet == 30_000 && new.topFeet == 45_000)
+        let pulled = try #require(try decoded(.pulledGairmets).reports.first { $0.series == "TURB-HI 5W" })
+        #expect(pulled.baseFeet == 18_000 && pulled.topFeet == 43_000)
+        let sigmets = try decoded(.pulledSigmets).reports
+        #expect(sigmets.first?.baseFeet == 17_000 && sigmets.first?.topFeet == 25_000)
+        #expect(sigmets.first { $0.hazard == "CONVECTIVE" }?.baseFeet == nil)
+    }
+
+    @Test func `times are told in every form, without a zone they are UTC`() throws {
+        let gairmet = try #require(try decoded(.gairmets).reports.first { $0.hazard == "TURB-HI" })
+        #expect(Instant(gairmet.validFrom) == (try instant("2026-07-21T21:00:00Z")))
+        #expect(Instant(gairmet.validTo) == (try instant("2026-07-22T00:00:00Z")))
+        #expect(gairmet.issuedAt.map { Instant($0) } == (try instant("2026-07-21T20:45:00Z")))
+        #expect(!gairmet.isArchived)
+        let pulled = try #require(try decoded(.pulledGairmets).reports.first { $0.hazard == "TURB-HI" })
+        #expect(Instant(pulled.validFrom) == (try instant("2025-12-19T03:00:00Z")))
+        #expect(pulled.issuedAt.map { Instant($0) } == (try instant("2025-12-19T00:39:00Z")))
+        #expect(pulled.isArchived && pulled.forecastHour == 6)
+        // The archive's SIGMETs have no start but that of their heading, here of the day before.
+        let sigmet = try #require(try decoded(.pulledSigmets).reports.first)
+        #expect(Instant(sigmet.validFrom) == (try instant("2025-12-18T22:31:00Z")))
+        #expect(Instant(sigmet.validTo) == (try instant("2025-12-19T02:30:00Z")))
+        #expect(sigmet.series == "WHISKEY" && sigmet.text?.hasPrefix("SIGMET WHISKEY 1 VALID UNTIL") == true)
+    }
+
+    private static let gairmet =
+        #"{"tag":"1W","forecastHour":0,"validTime":"2026-07-21T21:00:00.000Z","hazard":"TURB-HI","geom":"AREA","base":"180","top":"300","issueTime":1784666700,"coords":[{"lat":"40","lon":"-90"},{"lat":"41","lon":"-90"},{"lat":"41","lon":"-89"}]}"#
+    private static let sigmet =
+        #"{"firId":"EGTT","seriesId":"1","hazard":"TURB","qualifier":"SEV","validTimeFrom":1790515200,"validTimeTo":1790536800,"base":0,"top":7000,"geom":"AREA","coords":[{"lat":50,"lon":-1},{"lat":51,"lon":-1},{"lat":51,"lon":0}]}"#
+
+    private static let bad: [(String, String, String, String)] = [
+        (gairmet, #""validTime":"2026-07-21T21:00:00.000Z""#, #""validTime":"soon""#, "invalid validTime"),
+        (gairmet, #""validTime":"2026-07-21T21:00:00.000Z""#, #""validTime":null"#, "missing validTime"),
+        (gairmet, #""hazard":"TURB-HI""#, #""hazard":"""#, "missing hazard"),
+        (gairmet, #""base":"180""#, #""base":"400""#, "invalid base"),
+        (gairmet, #""base":"180""#, #""base":"low""#, "invalid base"),
+        (gairmet, #""top":"300""#, #""top":1e9"#, "invalid top"),
+        (gairmet, #""geom":"AREA""#, #""geom":"LINE""#, "not an area: LINE"),
+        (gairmet, #""lat":"41","lon":"-89""#, #""lat":"91","lon":"-89""#, "invalid coords"),
+        (gairmet, #""lat":"41","lon":"-89""#, #""lat":"41","lon":"-90""#, "invalid coords"),
+        (gairmet, #""coords":["#, #""places":["#, "missing coords"),
+        (sigmet, #""validTimeTo":1790536800"#, #""validTimeTo":1790515200"#, "invalid validTimeTo"),
+        (sigmet, #""validTimeTo":1790536800"#, #""validTimeTo":1900536800"#, "invalid validTimeTo"),
+        (sigmet, #""validTimeFrom":1790515200"#, #""validTimeFrom":-5"#, "invalid validTimeFrom"),
+        (sigmet, #""seriesId":"1""#, #""seriesId":null"#, "missing seriesId"),
+        (sigmet, #""top":7000"#, #""top":"FL700X""#, "invalid top"),
+        (sigmet, #""lat":51,"lon":0"#, #""lat":51,"lon":null"#, "invalid coords"),
+        (sigmet, #""firId":"EGTT","#, "[", "not a report"),
+    ]
+
+    @Test(arguments: bad) func `a bad record is counted and costs no neighbour`(
+        good: String, change: String, to: String, code: String
+    ) throws {
+        let bad = to == "[" ? #"{"id":7}"# : good.replacing(change, with: to)
+        #expect(bad != good)
+        let outcome = try HazardDecoder.decode(Data("[\(good),\(bad),7,\(good)]".utf8))
+        #expect(outcome.reports.count == 2)
+        var expected = [code: 1]
+        expected["not a report", default: 0] += 1
+        #expect(outcome.refused == expected)
+    }
+
+    @Test func `an area of several parts is one report, and a corner without a number is left out`() throws {
+        let corners = #"[{"lat":50,"lon":-1},{"lat":51,"lon":-1},{"lat":51,"lon":null},{"lat":51,"lon":0}]"#
+        let several = Self.sigmet.replacing(/"coords":.*/, with: #""coords":[\#(corners),\#(corners)]}"#)
+            .replacing(#""AREA""#, with: #""AREAS""#)
+        let outcome = try HazardDecoder.decode(Data("[\(several)]".utf8))
+        #expect(outcome.reports.first?.outlines.map(\.count) == [3, 3])
+        #expect(outcome.reports.first?.droppedCorners == 2)
+        let areas = HazardAreas(outcome.reports, source: try awc())
+        #expect(areas.areas.first?.geometry.polygons.count == 2)
+        #expect(areas.adjusted == ["corner left out": 2])
+    }
+
+    @Test func `an empty body is an empty list, and what is no answer says so`() throws {
+        #expect(try HazardDecoder.decode(Data()).count == 0)
+        #expect(throws: DocumentError.service("Invalid fore")) {
+            try HazardDecoder.decode(Data(#"{"status":"error","error":"Invalid fore"}"#.utf8))
+        }
+        #expect(throws: DocumentError.unknownForm) { try HazardDecoder.decode(Data("<html>".utf8)) }
+        #expect(throws: DocumentError.self) { try HazardDecoder.decode(try Fixture.sigmets.data().prefix(3_000)) }
+    }
+}
+
+@Suite struct `Hazards as areas` {
+    @Test func `only turbulence is kept of G-AIRMETs, and MOD is moderate`() throws {
+        let hazards = HazardAreas(try decoded(.gairmets).reports, source: try awc())
+        #expect(hazards.areas.map(\.id) == ["gairmet-turb-hi-1w", "gairmet-turb-lo-1w"])
+        #expect(
+            hazards.areas.allSatisfy { $0.severity == .moderate && $0.kind == "gairmet" && $0.collection == .hazards })
+        #expect(hazards.skipped["not turbulence: IFR"] == 4)
+        let shear = HazardAreas(try decoded(.oldGairmets).reports, source: try awc()).areas.filter {
+            $0.hazard == "LLWS"
+        }
+        #expect(shear.count == 6 && shear.allSatisfy { $0.severity == nil })
+    }
+
+    @Test func `what several offices issue is one, whoever comes first`() throws {
+        let reports = try decoded(.pulledSigmets).reports
+        let hazards = HazardAreas(reports, source: try awc())
+        #expect(hazards.areas.count == 9)
+        #expect(hazards.skipped == ["same area from another office": 3])
+        #expect(HazardAreas(reports.reversed(), source: try awc()).areas == hazards.areas)
+        #expect(hazards.areas.filter { $0.hazard == "TURB" }.allSatisfy { $0.severity == .moderateSevere })
+        #expect(hazards.areas.filter { $0.hazard == "CONVECTIVE" }.allSatisfy { $0.severity == nil })
+    }
+
+    @Test func `a series keeps its id from issue to issue`() throws {
+        let first = HazardAreas(try decoded(.pulledSigmets).reports, source: try awc()).areas
+        let later = HazardAreas(try decoded(.laterSigmets).reports, source: try awc()).areas
+        let papa = try #require(first.first { $0.text?.contains("PAPA 10") == true })
+        let next = try #require(later.first { $0.text?.contains("PAPA 11") == true })
+        #expect(papa.id == "sigmet-papa" && next.id == papa.id && next.validFrom > papa.validFrom)
+        #expect(papa.identity != next.identity)
+    }
+
+    @Test func `areas of one name are told apart from west to east`() throws {
+        func gairmet(_ longitude: Int) -> String {
+            #"{"tag":"5W","forecastHour":0,"validTime":"2026-07-21T21:00:00.000Z","hazard":"TURB-LO","geom":"AREA","coords":[[\#(longitude),40],[\#(longitude),41],[\#(longitude + 1),41]]}"#
+        }
+        func ids(_ longitudes: [Int]) throws -> [String: Double] {
+            let text = "[" + longitudes.map(gairmet).joined(separator: ",") + "]"
+            let areas = HazardAreas(try HazardDecoder.decode(Data(text.utf8)).reports, source: try awc()).areas
+            return Dictionary(uniqueKeysWithValues: areas.map { ($0.id, $0.geometry.box?.west ?? 0) })
+        }
+        let expected = ["gairmet-turb-lo-5w": -120.0, "gairmet-turb-lo-5w-2": -100, "gairmet-turb-lo-5w-3": -80]
+        #expect(try ids([-80, -120, -100]) == expected)
+        #expect(try ids([-100, -80, -120]) == expected)
+    }
+
+    @Test func `an area across the antimeridian is split, wherever it begins`() throws {
+        let sigmet =
+            #"[{"firId":"NZZO","seriesId":"3","hazard":"TURB","qualifier":"SEV","validTimeFrom":1790515200,"validTimeTo":1790536800,"geom":"AREA","coords":[{"lat":-30,"lon":178},{"lat":-30,"lon":-178},{"lat":-35,"lon":-178},{"lat":-35,"lon":178},{"lat":-30,"lon":178}]}]"#
+        let area = try #require(
+            HazardAreas(try HazardDecoder.decode(Data(sigmet.utf8)).reports, source: try awc()).areas.first)
+        #expect(area.geometry.polygons.count == 2)
+        #expect(area.geometry.contains(try #require(LonLat(longitude: 179.5, latitude: -32))))
+        #expect(area.geometry.contains(try #require(LonLat(longitude: -179.5, latitude: -32))))
+        #expect(!area.geometry.contains(try #require(LonLat(longitude: 0, latitude: -32))))
+    }
+}
+
+@Suite struct `Importing hazards` {
+    @Test(arguments: [1, 777, Int.max]) func `a file gives its areas at its end, whatever the pieces`(pieces: Int)
+        throws
+    {
+        let (items, summary) = importing(try Fixture.gairmets.data(), pieces: pieces)
+        #expect(summary.read == 23 && summary.refusedCount == 0)
+        #expect(summary.areas == ["gairmet": 2])
+        #expect(summary.skippedAreas["not an area: LINE"] == 11 && summary.skippedAreas["not turbulence: ICE"] == 1)
+        #expect(items.count == 2)
+        #expect(summary.description.contains("2 areas: 2 gairmet"))
+    }
+
+    @Test func `an archive's file is a pull, by the time in its name`() throws {
+        let name = Fixture.pulledSigmets.rawValue
+        let (items, summary) = importing(try Fixture.pulledSigmets.data(), fileName: "/a/2020-01-01T0000/\(name)")
+        guard case .pull(let pull) = items.first else {
+            Issue.record("no pull")
+            return
+        }
+        #expect(items.count == 1 && pull.areas.count == 9 && pull.kinds == ["sigmet"])
+        #expect(pull.at == (try instant("2025-12-19T02:18:00Z")))
+        #expect(summary.areas == ["sigmet": 9] && summary.skippedAreas == ["same area from another office": 3])
+        // Without a time they hold as they say themselves.
+        #expect(importing(try Fixture.pulledSigmets.data(), fileName: "sigmets.geojson").items.count == 9)
+    }
+
+    /// What a store would hold: the last content of each identity.
+    private struct Log {
+        var areas: [IssuedArea.Identity: IssuedArea] = [:]
+
+        mutating func take(_ pull: HazardPull) {
+            for area in pull.placed(among: Array(areas.values)) { areas[area.identity] = area }
+        }
+
+        func spans(_ id: String) -> [String] {
+            areas.values.filter { $0.id == id }.sorted { $0.validFrom < $1.validFrom }
+                .map {
+                    "\($0.validFrom.description.dropFirst(11).prefix(5))-\($0.validTo.description.dropFirst(11).prefix(5))"
+                }
+        }
+    }
+
+    @Test func `a pull holds until the next one, in whatever order they come, and twice is once`() throws {
+        func pull(_ time: String, _ ids: [String], until end: String) throws -> HazardPull {
+            let areas = try ids.map { id in
+                let corners = [(-90.0, 40.0), (-89, 40), (-89, 41)].compactMap {
+                    LonLat(longitude: $0.0, latitude: $0.1)
+                }
+                return IssuedArea(
+                    collection: .hazards, id: id, source: try awc(), kind: "sigmet",
+                    validFrom: try instant("2025-12-19T00:00:00Z"),
+                    validTo: try instant("2025-12-19T\(end):00Z"),
+                    geometry: try #require(MultiPolygon(outline: corners)))
+            }
+            return HazardPull(
+                at: try instant("2025-12-19T\(time):00Z"), kinds: ["sigmet"], source: try awc(), areas: areas)
+        }
+        let pulls = [
+            try pull("02:18", ["a", "b"], until: "08:00"), try pull("04:00", ["a"], until: "08:00"),
+            try pull("05:30", ["a", "b"], until: "06:10"),
+        ]
+        for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [0, 1, 2, 1, 0, 2]] {
+            var log = Log()
+            for index in order { log.take(pulls[index]) }
+            #expect(log.spans("a") == ["02:18-04:00", "04:00-05:30", "05:30-06:10"], "\(order)")
+            #expect(log.spans("b") == ["02:18-04:00", "05:30-06:10"], "\(order)")
+        }
+        // A pull without a next one holds three hours at most.
+        var log = Log()
+        log.take(try pull("02:18", ["a"], until: "08:00"))
+        #expect(log.spans("a") == ["02:18-05:18"])
+    }
+}

@@ -1,0 +1,248 @@
+import AviationWeather
+import BillowStore
+import Foundation
+import Geometry
+import Testing
+import Turbulence
+import UpstreamSimulator
+
+@testable import BillowSync
+
+private func awc() throws -> SourceID { try SourceID("awc").orMissing() }
+
+private func area(_ west: Double, _ south: Double, _ east: Double, _ north: Double) throws -> AviationWeatherBox {
+    try AviationWeatherBox(west: west, south: south, east: east, north: north).orMissing()
+}
+
+extension Rig {
+    fileprivate func weather(
+        simulated: Bool = true, spacingSeconds: Int = 60, areas: [AviationWeatherBox]? = nil,
+        products: [AviationWeatherUpstream.Product] = AviationWeatherUpstream.Product.allCases
+    ) throws -> AviationWeatherUpstream {
+        let clock = clock
+        return AviationWeatherUpstream(
+            id: try awc(),
+            client: try AviationWeatherClient(
+                configuration: AviationWeatherConfiguration(baseURL: baseURL, timeout: timeout), httpClient: http,
+                now: { clock.seconds1970 }),
+            products: products, areas: try areas ?? [area(-180, -90, 180, 90)], spacingSeconds: spacingSeconds,
+            simulated: simulated, store: store, retentionSeconds: 86_400)
+    }
+
+    fileprivate func hazards(at instant: Instant? = nil) async throws -> [IssuedArea] {
+        let instant = instant ?? clock.now
+        return try await store.areas(.hazards, from: instant, to: instant.advanced(by: 1), asOf: nil)
+    }
+
+    fileprivate func reports() async throws -> [PilotReport] {
+        try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil)
+    }
+}
+
+@Suite("The Aviation Weather Center in the store")
+struct AviationWeatherTests {
+    @Test func aRoundBringsReportsObservationsAndHazardsAndTheSameAgainChangesNothing() async throws {
+        try await withRig(flights: 20) { rig in
+            let upstream = try rig.weather(spacingSeconds: 0)
+            let first = try await upstream.synchronise(now: rig.clock.now)
+            #expect(first.accepted > 0 && first.skipped["not an area: LINE"] ?? 0 > 0)
+            let reports = try await rig.reports()
+            #expect(!reports.isEmpty && reports.allSatisfy { $0.source.name == "awc" })
+            #expect(reports.contains { $0.turbulence.isEmpty })
+            let rows = try await rig.store.allRows()
+            #expect(rows.count == reports.flatMap(\.turbulence).count { $0.severity != nil })
+            #expect(rows.allSatisfy { $0.kind == .pilotReport })
+            let hazards = try await rig.hazards()
+            #expect(Set(hazards.map(\.kind)) == ["gairmet", "sigmet", "isigmet"])
+            #expect(Set(hazards.map(\.id)).count == hazards.count)
+            let head = try await rig.store.head()
+            let second = try await upstream.synchronise(now: rig.clock.now)
+            #expect(second.accepted == 0 && second.skipped.isEmpty)
+            // Another process, which remembers nothing, brings nothing new either.
+            let third = try await rig.weather(spacingSeconds: 0).synchronise(now: rig.clock.now)
+            #expect(third.accepted == 0 && third.duplicates > 0)
+            #expect(try await rig.store.head() == head)
+            #expect(try await rig.store.source().fetchedAt == rig.clock.now)
+        }
+    }
+
+    @Test func theForecastHoursAreThereBeforeTheirTime() async throws {
+        try await withRig(flights: 5) { rig in
+            _ = try await rig.weather(spacingSeconds: 0, products: [.gairmets]).synchronise(now: rig.clock.now)
+            for hours in [0, 3, 6, 9] {
+                let at = rig.clock.now.advanced(by: hours * 3_600)
+                let valid = try await rig.hazards(at: at)
+                #expect(!valid.isEmpty && valid.allSatisfy { $0.isValid(at: at) }, "\(hours)")
+                #expect(Set(valid.map(\.validFrom)).count == 1, "\(hours)")
+            }
+        }
+    }
+
+    @Test func aProductIsAskedOnceAMinuteAtMostAndItsPartsInTurns() async throws {
+        try await withRig(flights: 5) { rig in
+            let upstream = try rig.weather(areas: [area(-130, 20, -60, 55), area(-60, 0, 0, 60)])
+            var calls: [Int] = []
+            var before = rig.simulator.calls
+            for seconds in [0, 20, 39, 1, 60, 60, 60, 60] {
+                rig.clock.advance(seconds)
+                _ = try await upstream.synchronise(now: rig.clock.now)
+                calls.append(rig.simulator.calls - before)
+                before = rig.simulator.calls
+            }
+            #expect(calls == [4, 0, 0, 4, 4, 4, 4, 4])
+            // After five turns every picture is there.
+            let later = try await rig.hazards(at: rig.clock.now.advanced(by: 9 * 3_600))
+            #expect(!later.isEmpty)
+        }
+    }
+
+    @Test func aHazardThatACompleteAnswerNoLongerHasEndsThen() async throws {
+        try await withRig(flights: 5) { rig in
+            let upstream = try rig.weather(products: [.sigmets, .internationalSigmets])
+            _ = try await upstream.synchronise(now: rig.clock.now)
+            let began = rig.clock.now
+            let before = try await rig.hazards()
+            #expect(!before.isEmpty)
+            rig.simulator.setFault(.empty)
+            rig.clock.advance(60)
+            _ = try await upstream.synchronise(now: rig.clock.now)
+            #expect(try await rig.hazards().isEmpty)
+            #expect(try await rig.hazards(at: began).map(\.id) == before.map(\.id))
+            rig.simulator.setFault(nil)
+            rig.clock.advance(60)
+            _ = try await upstream.synchronise(now: rig.clock.now)
+            #expect(try await rig.hazards().map(\.id) == before.map(\.id))
+        }
+    }
+
+    @Test func anAnswerThatIsPartlyUnreadableEndsNothing() async throws {
+        try await withRig(flights: 5) { rig in
+            let upstream = try rig.weather(products: [.sigmets, .internationalSigmets, .gairmets])
+            _ = try await upstream.synchronise(now: rig.clock.now)
+            let before = try await rig.hazards()
+            rig.simulator.setFault(.wrongTypes)
+            rig.clock.advance(60)
+            let outcome = try await upstream.synchronise(now: rig.clock.now)
+            #expect(outcome.skipped.values.reduce(0, +) > 0)
+            #expect(try await rig.hazards() == before)
+        }
+    }
+
+    @Test func madeUpAnswersAreRefusedWhereRealOnesAreExpected() async throws {
+        try await withRig(flights: 5) { rig in
+            let upstream = try rig.weather(simulated: false)
+            let error = await #expect(throws: SyncError.self) {
+                try await upstream.synchronise(now: rig.clock.now)
+            }
+            #expect(error?.code == "simulated-data")
+            #expect(try await rig.hazards().isEmpty)
+            #expect(try await rig.reports().isEmpty)
+        }
+    }
+
+    private static let faults: [(Fault, code: String)] = [
+        (.forbidden, "disabled"), (.rateLimited, "rate-limited"), (.serverError, "upstream-error"),
+        (.unavailable, "upstream-error"), (.upgradeRequired, "query-refused"), (.truncatedBody, "unreadable"),
+        (.cutJSON, "unreadable"), (.htmlPage, "unreadable"), (.emptyBody, "unreadable"),
+        (.connectionReset, "unreachable"),
+    ]
+
+    @Test func everyFaultIsToldLeavesTheDataAndPasses() async throws {
+        try await withRig(flights: 5) { rig in
+            let (loop, states) = rig.loop(try rig.weather(products: [.sigmets, .internationalSigmets]))
+            _ = await loop.round()
+            let hazards = try await rig.hazards()
+            #expect(!hazards.isEmpty)
+            for (fault, code) in Self.faults {
+                let good = rig.clock.now
+                #expect(try states.all.first.orMissing().lastSuccess == good, "before \(fault)")
+                rig.simulator.setFault(fault)
+                rig.clock.advance(60)
+                _ = await loop.round()
+                let state = try states.all.first.orMissing()
+                #expect(state.lastError?.code == code && state.lastSuccess == good, "\(fault)")
+                #expect(state.consecutiveFailures == 1 && state.hasSession, "\(fault)")
+                #expect(try await rig.hazards() == hazards, "\(fault)")
+                #expect(try await rig.store.source().fetchedAt == good, "\(fault)")
+                rig.simulator.setFault(nil)
+                rig.clock.advance(60)
+                _ = await loop.round()
+            }
+        }
+    }
+
+    @Test func capturedAnswersComeInAsTheyAre() async throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "BillowExchangeTests/Fixtures").path
+        try await withRig(flights: 5, replay: try Replay(folder: folder)) { rig in
+            _ = try await rig.weather(spacingSeconds: 0).synchronise(now: rig.clock.now)
+            let hazards = try await rig.hazards()
+            #expect(
+                Dictionary(grouping: hazards, by: \.kind).mapValues(\.count) == [
+                    "gairmet": 2, "sigmet": 17, "isigmet": 2,
+                ])
+            #expect(try await rig.reports().count == 57 + 16 + 3)
+            #expect(try await rig.store.allRows().count == 33 + 12 + 3)
+        }
+    }
+}
+
+@Suite("What is asked of the Aviation Weather Center next")
+struct AviationWeatherScheduleTests {
+    private let start = Instant(clamping: 1_795_214_400)
+
+    private func places(_ schedule: AviationWeatherSchedule, at now: Instant) -> [AviationWeatherSchedule.Place] {
+        schedule.due(.pilotReports, at: now).map(\.place)
+    }
+
+    @Test func anAreaThatIsFullIsAskedByQuartersFromThenOn() throws {
+        let whole = try area(0, 0, 40, 40)
+        var schedule = AviationWeatherSchedule(products: [.pilotReports], areas: [whole], spacingSeconds: 60)
+        #expect(places(schedule, at: start) == [.area(whole)])
+        schedule.asking(.pilotReports, .area(whole), at: start)
+        #expect(places(schedule, at: start.advanced(by: 59)).isEmpty)
+        let isLost = schedule.answered(.pilotReports, .area(whole), count: 400, validators: .init(), at: start)
+        #expect(!isLost && schedule.allAnswered(.pilotReports) == nil)
+        var now = start
+        var asked: [AviationWeatherSchedule.Place] = []
+        for _ in 0..<5 {
+            now = now.advanced(by: 60)
+            let place = try places(schedule, at: now).first.orMissing()
+            asked.append(place)
+            schedule.asking(.pilotReports, place, at: now)
+            _ = schedule.answered(.pilotReports, place, count: 399, validators: .init(), at: now)
+        }
+        #expect(asked.prefix(4) == ArraySlice(whole.quarters.map { .area($0) }) && asked.last == asked.first)
+        #expect(schedule.allAnswered(.pilotReports) == start.advanced(by: 120))
+    }
+
+    @Test func anAreaIsNotCutForEver() throws {
+        let whole = try area(0, 0, 1.5, 40)
+        var schedule = AviationWeatherSchedule(products: [.pilotReports], areas: [whole], spacingSeconds: 0)
+        let isLost = schedule.answered(.pilotReports, .area(whole), count: 400, validators: .init(), at: start)
+        #expect(isLost && places(schedule, at: start) == [.area(whole)])
+    }
+
+    @Test func aClockThatWasSetBackIsNotWaitedFor() throws {
+        let whole = try area(0, 0, 40, 40)
+        var schedule = AviationWeatherSchedule(products: [.pilotReports], areas: [whole], spacingSeconds: 60)
+        schedule.asking(.pilotReports, .area(whole), at: start)
+        #expect(places(schedule, at: start.advanced(by: -3_600)) == [.area(whole)])
+    }
+
+    @Test func theNewestIssuePicturesAnHourAndTheCurrentPictureIsNeededToEndOthers() {
+        var pictures = GairmetPictures()
+        func take(_ hour: Int, issued: Int) {
+            let from = start.advanced(by: hour * 3_600)
+            pictures.take(
+                [], validFrom: from, validTo: from.advanced(by: 3 * 3_600), issuedAt: start.advanced(by: issued * 60))
+        }
+        for hour in [3, 6, 9, 12, 15] { take(hour, issued: 165) }
+        #expect(!pictures.isComplete(at: start.advanced(by: 10_000)))
+        take(0, issued: -195)
+        #expect(pictures.isComplete(at: start.advanced(by: 10_000)))
+        pictures.drop(before: start.advanced(by: 3 * 3_600))
+        #expect(pictures.isComplete(at: start.advanced(by: 3 * 3_600)))
+        #expect(!pictures.isComplete(at: start.advanced(by: 6 * 3_600)))
+    }
+}

@@ -1,0 +1,167 @@
+import BillowStore
+import Foundation
+import Geometry
+import Testing
+import Turbulence
+
+@testable import BillowSync
+
+/// A folder that goes with its last owner, and an inbox that watches it.
+private final class Inbox: Sendable {
+    let folder: URL
+    let store: SQLiteStore
+    let clock: ManualClock
+    let upstream: InboxUpstream
+
+    init(clock: ManualClock = ManualClock()) async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "billow-inbox-\(UUID().uuidString)")
+        store = try await SQLiteStore.temporary()
+        self.clock = clock
+        upstream = InboxUpstream(
+            id: try SourceID("drop").orMissing(), path: folder.path, store: store, now: { clock.now })
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    @discardableResult func look() async throws -> SyncOutcome {
+        clock.advance(2)
+        return try await upstream.synchronise(now: clock.now)
+    }
+
+    func put(_ name: String, _ text: String) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: folder.appending(path: name))
+    }
+
+    func put(_ name: String, fixture: String) throws {
+        let url = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "BillowExchangeTests/Fixtures/\(fixture)")
+        try put(name, String(contentsOf: url, encoding: .utf8))
+    }
+
+    /// The names in one of its places, without its own folders.
+    func names(_ place: String = "") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: place).path)
+            .filter { !["done", "refused"].contains($0) }.sorted()
+    }
+
+    func text(_ path: String) throws -> String { try String(contentsOf: folder.appending(path: path), encoding: .utf8) }
+}
+
+private let good =
+    #"{"type":"Feature","properties":{"h3":"852a30c3fffffff","altitude":39000,"severity":2,"observedAt":"2026-11-20T22:00:00Z"},"geometry":null}"#
+
+@Suite("The inbox")
+struct InboxTests {
+    @Test func aFileIsTakenAtTheSecondLookAndMoved() async throws {
+        let inbox = try await Inbox()
+        #expect(try await inbox.look() == SyncOutcome())
+        try inbox.put("a.geojsonl", good + "\n" + good)
+        #expect(try await inbox.look().accepted == 0)
+        #expect(try inbox.names() == ["a.geojsonl"])
+        let outcome = try await inbox.look()
+        #expect(outcome.accepted == 1 && outcome.duplicates == 1 && outcome.skipped.isEmpty)
+        #expect(try inbox.names().isEmpty)
+        #expect(try inbox.names("done") == ["a.geojsonl"])
+        #expect(try inbox.names("refused").isEmpty)
+        #expect(try await inbox.store.allRows().count == 1)
+        #expect(try await inbox.store.sources().map(\.id.name) == ["drop"])
+    }
+
+    @Test func theSameFileAgainChangesNothing() async throws {
+        let inbox = try await Inbox()
+        try inbox.put("a.geojsonl", good)
+        try await inbox.look()
+        try await inbox.look()
+        let head = try await inbox.store.head()
+        try inbox.put("a.geojsonl", good)
+        try await inbox.look()
+        let outcome = try await inbox.look()
+        #expect(outcome.accepted == 0 && outcome.duplicates == 1)
+        #expect(try await inbox.store.head() == head)
+        #expect(try inbox.names("done") == ["a-2.geojsonl", "a.geojsonl"])
+    }
+
+    @Test func aFileThatGrowsOrIsNotThereYetWaits() async throws {
+        let inbox = try await Inbox()
+        try inbox.put("grows.geojsonl", good)
+        for name in [".hidden.geojson", "b.geojson.part", "c.tmp"] { try inbox.put(name, good) }
+        try await inbox.look()
+        try inbox.put("grows.geojsonl", good + "\n")
+        try await inbox.look()
+        #expect(try await inbox.store.allRows().isEmpty)
+        try await inbox.look()
+        #expect(try await inbox.store.allRows().count == 1)
+        #expect(try inbox.names() == [".hidden.geojson", "b.geojson.part", "c.tmp"])
+    }
+
+    @Test func whatCanNotBeUsedIsRefusedWithItsReason() async throws {
+        let inbox = try await Inbox()
+        try inbox.put("a.xml", "<xml/>")
+        try inbox.put("b", "")
+        try inbox.put("c.geojsonl", good.replacing("852a30c3fffffff", with: "nonsense"))
+        try inbox.put("d.geojsonl", good + "\n" + good.replacing("39000", with: "-1"))
+        try await inbox.look()
+        let outcome = try await inbox.look()
+        #expect(outcome.skipped["file refused"] == 3 && outcome.accepted == 1)
+        #expect(
+            try inbox.names("refused")
+                == ["a.xml", "a.xml.reason.txt", "b", "b.reason.txt", "c.geojsonl", "c.geojsonl.reason.txt"])
+        #expect(try inbox.text("refused/a.xml.reason.txt").contains("'<xml/>'"))
+        #expect(try inbox.text("refused/c.geojsonl.reason.txt").contains("nonsense"))
+        // What could be taken is; what could not stands beside it.
+        #expect(try inbox.names("done") == ["d.geojsonl", "d.geojsonl.reason.txt"])
+        #expect(try inbox.text("done/d.geojsonl.reason.txt").contains("-1"))
+    }
+
+    @Test func aProcessThatDiesBeforeTheMoveLosesAndDoublesNothing() async throws {
+        let inbox = try await Inbox()
+        try inbox.put("pirep.json", fixture: "pirep_json_florida_2026-07-21T20Z.json")
+        try inbox.put("usa_sigmets_2025-12-19T0218.geojson", fixture: "usa_sigmets_2025-12-19T0218.geojson")
+        let clock = inbox.clock
+        let importer = FileImporter(store: inbox.store, now: { clock.now })
+        for name in try inbox.names() { _ = try await importer.take(inbox.folder.appending(path: name).path) }
+        let head = try await inbox.store.head()
+        try await inbox.look()
+        try await inbox.look()
+        #expect(try await inbox.store.head() == head)
+        #expect(try inbox.names().isEmpty)
+        #expect(try inbox.names("done").count == 2)
+        let at = try Instant("2025-12-19T02:20:00Z").orMissing()
+        #expect(try await inbox.store.areas(.hazards, from: at, to: at.advanced(by: 1), asOf: nil).count == 9)
+        #expect(try await inbox.store.allRows().count == 33)
+    }
+
+    @Test func linksAndFoldersAreLeftAlone() async throws {
+        let inbox = try await Inbox()
+        try inbox.put("done-elsewhere", good)
+        try FileManager.default.createSymbolicLink(
+            at: inbox.folder.appending(path: "link.geojsonl"),
+            withDestinationURL: inbox.folder.appending(path: "done-elsewhere"))
+        try FileManager.default.createDirectory(
+            at: inbox.folder.appending(path: "sub"), withIntermediateDirectories: true)
+        for _ in 0..<3 { try await inbox.look() }
+        #expect(try inbox.names() == ["link.geojsonl", "sub"])
+    }
+
+    @Test func aFolderThatCanNotBeMadeIsSaidAndTriedAgain() async throws {
+        let inbox = try await Inbox()
+        try Data().write(to: inbox.folder)
+        let error = await #expect(throws: SyncError.self) { try await inbox.look() }
+        #expect(error?.code == "inbox" && error?.kind == .transient)
+        try FileManager.default.removeItem(at: inbox.folder)
+        try await inbox.look()
+        #expect(try inbox.names("done").isEmpty)
+    }
+
+    @Test func aQuietFolderIsNotedOnceAMinute() async throws {
+        let inbox = try await Inbox()
+        try await inbox.look()
+        let first = try await inbox.store.source().fetchedAt
+        try await inbox.look()
+        #expect(try await inbox.store.source().fetchedAt == first)
+        inbox.clock.advance(60)
+        try await inbox.look()
+        #expect(try await inbox.store.source().fetchedAt == inbox.clock.now)
+    }
+}
