@@ -107,8 +107,7 @@ struct CreditLedger: Sendable {
         guard let allowance else { return blocked }
         let missing = min(Double(cost), capacity(allowance)) - account.level
         // What rounding leaves is no debt.
-        guard missing > 1e-6 else { return blocked }
-        return max(blocked, Int((missing / allowance.rate).rounded(.up)))
+        return max(blocked, Int((max(0, missing - 1e-6) / allowance.rate).rounded(.up)))
     }
 
     /// A call is made.
