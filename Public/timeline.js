@@ -47,6 +47,7 @@ export class TimelinePlayer extends EventTarget {
      *   layer          which of its layers, "hexagons"
      *   start, end     offsets ("-2h", "now") or ISO 8601 instants; both left out: round UTC times and a live frame
      *   intervals      at most so many frames
+     *   anchor         true: on round UTC times and one live frame, so that most stay the same from minute to minute
      *   parameters     filters and style of the pictures: {hours: 2, minSeverity: 3}
      *   frameMilliseconds  how long a frame stays at speed 1, 500
      *   hold           how many times as long the last one stays, 3
@@ -59,7 +60,7 @@ export class TimelinePlayer extends EventTarget {
         super();
         this.#adapter = adapter;
         this.#options = {
-            url: "timeline.json", layer: "hexagons", start: null, end: null, intervals: null, parameters: {},
+            url: "timeline.json", layer: "hexagons", start: null, end: null, intervals: null, anchor: null, parameters: {},
             frameMilliseconds: 500, hold: 3, loops: Infinity, speed: 1, ahead: 4, keep: 60, events: null, ...options,
         };
     }
@@ -118,7 +119,7 @@ export class TimelinePlayer extends EventTarget {
         if (this.#frames.length) this.#want(Math.min(Math.max(index, 0), this.#frames.length - 1));
     }
 
-    /** Changes {start, end, intervals, parameters, layer}: stops playing, and loads only what is not the same as before. */
+    /** Changes {start, end, intervals, anchor, parameters, layer}: stops playing, and loads only what is not the same as before. */
     async change(difference) {
         this.pause();
         Object.assign(this.#options, difference);
@@ -145,10 +146,10 @@ export class TimelinePlayer extends EventTarget {
         const abort = (this.#request = new AbortController());
         const limit = setTimeout(() => abort.abort(new DOMException("no answer in time", "TimeoutError")), TIMEOUT_MILLISECONDS);
         try {
-            const { url, layer, start, end, intervals, parameters } = this.#options;
+            const { url, layer, start, end, intervals, anchor, parameters } = this.#options;
             const address = new URL(url, document.baseURI);
             address.searchParams.set("layers", layer);
-            for (const [name, value] of Object.entries({ start, end, intervals, ...parameters })) {
+            for (const [name, value] of Object.entries({ start, end, intervals, anchor, ...parameters })) {
                 if (value !== null && value !== undefined) address.searchParams.set(name, value);
             }
             const response = await fetch(address, { signal: abort.signal, cache: "no-cache" });

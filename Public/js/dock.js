@@ -7,9 +7,9 @@ import { age, dateTime } from "./format.js";
 import { now } from "./server.js";
 import { filters } from "./view.js";
 
-const SPANS = [["-1h", "1 h"], ["-2h", "2 h"], ["-6h", "6 h"], ["-24h", "24 h"]];
+/** How far back, in words, and how many frames that gives: 5, 10, 20 and 120 minutes apart. */
+const SPANS = [["-1h", "1 h", 13], ["-2h", "2 h", 13], ["-6h", "6 h", 19], ["-24h", "24 h", 13]];
 const DEFAULT_SPAN = "-2h";
-const INTERVALS = 13;
 const SPEEDS = [0.5, 1, 2, 4];
 const byId = (id) => document.getElementById(id);
 
@@ -85,9 +85,8 @@ export class Dock {
         if (this.#player) return this.#player;
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
         const adapter = new MapLibreFrames(this.#map, { before: FIRST_LINE_LAYER, address: (url) => url.replace(".png", scale) });
-        // The default span is left to the server: its frames lie on round times, so most stay the same from minute to minute.
         const player = (this.#player = new TimelinePlayer(adapter, {
-            layer: this.#layer, parameters: this.#parameters(), speed: this.#speed, intervals: INTERVALS, ...this.#range(),
+            layer: this.#layer, parameters: this.#parameters(), speed: this.#speed, anchor: true, ...this.#range(),
         }));
         for (const name of ["manifest", "frame", "state", "progress", "problem"]) {
             player.addEventListener(name, ({ detail }) => player === this.#player && this.#hear(name, detail));
@@ -96,7 +95,7 @@ export class Dock {
         return this.#player;
     }
 
-    #range() { return this.#span === DEFAULT_SPAN ? { start: null, end: null } : { start: this.#span, end: "now" }; }
+    #range() { return { start: this.#span, end: "now", intervals: SPANS.find(([value]) => value === this.#span)[2] }; }
 
     #hear(name, detail) {
         if (name === "frame") this.#frame = detail;

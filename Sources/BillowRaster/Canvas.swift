@@ -13,7 +13,7 @@ public enum CanvasError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A picture under construction: premultiplied RGBA, row-major from the top left, transparent at first. For legends and
-/// maps; tiles have an exact path of their own.
+/// maps and for tiles of several layers; tiles of hexagons alone have an exact path of their own.
 public struct Canvas: Sendable {
     /// 4096 × 4096: what one request may draw, 64 MB.
     public static let mostPixels = 4096 * 4096
@@ -43,7 +43,23 @@ public struct Canvas: Sendable {
 
     /// Lays a polygon of one colour over the picture, its edges antialiased by exact area. Rings as in `Mask`.
     public mutating func fill(_ rings: [[Point]], with colour: StraightColour) {
-        paint([(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour)])
+        paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour) { _, _, coverage in coverage }
+    }
+
+    /// The same, inked only where a pattern is.
+    public mutating func fill(_ rings: [[Point]], with colour: StraightColour, pattern: PlacedPattern) {
+        paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour) { x, y, coverage in
+            let both = UInt32(coverage) * UInt32(pattern.coverage(x: x, y: y))
+            return UInt8(truncatingIfNeeded: (both + 127) / 255)
+        }
+    }
+
+    /// Lays a line over the picture.
+    public mutating func stroke(
+        _ points: [Point], isClosed: Bool = false, with stroke: Stroke, colour: StraightColour
+    ) {
+        let rings = stroke.rings(points, isClosed: isClosed, canvasWidth: width, canvasHeight: height)
+        if !rings.isEmpty { fill(rings, with: colour) }
     }
 
     /// Lays shapes that don't overlap over the picture as *one* layer: where two of them share a pixel their shares
@@ -75,9 +91,88 @@ public struct Canvas: Sendable {
         }
     }
 
-    /// The picture as a PNG file with straight alpha.
+    /// Lays one mask over the picture: the same as a layer of one part, pixel by pixel where it covers anything.
+    private mutating func paint(_ mask: Mask, _ colour: StraightColour, share: (Int, Int, UInt8) -> UInt8) {
+        let (left, right) = (max(0, mask.left), min(width, mask.left + mask.width))
+        let (top, bottom) = (max(0, mask.top), min(height, mask.top + mask.height))
+        guard left < right, top < bottom else { return }
+        let width = width
+        mask.coverage.withUnsafeBufferPointer { coverage in
+            pixels.withUnsafeMutableBufferPointer { pixels in
+                for y in top..<bottom {
+                    let row = (y - mask.top) * mask.width - mask.left
+                    for x in left..<right where coverage[row + x] > 0 {
+                        var layer = LayerPixel()
+                        layer.add(colour, coverage: share(x, y, coverage[row + x]))
+                        pixels[y * width + x] = layer.over(pixels[y * width + x])
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lays another picture over this one, its north-west corner at (x, y); what lies outside is cut off.
+    public mutating func lay(_ other: Canvas, x: Int = 0, y: Int = 0) {
+        let (left, right) = (max(0, -x), min(other.width, width - x))
+        let (top, bottom) = (max(0, -y), min(other.height, height - y))
+        guard left < right, top < bottom else { return }
+        for row in top..<bottom {
+            for column in left..<right {
+                let above = other.pixels[row * other.width + column]
+                guard above.alpha > 0 else { continue }
+                let at = (row + y) * width + column + x
+                pixels[at] = above.over(pixels[at])
+            }
+        }
+    }
+
+    /// Lays a colour over the pixel in column x and row y, which must be inside.
+    @inline(__always)
+    public mutating func lay(_ colour: PremultipliedColour, x: Int, y: Int) {
+        let at = y * width + x
+        pixels[at] = colour.over(pixels[at])
+    }
+
+    /// The picture as a PNG file with straight alpha: with a palette where 256 colours are enough.
     public func png(level: Int = 6) throws(PNGError) -> [UInt8] {
-        try PNG.encode(rgba: pixels.map(\.straight), width: width, height: height, level: level)
+        if let indexed = indexed() {
+            return try PNG.encode(
+                indexed: indexed.indices, width: width, height: height, palette: indexed.palette, level: level)
+        }
+        return try PNG.encode(rgba: pixels.map(\.straight), width: width, height: height, level: level)
+    }
+
+    /// The picture by palette, translucent colours first; nil where it has more than 256.
+    public func indexed() -> IndexedPicture? {
+        var numbers: [PremultipliedColour: UInt8] = [:]
+        var colours: [PremultipliedColour] = []
+        var indices: [UInt8] = []
+        indices.reserveCapacity(pixels.count)
+        var last: (colour: PremultipliedColour, index: UInt8)?
+        for pixel in pixels {
+            if let last, last.colour == pixel {
+                indices.append(last.index)
+                continue
+            }
+            let index: UInt8
+            if let known = numbers[pixel] {
+                index = known
+            } else {
+                guard colours.count < 256 else { return nil }
+                index = UInt8(colours.count)
+                numbers[pixel] = index
+                colours.append(pixel)
+            }
+            last = (pixel, index)
+            indices.append(index)
+        }
+        // tRNS ends with the last colour that isn't opaque.
+        let order = colours.indices.sorted { (colours[$0].alpha, $0) < (colours[$1].alpha, $1) }
+        var places = [UInt8](repeating: 0, count: colours.count)
+        for (place, index) in order.enumerated() { places[index] = UInt8(place) }
+        return IndexedPicture(
+            width: width, height: height, indices: indices.map { places[Int($0)] },
+            palette: order.map { colours[$0].straight }, shareSteps: 255)
     }
 }
 

@@ -88,6 +88,19 @@ public struct PremultipliedColour: Sendable, Hashable {
     /// Nothing at all: all four channels 0.
     public static let clear = PremultipliedColour(uncheckedRed: 0, green: 0, blue: 0, alpha: 0)
 
+    /// Source-over, rounded to the nearest.
+    @inline(__always)
+    func over(_ below: PremultipliedColour) -> PremultipliedColour {
+        if alpha == 255 { return self }
+        let rest = UInt32(255 - alpha)
+        func blend(_ above: UInt8, _ below: UInt8) -> UInt8 {
+            UInt8(truncatingIfNeeded: UInt32(above) + (UInt32(below) * rest + 127) / 255)
+        }
+        return PremultipliedColour(
+            uncheckedRed: blend(red, below.red), green: blend(green, below.green), blue: blend(blue, below.blue),
+            alpha: blend(alpha, below.alpha))
+    }
+
     /// Each channel × 255 ÷ alpha, rounded to the nearest, halves up; `clear` where the alpha is 0. Exact for opaque
     /// colours; the lower the alpha, the coarser.
     public var straight: StraightColour {

@@ -30,10 +30,13 @@ public struct SeverityPaint: Sendable, Hashable {
     public let fill: Paint
     /// A band along the edge, inside the cell, in place of the fill there.
     public let border: Paint?
+    /// Over the fill.
+    public let pattern: SeverityPattern?
 
-    public init(fill: Paint, border: Paint? = nil) {
+    public init(fill: Paint, border: Paint? = nil, pattern: SeverityPattern? = nil) {
         self.fill = fill
         self.border = border
+        self.pattern = pattern
     }
 }
 
@@ -52,14 +55,26 @@ public struct Style: Sendable, Hashable {
     public let theme: Theme
     /// By raw value, one for each case.
     private let paints: [SeverityPaint]
+    /// Of the layers that are drawn over the severities.
+    public let marks: MarkColours
 
     /// nil unless `paints` holds one for each severity, smooth first.
-    public init?(id: String, title: String, description: String, theme: Theme, paints: [SeverityPaint]) {
+    ///
+    /// - Parameter marks: nil for the standard ones of the theme.
+    public init?(
+        id: String, title: String, description: String, theme: Theme, paints: [SeverityPaint], marks: MarkColours? = nil
+    ) {
         guard paints.count == Severity.allCases.count else { return nil }
-        self.init(id: id, title: title, description: description, theme: theme, checked: paints)
+        self.init(
+            id: id, title: title, description: description, theme: theme, checked: paints,
+            marks: marks ?? .standard(theme))
     }
 
-    private init(id: String, title: String, description: String, theme: Theme, checked paints: [SeverityPaint]) {
+    private init(
+        id: String, title: String, description: String, theme: Theme, checked paints: [SeverityPaint],
+        marks: MarkColours
+    ) {
+        self.marks = marks
         self.id = id
         self.title = title
         self.description = description
@@ -70,13 +85,18 @@ public struct Style: Sendable, Hashable {
     /// How a severity is drawn.
     public subscript(severity: Severity) -> SeverityPaint { paints[Int(severity.rawValue)] }
 
+    /// Whether any severity has a pattern.
+    public var hasPatterns: Bool { paints.contains { $0.pattern != nil } }
+
     /// The same colours at `factor` times their opacity: the `opacity` parameter of pictures. Values outside 0...1 are
     /// brought to the nearer end.
     public func faded(by factor: Double) -> Style {
         Style(
             id: id, title: title, description: description, theme: theme,
             checked: paints.map {
-                SeverityPaint(fill: $0.fill.faded(by: factor), border: $0.border?.faded(by: factor))
-            })
+                SeverityPaint(
+                    fill: $0.fill.faded(by: factor), border: $0.border?.faded(by: factor),
+                    pattern: $0.pattern?.faded(by: factor))
+            }, marks: marks.faded(by: factor))
     }
 }

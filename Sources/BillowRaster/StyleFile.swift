@@ -35,7 +35,8 @@ struct StyleFile {
             report("", "not JSON: \(StyleFile.reason(error))", allowed: "a JSON object")
             return nil
         }
-        let members = object(root, at: "", required: ["id", "title", "description", "theme", "severities"])
+        let members = object(
+            root, at: "", required: ["id", "title", "description", "theme", "severities"], optional: ["marks"])
         let id = members["id"].flatMap { identifier($0) }
         let title = members["title"].flatMap { string($0, at: "title", longest: StyleFile.longestTitle) }
         let description = members["description"].flatMap {
@@ -43,8 +44,9 @@ struct StyleFile {
         }
         let theme = members["theme"].flatMap { knownTheme($0) }
         let paints = members["severities"].map { severities($0) } ?? []
+        let marks = members["marks"].map { self.marks($0, theme: theme ?? .light) }
         guard problems.isEmpty, let id, let title, let description, let theme else { return nil }
-        return Style(id: id, title: title, description: description, theme: theme, paints: paints)
+        return Style(id: id, title: title, description: description, theme: theme, paints: paints, marks: marks)
     }
 
     /// The parser's words with its position, without the surrounding types.
@@ -97,20 +99,68 @@ struct StyleFile {
     }
 
     private mutating func severityPaint(_ value: JSONValue, at key: String) -> SeverityPaint? {
-        let members = object(value, at: key, required: ["fill", "opacity"], optional: ["border"])
+        let members = object(value, at: key, required: ["fill", "opacity"], optional: ["border", "pattern"])
         let fill = paint(members, colourKey: "fill", at: key)
-        guard let borderValue = members["border"] else { return fill.map { SeverityPaint(fill: $0) } }
-        let borderMembers = object(borderValue, at: key + ".border", required: ["colour", "opacity"])
-        guard let border = paint(borderMembers, colourKey: "colour", at: key + ".border"), let fill else { return nil }
-        return SeverityPaint(fill: fill, border: border)
+        let border = members["border"].flatMap { value in
+            let members = object(value, at: key + ".border", required: ["colour", "opacity"])
+            return paint(members, colourKey: "colour", at: key + ".border")
+        }
+        let pattern = members["pattern"].flatMap { self.pattern($0, at: key + ".pattern") }
+        guard let fill else { return nil }
+        return SeverityPaint(fill: fill, border: border, pattern: pattern)
+    }
+
+    private mutating func pattern(_ value: JSONValue, at key: String) -> SeverityPattern? {
+        let members = object(value, at: key, required: ["kind", "colour", "opacity", "spacing", "width"])
+        let paint = paint(members, colourKey: "colour", at: key)
+        var kind: Pattern.Kind?
+        if let value = members["kind"] {
+            if case .string(let text) = value { kind = Pattern.Kind(rawValue: text) }
+            if kind == nil {
+                report(
+                    "\(key).kind", value.text, allowed: Pattern.Kind.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+        }
+        let spacing = members["spacing"].flatMap { value -> Int? in
+            if case .number(let number) = value, let whole = Int(exactly: number),
+                SeverityPattern.spacings.contains(whole)
+            {
+                return whole
+            }
+            report(
+                "\(key).spacing", value.text,
+                allowed: SeverityPattern.spacings.map(String.init).joined(separator: ", ") + " points")
+            return nil
+        }
+        guard let width = members["width"], let spacing, let kind, let paint else { return nil }
+        guard case .number(let points) = width,
+            let pattern = SeverityPattern(kind: kind, paint: paint, spacing: spacing, width: points)
+        else {
+            report("\(key).width", width.text, allowed: "a number of points above 0 and below the spacing")
+            return nil
+        }
+        return pattern
+    }
+
+    private mutating func marks(_ value: JSONValue, theme: Theme) -> MarkColours {
+        var marks = MarkColours.standard(theme)
+        let members = object(value, at: "marks", required: [], optional: MarkColours.keys.map(\.name))
+        for key in MarkColours.keys {
+            if let colour = members[key.name].flatMap({ colour($0, at: "marks.\(key.name)") }) {
+                marks[keyPath: key.path] = colour
+            }
+        }
+        return marks
+    }
+
+    private mutating func colour(_ value: JSONValue, at key: String) -> StraightColour? {
+        if case .string(let text) = value, text.utf8.count == 7, let colour = StraightColour(text) { return colour }
+        report(key, value.text, allowed: "a colour \"#RRGGBB\"")
+        return nil
     }
 
     private mutating func paint(_ members: [String: JSONValue], colourKey: String, at key: String) -> Paint? {
-        var colour: StraightColour?
-        if let value = members[colourKey] {
-            if case .string(let text) = value, text.utf8.count == 7 { colour = StraightColour(text) }
-            if colour == nil { report("\(key).\(colourKey)", value.text, allowed: "a colour \"#RRGGBB\"") }
-        }
+        let colour = members[colourKey].flatMap { self.colour($0, at: "\(key).\(colourKey)") }
         var opacity: Double?
         if let value = members["opacity"] {
             // An opacity that rounds to alpha 0 would hide what was reported.

@@ -58,6 +58,9 @@ public struct BillowApplication: Sendable {
     private let states: SourceStates
     let tiles: TileService
     let hot = HotTiles()
+    /// Pictures of regions, for animations too.
+    public let maps: MapRenderer
+    public let animations: AnimationRenderer
     let readiness = Readiness()
     private let now: @Sendable () -> Instant
     private let logger: Logger
@@ -79,7 +82,10 @@ public struct BillowApplication: Sendable {
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds)
         features = FeatureSource(frames: frames, store: store)
-        tiles = try TileService(frames: frames, paintersAtOnce: configuration.paintersAtOnce)
+        let pictures = PictureSource(frames: frames, store: store)
+        tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)
+        maps = try MapRenderer(pictures: pictures)
+        animations = AnimationRenderer(maps: maps, frames: frames, ageRule: configuration.ageRule)
     }
 
     /// Every route, reachable in tests without a socket.
@@ -98,11 +104,12 @@ public struct BillowApplication: Sendable {
             frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
             publicURL: configuration.publicURL, hot: hot
         ).add(to: reading)
-        TimelineRoutes(
-            frames: frames,
-            service: TimelineService(frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule),
-            styles: styles, publicURL: configuration.publicURL
-        ).add(to: reading)
+        MapRoutes(frames: frames, maps: maps, styles: styles, ageRule: configuration.ageRule).add(to: reading)
+        let timelines = TimelineService(
+            frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule)
+        TimelineRoutes(frames: frames, service: timelines, styles: styles, publicURL: configuration.publicURL)
+            .add(to: reading)
+        AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, styles: styles).add(to: reading)
         CollectionRoutes(
             frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL
         ).add(to: reading)

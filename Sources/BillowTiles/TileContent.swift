@@ -17,8 +17,11 @@ public struct TileContent: Sendable, Hashable {
     /// The cells of a frame that share a point with a tile.
     /// - Complexity: O(cells found + coarser cells above them)
     public init(of plane: FramePlane, in coord: TileCoord) {
-        let resolution = DrawnResolution.of(zoom: coord.z)
-        let box = coord.box
+        self.init(of: plane, in: coord.box, resolution: DrawnResolution.of(zoom: coord.z))
+    }
+
+    /// The cells of a frame that share a point with a box, in a resolution of 0…5.
+    init(of plane: FramePlane, in box: GridBox, resolution: Int) {
         let table = CellTable.of(resolution: resolution)
         let found = plane.cells(resolution: resolution, in: box)
         var cells: [UInt32] = []
@@ -60,18 +63,16 @@ public struct TileContent: Sendable, Hashable {
             || own.shifted(worlds: -1).intersects(box)
     }
 
-    /// 128 bits of the content, for cache keys and entity tags.
-    ///
-    /// Source: two lanes of 64-bit multiply-xorshift mixing with the constants of MurmurHash3's finaliser
-    public var fingerprint: Fingerprint {
-        var fingerprint = Fingerprint()
+    /// Adds all that tells two contents apart.
+    func mix(into fingerprint: inout Fingerprint) {
         fingerprint.mix(UInt64(resolution))
         for cell in cells { fingerprint.mix(UInt64(cell)) }
-        return fingerprint
     }
 }
 
 /// A 128-bit digest of a picture's inputs: stable between processes, machines and builds. Not cryptographic.
+///
+/// Source: two lanes of 64-bit multiply-xorshift mixing with the constants of MurmurHash3's finaliser
 public struct Fingerprint: Sendable, Hashable {
     private var a: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var b: UInt64 = 0xC2B2_AE3D_27D4_EB4F

@@ -1,5 +1,4 @@
 public import Geometry
-public import Turbulence
 
 /// A tile of the web mercator pyramid: z 0…22, x and y 0 ..< 2^z, y from the north.
 ///

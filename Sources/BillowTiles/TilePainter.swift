@@ -111,12 +111,12 @@ public final class TilePainter {
 }
 
 /// The outlines of a tile's cells on their way to its raster.
-private struct CellOutlines {
+struct CellOutlines {
     let edges: SharedEdges
     let raster: CoverageRaster
 
     /// More corners than any cell has: six, one for each edge of the icosahedron it crosses, three around a pole.
-    private static let mostCorners = 16
+    static let mostCorners = 16
 
     /// Adds a cell in each copy of the world in which the tile shows it: its edges here, and its inset to the raster.
     @inline(__always)
@@ -142,7 +142,7 @@ private struct CellOutlines {
 
     /// The cell without its border: drawn in toward its middle by one pixel, but at most 6 % of the cell's width. All in
     /// differences from the middle, so the same wherever the tile begins.
-    private static func shrink(_ corners: UnsafeMutableBufferPointer<SIMD2<Int64>>) {
+    static func shrink(_ corners: UnsafeMutableBufferPointer<SIMD2<Int64>>) {
         let count = Double(corners.count)
         var sum = SIMD2<Int64>.zero
         for corner in corners { sum &+= corner }

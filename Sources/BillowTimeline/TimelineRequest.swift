@@ -5,17 +5,21 @@ public struct TimelineRequest: Sendable, Hashable {
     public var start: TimePoint?
     public var end: TimePoint?
     public var intervals: Int?
+    /// Whether frames lie on round UTC times; nil where neither end is given.
+    public var isAnchored: Bool?
 
-    public init(start: TimePoint? = nil, end: TimePoint? = nil, intervals: Int? = nil) {
+    public init(
+        start: TimePoint? = nil, end: TimePoint? = nil, intervals: Int? = nil, isAnchored: Bool? = nil
+    ) {
         self.start = start
         self.end = end
         self.intervals = intervals
+        self.isAnchored = isAnchored
     }
 
     /// The timeline with offsets settled against `now`, once and for all, so that its frames don't drift while they play.
     ///
-    /// A start alone ends at the default end, an end alone starts the default length before. Where neither is given the
-    /// frames are anchored to round UTC times.
+    /// A start alone ends at the default end, an end alone starts the default length before.
     /// - Parameter now: the publication's time, floored to the minute, so that all clients of a minute share frames.
     public func resolved(now: Instant, defaults: TimelineDefaults) throws(ParameterError) -> Timeline {
         let end: Instant
@@ -30,7 +34,7 @@ public struct TimelineRequest: Sendable, Hashable {
         }
         let timeline = try Timeline(
             start: start, end: end, intervals: intervals ?? defaults.intervals, limits: defaults.limits)
-        return self.start == nil && self.end == nil ? timeline.anchored : timeline
+        return isAnchored ?? (self.start == nil && self.end == nil) ? timeline.anchored : timeline
     }
 }
 

@@ -137,9 +137,13 @@ struct SharedCacheTests {
     // MARK: - Painters
 
     private struct Order {
-        var content: TileContent
+        var content: PictureContent
         var coord: TileCoord
-        var classes: HexagonClasses
+        var style: Style
+
+        func work(_ scale: TileScale) -> PaintPool.Work<[UInt8]> {
+            { painter, encoder in try painter.png(content, at: coord, scale: scale, style: style, encoder: encoder) }
+        }
     }
 
     private func order() throws -> Order {
@@ -154,7 +158,9 @@ struct SharedCacheTests {
         let coord = try TileCoord(z: 0, x: 0, y: 0).orMissing()
         let styles = try StyleLibrary(folder: World.repository.appending(path: "Styles").path)
         return Order(
-            content: TileContent(of: plane, in: coord), coord: coord, classes: try HexagonClasses(styles.default))
+            content: PictureContent(
+                LayerList(.hexagons), of: PictureData(instant: noon, plane: plane), in: MapRegion(coord, scale: .one)),
+            coord: coord, style: styles.default)
     }
 
     @Test("many more tiles than painters are painted, in turn")
@@ -164,7 +170,7 @@ struct SharedCacheTests {
         let pngs = try await withThrowingTaskGroup(of: [UInt8].self) { group in
             for _ in 0..<20 {
                 group.addTask {
-                    try await pool.paint(order.content, at: order.coord, scale: .one, classes: order.classes)
+                    try await pool.run(order.work(.one))
                 }
             }
             return try await group.reduce(into: [[UInt8]]()) { $0.append($1) }
@@ -182,7 +188,7 @@ struct SharedCacheTests {
                 group.addTask {
                     do {
                         return .success(
-                            try await pool.paint(order.content, at: order.coord, scale: .three, classes: order.classes))
+                            try await pool.run(order.work(.three)))
                     } catch { return .failure(error) }
                 }
             }
@@ -203,11 +209,11 @@ struct SharedCacheTests {
 
         // Everyone cancels; whoever comes next is served all the same.
         let cancelled = (0..<10).map { _ in
-            Task { try await pool.paint(order.content, at: order.coord, scale: .three, classes: order.classes) }
+            Task { try await pool.run(order.work(.three)) }
         }
         for task in cancelled { task.cancel() }
         for task in cancelled { _ = await task.result }
-        let png = try await pool.paint(order.content, at: order.coord, scale: .one, classes: order.classes)
+        let png = try await pool.run(order.work(.one))
         #expect(try PNG.decode(png).width == 256)
     }
 }

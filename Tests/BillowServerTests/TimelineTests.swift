@@ -174,6 +174,17 @@ struct TimelineTests {
         }
     }
 
+    @Test("frames of any span can lie on round times, so that they stay what they are")
+    func anchored() async throws {
+        try await withWorld(at: noon.advanced(by: 7 * 60)) { world in
+            let times = try await world.frames("?start=-6h&end=now&intervals=19&anchor=true").map(\.time)
+            #expect(times.count == 19 && times.last == "2026-11-21T12:07:00Z")
+            #expect(times.dropLast().last == "2026-11-21T12:00:00Z" && times.first == "2026-11-21T06:20:00Z")
+            let drifting = try await world.frames("?start=-6h&end=now&intervals=19").map(\.time)
+            #expect(drifting.first == "2026-11-21T06:07:00Z")
+        }
+    }
+
     @Test("twenty-one frames come with advice")
     func advice() async throws {
         try await withWorld { world in
@@ -221,6 +232,7 @@ struct TimelineTests {
             ("style=neon", "style", "skypath"), ("time=-3h", "time", "from 2026-11-21T10:00:00Z"),
             ("time=%2B1s", "time", "to 2026-11-21T12:00:00Z"), ("time=x", "time", "zone"),
             ("rule=best", "rule", "nearest"),
+            ("anchor=yes", "anchor", "true"),
         ])
     func refused(query: String, parameter: String, allowed: String) async throws {
         try await withWorld { world in

@@ -1,5 +1,6 @@
 import BillowRaster
 import BillowSnapshot
+import BillowTiles
 import HTTPTypes
 import Hummingbird
 import Turbulence
@@ -49,13 +50,14 @@ struct LegendRoutes: Sendable {
 
     private func legend(_ request: Request) throws -> (Legend, HTTPFields) {
         let reader = try QueryReader(request)
-        let layer = try reader.choice("layer", TileRoutes.layers.map { ($0, $0) }) ?? TileRoutes.layers[0]
+        let layers = try reader.layers("layer")
         let snapshot = try frames.snapshot()
         let filter = try reader.filter()
         let age = ageRule.age(of: snapshot, filter: filter)
         let notes = age.isStale ? ["Stale: last data \(age.dataTime?.description ?? "never")"] : []
         let legend = Legend(
-            style: try styles.style(reader), layer: layer, severities: filter.severities, simulated: age.isSimulated,
+            style: try styles.style(reader), layer: layers.description, severities: filter.severities,
+            simulated: age.isSimulated,
             notes: notes)
         var headers = AnswerHeaders.make(
             age: age, instant: snapshot.publication.asOf, freshSeconds: frames.freshSeconds(of: snapshot))

@@ -7,7 +7,7 @@ import Hummingbird
 import NIOCore
 import Turbulence
 
-/// `/tiles/{layer}.json` and `/tiles/{layer}/{time}/{z}/{x}/{y}[@2x|@3x].png`.
+/// `/tiles/{layers}.json` and `/tiles/{layers}/{time}/{z}/{x}/{y}[@2x|@3x].png`.
 struct TileRoutes: Sendable {
     let frames: FrameSource
     let tiles: TileService
@@ -16,9 +16,8 @@ struct TileRoutes: Sendable {
     let publicURL: String?
     let hot: HotTiles
 
-    static let layers = ["hexagons"]
     /// The parameters of a tile; others are ignored, and passed on to no address.
-    private static let passedOn = QueryReader.filterNames.union(["style", "opacity"])
+    private static let passedOn = QueryReader.filterNames.union(["style", "opacity", "labels"])
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/tiles/:layers/:time/:z/:x/:y") { request, context in
@@ -41,25 +40,24 @@ struct TileRoutes: Sendable {
         let version = if case .instant = time { try query.frameVersion() } else { nil as Version? }
         return try await tile(
             TilePath(z: parameters.get("z") ?? "", x: parameters.get("x") ?? "", y: parameters.get("y") ?? ""),
-            layers: parameters.get("layers") ?? "", time, version, query, request
+            layers: LayerList(parameter: parameters.text("layers")), time, version, query, request
         ) { "\(request.uri.path)?\(query.replacing("v", with: $0.description))" }
     }
 
     /// - Parameter address: where the same tile of another version is.
     private func tile(
-        _ place: TilePath, layers: String, _ time: RequestedTime, _ version: Version?, _ query: QueryReader,
+        _ place: TilePath, layers: LayerList, _ time: RequestedTime, _ version: Version?, _ query: QueryReader,
         _ request: Request, address: (Version) -> String
     ) async throws -> Response {
-        _ = try layer(layers)
         let filter = try query.filter()
         let style = try styles.style(query)
         let snapshot = try frames.snapshot()
-        let instant = try frames.instant(time, in: snapshot)
+        let shown = LayerTime.list(of: layers)
+        let instant = try frames.instant(time, in: snapshot, ahead: shown.contains(where: \.reachesAhead))
         let age = ageRule.age(of: snapshot, filter: filter)
         var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
         if let version {
-            let shown = LayerTime.all.filter { layers.split(separator: ",").contains($0.id[...]) }
             let standing = try await frames.standing(
                 of: version, layers: shown, at: instant, filter: filter, in: snapshot)
             switch standing {
@@ -74,7 +72,8 @@ struct TileRoutes: Sendable {
         }
         let known = EntityTags(request.headers[.ifNoneMatch])
         let wanted = TileService.Request(
-            coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style)
+            layers: layers, coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style,
+            labels: try query.labels())
         hot.note(
             wanted, isLatest: time == .latest, publication: snapshot.publication, now: snapshot.publication.asOf)
         let tile = try await tiles.tile(wanted, in: drawn) { known.match($0) }
@@ -105,18 +104,9 @@ struct TileRoutes: Sendable {
         return try await tile(
             TilePath(
                 z: parameters.get("z") ?? "", x: parameters.get("x") ?? "", y: (parameters.get("y") ?? "") + suffix),
-            layers: parts[0], .instant(instant), Version(rawValue: Int64(number)), QueryReader([:]), request
+            layers: LayerList(parameter: parts[0]), .instant(instant), Version(rawValue: Int64(number)),
+            QueryReader([:]), request
         ) { "/v2/radar/\(parts[0])-\(parts[1])-\($0)/\(rest)" }
-    }
-
-    private func layer(_ name: String) throws(Problem) -> String {
-        guard Self.layers.contains(name) else {
-            throw Problem(
-                .notFound, code: "unknown-layer", detail: "There is no layer '\(name.prefix(100))'.",
-                parameter: "layers",
-                value: String(name.prefix(100)), allowed: Self.layers.joined(separator: ", "))
-        }
-        return name
     }
 
     // MARK: - TileJSON
@@ -157,34 +147,37 @@ struct TileRoutes: Sendable {
 
     /// 200, 304, 400 for what can't be read, 404 for a layer that isn't there and a time outside retention.
     private func tileJSON(_ request: Request, _ parameters: Parameters) throws -> Response {
-        let document = parameters.get("layers") ?? ""
+        let document = parameters.text("layers")
         guard document.hasSuffix(".json") else {
             throw Problem(
                 .notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).",
-                allowed: "/tiles/{layer}.json and /tiles/{layer}/{time}/{z}/{x}/{y}.png")
+                allowed: "/tiles/{layers}.json and /tiles/{layers}/{time}/{z}/{x}/{y}.png")
         }
-        let layer = try layer(String(document.dropLast(5)))
+        let layers = try LayerList(parameter: document.dropLast(5))
         let query = try QueryReader(request)
         let filter = try query.filter()
         let style = try styles.style(query)
+        _ = try query.labels()
         let snapshot = try frames.snapshot()
         let time = try query.time()
-        let instant = try frames.instant(time, in: snapshot)
+        let shownLayers = LayerTime.list(of: layers)
+        let instant = try frames.instant(
+            time, in: snapshot, ahead: shownLayers.contains(where: \.reachesAhead))
         let age = ageRule.age(of: snapshot, filter: filter)
-        let extent = frames.extent(of: snapshot)
+        let extent = frames.extent(of: shownLayers, in: snapshot)
         let base = BaseURL.of(request, publicURL)
         // The filters and the time asked for here are those of the tiles that it names.
         let passed = query.passedOn(Self.passedOn)
         let shown = if case .instant = time { instant.compact } else { "latest" }
         let answer = TileJSON(
-            name: "Billow \(layer)", description: "Turbulence by H3 cell, the most severe standing record.",
+            name: "Billow: \(layers.title)", description: layers.layers.map(\.summary).joined(separator: " "),
             attribution: age.isSimulated ? "SIMULATED turbulence, not for operational use" : "Turbulence: Billow",
-            tiles: ["\(base)/tiles/\(layer)/\(shown)/{z}/{x}/{y}.png\(passed)"],
-            legend: "\(base)/legend.png?layer=\(layer)&style=\(style.id)",
+            tiles: ["\(base)/tiles/\(layers)/\(shown)/{z}/{x}/{y}.png\(passed)"],
+            legend: "\(base)/legend.png?layer=\(layers)&style=\(style.id)",
             time: TileJSON.Time(
                 latest: snapshot.publication.asOf.description,
                 extent: [extent.lowerBound.description, extent.upperBound.description],
-                template: "\(base)/tiles/\(layer)/{time}/{z}/{x}/{y}.png\(passed)"),
+                template: "\(base)/tiles/\(layers)/{time}/{z}/{x}/{y}.png\(passed)"),
             billow: TileJSON.State(
                 version: snapshot.publication.version.rawValue, asOf: snapshot.publication.asOf.description,
                 dataTime: age.dataTime?.description, stale: age.isStale, simulated: age.isSimulated,

@@ -34,10 +34,8 @@ struct TimelineRoutes: Sendable {
         _ = try styles.style(query)
         let rules = FrameRule.allCases.map { ($0.rawValue, $0) }
         return TimelineService.Request(
-            timeline: TimelineRequest(
-                start: try query.timePoint("start"), end: try query.timePoint("end"),
-                intervals: try query.integer("intervals", in: 1...service.settings.defaults.limits.intervals)),
-            layers: try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.served,
+            timeline: try query.timeline(service.settings.defaults),
+            layers: try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.all,
             filter: try query.filter(), time: try query.timePoint("time"),
             rule: try query.choice("rule", rules) ?? .latest, base: BaseURL.of(request, publicURL),
             passedOn: String(query.passedOn(Self.passedOn).dropFirst()))
@@ -78,15 +76,11 @@ struct TimelineRoutes: Sendable {
     private func weatherMaps(_ request: Request) async throws -> Response {
         let query = try QueryReader(request)
         let snapshot = try frames.snapshot()
-        guard let layer = LayerTime.served.first else {
+        guard let layer = LayerTime.all.first else {
             throw Problem(.notFound, code: "no-layer", detail: "There is no layer.")
         }
         let filter = Filter()
-        let now = snapshot.publication.asOf.floored(toMultipleOf: 60)
-        let timeline: Timeline
-        do { timeline = try TimelineRequest().resolved(now: now, defaults: service.settings.defaults) } catch {
-            throw Problem(error)
-        }
+        let timeline = try service.timeline(TimelineRequest(), in: snapshot)
         var past: [WeatherMaps.Frame] = []
         for time in service.times(of: layer, timeline, in: snapshot) {
             let version = try await frames.frameVersion(of: [layer], at: time, filter: filter, in: snapshot)
@@ -100,18 +94,15 @@ struct TimelineRoutes: Sendable {
 }
 
 extension LayerTime {
-    /// The layers that tiles can be had of.
-    static var served: [LayerTime] { all.filter { TileRoutes.layers.contains($0.id) } }
-
     /// Layers by a list of their ids.
     static func list(_ text: String) throws(Problem) -> [LayerTime] {
         var layers: [LayerTime] = []
         for id in text.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let layer = served.first(where: { $0.id == id }), !layers.contains(where: { $0.id == id }) else {
+            guard let layer = all.first(where: { $0.id == id }), !layers.contains(where: { $0.id == id }) else {
                 throw Problem(
                     ParameterError(
                         parameter: "layers", value: text,
-                        expected: "a list, each once, of \(served.map(\.id).joined(separator: ", "))"))
+                        expected: "a list, each once, of \(all.map(\.id).joined(separator: ", "))"))
             }
             layers.append(layer)
         }
@@ -120,6 +111,13 @@ extension LayerTime {
 }
 
 extension QueryReader {
+    /// `start`, `end`, `intervals` and `anchor`.
+    func timeline(_ defaults: TimelineDefaults) throws(Problem) -> TimelineRequest {
+        TimelineRequest(
+            start: try timePoint("start"), end: try timePoint("end"),
+            intervals: try integer("intervals", in: 1...defaults.limits.intervals), isAnchored: try boolean("anchor"))
+    }
+
     func timePoint(_ name: String) throws(Problem) -> TimePoint? {
         guard let text = text(name) else { return nil }
         guard let point = TimePoint(text) else { throw invalid(name, text, TimePoint.expected) }

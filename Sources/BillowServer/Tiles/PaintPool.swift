@@ -3,25 +3,21 @@ import BillowTiles
 import DequeModule
 import HTTPTypes
 
-/// Paints tiles on a few workers, off the event loops. Who comes when all are busy waits in turn; who comes when the queue
+/// Paints pictures on a few workers, off the event loops. Who comes when all are busy waits in turn; who comes when the queue
 /// is full is turned away; who no longer waits (its request was cancelled) costs nothing.
 actor PaintPool {
     /// One worker: it owns the buffers that it paints in.
     actor Worker {
-        private let painter = TilePainter()
+        private let painter = PicturePainter()
         private let encoder: IndexedPNGEncoder
 
         init() throws(PNGError) { encoder = try IndexedPNGEncoder() }
 
-        func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, classes: HexagonClasses) throws
-            -> [UInt8]
-        {
-            let picture = painter.paint(content, at: coord, scale: scale, classes: classes)
-            return try encoder.encode(
-                indices: picture.indices, width: picture.width, height: picture.height,
-                palette: picture.palette)
-        }
+        func run<Value: Sendable>(_ work: Work<Value>) throws -> Value { try work(painter, encoder) }
     }
+
+    /// What is to be painted.
+    typealias Work<Value> = @Sendable (PicturePainter, IndexedPNGEncoder) throws -> Value
 
     private var idle: [Worker]
     private var waiting: Deque<(id: Int, continuation: CheckedContinuation<Worker?, Never>)> = []
@@ -35,21 +31,19 @@ actor PaintPool {
         self.queueLimit = queueLimit
     }
 
-    /// The tile's PNG.
-    /// - Throws: `Problem` 503 when the queue is full; `CancellationError`.
-    func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, classes: HexagonClasses) async throws
-        -> [UInt8]
-    {
+    /// Does some work as soon as a worker is free.
+    /// - Throws: `Problem` 503 when the queue is full; `CancellationError`; what the work throws.
+    func run<Value: Sendable>(_ work: Work<Value>) async throws -> Value {
         let worker = try await takeWorker()
         defer { giveBack(worker) }
-        return try await worker.paint(content, at: coord, scale: scale, classes: classes)
+        return try await worker.run(work)
     }
 
     private func takeWorker() async throws -> Worker {
         if let worker = idle.popLast() { return worker }
         guard waiting.count < queueLimit else {
             throw Problem(
-                .serviceUnavailable, code: "overloaded", detail: "More tiles are wanted than can be drawn just now.",
+                .serviceUnavailable, code: "overloaded", detail: "More pictures are wanted than can be drawn just now.",
                 retryAfterSeconds: 1)
         }
         let id = nextID

@@ -16,24 +16,26 @@ public final class TileService: Sendable {
 
     /// What a tile is asked for.
     struct Request: Sendable, Hashable {
+        var layers: LayerList
         var coord: TileCoord
         var scale: TileScale
         var instant: Instant
         var filter: Filter
         var style: Style
+        var labels = PictureContent.defaultLabels
     }
 
     /// Changes whenever the same inputs give other bytes.
-    private static let rendererBuild: UInt64 = 3
+    private static let rendererBuild: UInt64 = 4
 
-    private let frames: FrameSource
+    private let pictures: PictureSource
     private let pool: PaintPool
     private let tiles = SharedCache<Fingerprint, [UInt8]>(capacity: 128 << 20) { $0.count + 100 }
     private let empty: [TileScale: [UInt8]]
 
     /// - Throws: `PNGError` when libdeflate can't be set up.
-    public init(frames: FrameSource, paintersAtOnce: Int) throws(PNGError) {
-        self.frames = frames
+    public init(pictures: PictureSource, paintersAtOnce: Int) throws(PNGError) {
+        self.pictures = pictures
         pool = try PaintPool(width: paintersAtOnce, queueLimit: 1_024)
         var empty: [TileScale: [UInt8]] = [:]
         for scale in TileScale.allCases { empty[scale] = try PNG.emptyTile(size: scale.pixels) }
@@ -41,32 +43,32 @@ public final class TileService: Sendable {
     }
 
     func tile(_ request: Request, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool) async throws -> Tile {
-        let plane = try await frames.plane(at: request.instant, filter: request.filter, in: snapshot)
-        let content = TileContent(of: plane, in: request.coord)
+        let data = try await pictures.data(
+            for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
+        let region = MapRegion(request.coord, scale: request.scale)
+        let content = PictureContent(request.layers, of: data, in: region, labels: request.labels)
         if content.isEmpty, let png = empty[request.scale] {
             return Tile(png: png, entityTag: "empty-\(request.scale.rawValue)")
         }
-        let classes: HexagonClasses
-        do { classes = try HexagonClasses(request.style) } catch { throw Problem(error) }
-        let fingerprint = Self.fingerprint(content, request, classes)
+        let fingerprint = try Self.fingerprint(content, request)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return Tile(png: [], entityTag: entityTag) }
         let png = try await tiles.value(for: fingerprint) { [pool] in
-            try await pool.paint(content, at: request.coord, scale: request.scale, classes: classes)
+            try await pool.run { painter, encoder in
+                try painter.png(
+                    content, at: request.coord, scale: request.scale, style: request.style, encoder: encoder)
+            }
         }
         return Tile(png: png, entityTag: entityTag)
     }
 
     var statistics: SharedCache<Fingerprint, [UInt8]>.Statistics { tiles.statistics }
 
-    private static func fingerprint(_ content: TileContent, _ request: Request, _ classes: HexagonClasses)
-        -> Fingerprint
-    {
-        var fingerprint = content.fingerprint
+    private static func fingerprint(_ content: PictureContent, _ request: Request) throws -> Fingerprint {
+        var fingerprint = try content.fingerprint(style: request.style)
         fingerprint.mix(rendererBuild)
         fingerprint.mix(UInt64(request.coord.z) << 56 | UInt64(request.coord.x) << 28 | UInt64(request.coord.y))
         fingerprint.mix(UInt64(request.scale.rawValue))
-        classes.mix(into: &fingerprint)
         return fingerprint
     }
 }

@@ -8,10 +8,14 @@ extension FrameSource {
         -> Version
     {
         var newest = Version.zero
-        for data in layers.flatMap({ $0.seen(at: instant, filter: filter) }) {
+        for data in seen(in: layers, at: instant, filter: filter) {
             newest = max(newest, try await version(of: data, in: snapshot))
         }
         return newest
+    }
+
+    private func seen(in layers: [LayerTime], at instant: Instant, filter: Filter) -> [SeenData] {
+        layers.flatMap { $0.seen(at: instant, filter: filter, trafficDropSeconds: trafficDropSeconds) }
     }
 
     /// How an address that names a version stands to the frame's own.
@@ -31,9 +35,16 @@ extension FrameSource {
         if version == current { return .current }
         guard version < current else { return .moved(current) }
         // Before the first version there was nothing to see.
-        let data = layers.flatMap { $0.seen(at: instant, filter: filter) }
+        let data = seen(in: layers, at: instant, filter: filter)
         let was = version == .zero ? true : try await hasChange(of: data, at: version)
         return was ? .former : .moved(current)
+    }
+
+    /// From when to when there are pictures of some layers: as far as any of them reaches.
+    func extent(of layers: [LayerTime], in snapshot: Snapshot) -> ClosedRange<Instant> {
+        let extent = extent(of: snapshot)
+        let ends = layers.map { self.extent(of: $0, in: snapshot).upperBound }
+        return extent.lowerBound...max(extent.upperBound, ends.max() ?? extent.upperBound)
     }
 
     /// From when to when a layer has frames.

@@ -1,5 +1,6 @@
 import BillowSnapshot
 public import BillowTimeline
+import BillowTiles
 import Turbulence
 
 /// How a layer stands in time: how often it is new, and what of the log its picture at an instant shows.
@@ -8,8 +9,8 @@ struct LayerTime: Sendable {
     enum Content: Sendable {
         /// What was observed in the history before it.
         case history(ObservedKind)
-        /// What was observed in so many seconds before it.
-        case recent(ObservedKind, seconds: Int)
+        /// The aircraft seen lately, and their tracks of so many seconds.
+        case positions(trackSeconds: Int)
         case areas(IssuedArea.Collection)
     }
 
@@ -22,7 +23,7 @@ struct LayerTime: Sendable {
     var reachesAhead: Bool
     var contents: [Content]
 
-    /// Of every layer that there can be; what can be asked for is what the tiles have.
+    /// Of every layer.
     static let all: [LayerTime] = [
         LayerTime("turbulence", [.history(.observations)]),
         LayerTime("hexagons", [.history(.observations)], timeProperty: "observedAt"),
@@ -30,8 +31,10 @@ struct LayerTime: Sendable {
         LayerTime("pireps", [.history(.reports)], timeProperty: "observedAt"),
         LayerTime("hazards", [.areas(.hazards)], timeProperty: "validFrom", reachesAhead: true),
         LayerTime("forecast", [.areas(.forecast)], timeProperty: "validFrom", reachesAhead: true),
-        LayerTime("traffic", [.recent(.positions, seconds: 180)], timeProperty: "observedAt"),
-        LayerTime("tracks", [.history(.positions)], timeProperty: "observedAt", animates: false),
+        LayerTime("traffic", [.positions(trackSeconds: 0)], timeProperty: "observedAt"),
+        LayerTime(
+            "tracks", [.positions(trackSeconds: PictureSource.trackSeconds)], timeProperty: "observedAt",
+            animates: false),
     ]
 
     private init(
@@ -45,12 +48,18 @@ struct LayerTime: Sendable {
         self.animates = animates
     }
 
-    /// What its picture at an instant shows.
-    func seen(at instant: Instant, filter: Filter) -> [SeenData] {
+    /// Of some layers, in their order.
+    static func list(of layers: LayerList) -> [LayerTime] {
+        layers.layers.compactMap { layer in all.first { $0.id == layer.rawValue } }
+    }
+
+    /// What its picture at an instant shows, where aircraft are dropped so many seconds after they were seen last.
+    func seen(at instant: Instant, filter: Filter, trafficDropSeconds: Int) -> [SeenData] {
         contents.map { content in
             switch content {
             case .history(let kind): .observed(kind, at: instant, lookBackSeconds: filter.lookBackSeconds)
-            case .recent(let kind, let seconds): .observed(kind, at: instant, lookBackSeconds: seconds)
+            case .positions(let trackSeconds):
+                .observed(.positions, at: instant, lookBackSeconds: max(trackSeconds + 60, trafficDropSeconds))
             case .areas(let collection): .areas(collection, at: instant)
             }
         }

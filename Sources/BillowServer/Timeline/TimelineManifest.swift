@@ -62,14 +62,10 @@ struct TimelineService: Sendable {
 
     /// - Throws: `Problem` 400 for what is no timeline, and for a time to go to outside it.
     func manifest(_ request: Request, in snapshot: Snapshot) async throws -> TimelineManifest {
-        let now = snapshot.publication.asOf.floored(toMultipleOf: 60)
-        let timeline: Timeline
-        let time: Instant?
-        do throws(ParameterError) {
-            timeline = try request.timeline.resolved(now: now, defaults: settings.defaults)
-            time = if let point = request.time { try timeline.goTo(point.resolved(now: now)) } else { nil }
-        } catch {
-            throw Problem(error)
+        let timeline = try timeline(request.timeline, in: snapshot)
+        var time: Instant?
+        if let point = request.time {
+            do { time = try timeline.goTo(point.resolved(now: Self.now(snapshot))) } catch { throw Problem(error) }
         }
         var layers: [TimelineManifest.Layer] = []
         for layer in request.layers {
@@ -79,6 +75,24 @@ struct TimelineService: Sendable {
             generated: snapshot.publication.asOf.description, version: snapshot.publication.version.rawValue,
             start: timeline.start.description, end: timeline.end.description, intervals: timeline.intervals,
             advice: timeline.advice, layers: layers)
+    }
+
+    /// A timeline with its offsets settled.
+    /// - Throws: `Problem` 400 for what is none.
+    func timeline(_ request: TimelineRequest, in snapshot: Snapshot) throws(Problem) -> Timeline {
+        do { return try request.resolved(now: Self.now(snapshot), defaults: settings.defaults) } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// Now, for offsets: the publication's minute.
+    private static func now(_ snapshot: Snapshot) -> Instant { snapshot.publication.asOf.floored(toMultipleOf: 60) }
+
+    /// The instants of a picture of some layers: as often as the one that is new most often.
+    func times(of layers: [LayerTime], _ timeline: Timeline, in snapshot: Snapshot) -> [Instant] {
+        let extents = layers.map { frames.extent(of: $0, in: snapshot) }
+        let update = layers.map { settings.updateSeconds(of: $0.id) }.min() ?? 60
+        return timeline.times(updateInterval: update).filter { time in extents.contains { $0.contains(time) } }
     }
 
     /// The instants of a layer's frames: those of the timeline that it has.

@@ -1,0 +1,89 @@
+/// A fill that repeats: how much of each pixel is inked. It lies fixed on the world, not on the picture, so that it runs on
+/// from tile to tile.
+public struct Pattern: Sendable, Hashable {
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Lines that rise to the right: ⟋.
+        case hatch
+        /// Lines that fall to the right: ⟍.
+        case backHatch = "back-hatch"
+        /// Both.
+        case crossHatch = "cross-hatch"
+        case horizontal
+        case vertical
+        case dots
+    }
+
+    /// Pixels after which it repeats, across and down.
+    public let period: Int
+    /// 0…255 for each pixel of one repetition, row-major.
+    private let coverage: [UInt8]
+
+    /// - Parameters:
+    ///   - period: pixels, 2…256; a tile's width must be a multiple of it.
+    ///   - width: of the lines, or across the dots, in pixels.
+    public init(_ kind: Kind, period: Int, width: Double) {
+        let period = min(max(period, 2), 256)
+        self.period = period
+        // Each pixel as the mean of 8 × 8 places: made once for a style, so plainness is worth more than speed.
+        let steps = 8
+        var coverage: [UInt8] = []
+        coverage.reserveCapacity(period * period)
+        for row in 0..<period {
+            for column in 0..<period {
+                var inside = 0
+                for i in 0..<steps * steps {
+                    let x = Double(column) + (Double(i % steps) + 0.5) / Double(steps)
+                    let y = Double(row) + (Double(i / steps) + 0.5) / Double(steps)
+                    if Pattern.covers(kind, x, y, Double(period), width) { inside += 1 }
+                }
+                coverage.append(UInt8(inside * 255 / (steps * steps)))
+            }
+        }
+        self.coverage = coverage
+    }
+
+    /// How much of the pixel in column x and row y of the world is inked.
+    @inline(__always)
+    public func coverage(x: Int, y: Int) -> UInt8 {
+        let column = x % period
+        let row = y % period
+        return coverage[(row < 0 ? row + period : row) * period + (column < 0 ? column + period : column)]
+    }
+
+    private static func covers(_ kind: Kind, _ x: Double, _ y: Double, _ period: Double, _ width: Double) -> Bool {
+        /// Whether a place lies on one of the lines that stand `period` apart.
+        func onLine(_ way: Double, _ width: Double) -> Bool {
+            let rest = way.truncatingRemainder(dividingBy: period)
+            return abs((rest < 0 ? rest + period : rest) - period / 2) * 2 < width
+        }
+        // Lines at 45° are √2 times as far from each other along an axis as across.
+        let slanted = width * 2.0.squareRoot()
+        switch kind {
+        case .hatch: return onLine(x + y, slanted)
+        case .backHatch: return onLine(x - y, slanted)
+        case .crossHatch: return onLine(x + y, slanted) || onLine(x - y, slanted)
+        case .horizontal: return onLine(y, width)
+        case .vertical: return onLine(x, width)
+        case .dots:
+            let (dx, dy) = (x - period / 2, y - period / 2)
+            return (dx * dx + dy * dy) * 4 < width * width
+        }
+    }
+}
+
+/// A pattern where a canvas lies in the world.
+public struct PlacedPattern: Sendable {
+    public let pattern: Pattern
+    /// The world's pixel in the canvas's north-west corner; only its remainder by the period matters.
+    public let originX: Int
+    public let originY: Int
+
+    public init(_ pattern: Pattern, originX: Int, originY: Int) {
+        self.pattern = pattern
+        self.originX = originX
+        self.originY = originY
+    }
+
+    @inline(__always)
+    public func coverage(x: Int, y: Int) -> UInt8 { pattern.coverage(x: originX + x, y: originY + y) }
+}

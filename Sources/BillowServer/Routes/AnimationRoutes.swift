@@ -1,0 +1,55 @@
+import BillowRaster
+import BillowSnapshot
+import BillowTiles
+import BillowTimeline
+import HTTPTypes
+import Hummingbird
+import Turbulence
+
+/// `/animations/{layers}.png`: a timeline of a region as one animated PNG, or as a sheet of its frames.
+struct AnimationRoutes: Sendable {
+    let frames: FrameSource
+    let timelines: TimelineService
+    let renderer: AnimationRenderer
+    let styles: StyleLibrary
+
+    private static let defaultWidth = 640
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/animations/:layers") { request, context in try await animation(request, context.parameters) }
+    }
+
+    /// 200 image/png, 304, 400 for what can't be read or is too large, 404 for an unknown layer and a time without frames,
+    /// 503 when too many wait.
+    private func animation(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        let document = parameters.text("layers")
+        guard document.hasSuffix(".png") else {
+            throw Problem(
+                .notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).",
+                allowed: "/animations/{layers}.png")
+        }
+        let layers = try LayerList(parameter: document.dropLast(4))
+        let query = try QueryReader(request)
+        let snapshot = try frames.snapshot()
+        let delay = try query.integer("delay", in: AnimationRenderer.delays) ?? AnimationRenderer.defaultDelay
+        let filter = try query.filter()
+        let timeline = try timelines.timeline(try query.timeline(timelines.settings.defaults), in: snapshot)
+        let order = AnimationRenderer.Request(
+            layers: layers, times: timelines.times(of: LayerTime.list(of: layers), timeline, in: snapshot),
+            region: try query.region(defaultWidth: Self.defaultWidth), filter: filter, style: try styles.style(query),
+            labels: try query.labels(), hasLegend: try query.boolean("legend") ?? true,
+            hasTimeStamp: try query.boolean("timestamp") ?? true,
+            form: try query.choice("form", [("animation", .animation), ("sheet", .sheet)]) ?? .animation,
+            delayMilliseconds: delay,
+            holdMilliseconds: try query.integer("hold", in: AnimationRenderer.delays)
+                ?? min(3 * delay, AnimationRenderer.delays.upperBound),
+            loops: try query.integer("loop", in: 0...10_000) ?? 0)
+        let png = try await renderer.png(order, in: snapshot)
+        let age = timelines.ageRule.age(of: snapshot, filter: filter)
+        var headers = AnswerHeaders.make(
+            age: age, instant: order.times.last ?? snapshot.publication.asOf,
+            freshSeconds: frames.freshSeconds(of: snapshot))
+        headers[.contentType] = order.form == .animation && order.times.count > 1 ? "image/apng" : "image/png"
+        return BytesAnswer.make(png, headers: headers, request: request)
+    }
+}

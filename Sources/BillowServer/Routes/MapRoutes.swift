@@ -1,0 +1,115 @@
+import BillowRaster
+import BillowSnapshot
+import BillowTiles
+import Geometry
+import HTTPTypes
+import Hummingbird
+import Turbulence
+
+/// `/maps/{layers}.png`: one picture of a region.
+struct MapRoutes: Sendable {
+    let frames: FrameSource
+    let maps: MapRenderer
+    let styles: StyleLibrary
+    let ageRule: AgeRule
+
+    private static let defaultWidth = 1_024
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/maps/:layers") { request, context in try await map(request, context.parameters) }
+    }
+
+    /// 200 image/png, 304, 400 for what can't be read, 404 for an unknown layer or a time outside retention, 503 when too
+    /// many wait.
+    private func map(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        let document = parameters.text("layers")
+        guard document.hasSuffix(".png") else {
+            throw Problem(
+                .notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).",
+                allowed: "/maps/{layers}.png")
+        }
+        let layers = try LayerList(parameter: document.dropLast(4))
+        let query = try QueryReader(request)
+        let snapshot = try frames.snapshot()
+        let instant = try frames.instant(
+            try query.time(), in: snapshot, ahead: LayerTime.list(of: layers).contains(where: \.reachesAhead))
+        let filter = try query.filter()
+        let age = ageRule.age(of: snapshot, filter: filter)
+        let order = MapRenderer.Request(
+            layers: layers, region: try query.region(defaultWidth: Self.defaultWidth), instant: instant, filter: filter,
+            style: try styles.style(query), labels: try query.labels(),
+            furniture: try Self.furniture(query, layers, instant, age, try styles.style(query), filter))
+        let png = try await maps.png(order, in: snapshot)
+        var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers[.contentType] = "image/png"
+        return BytesAnswer.make(png, headers: headers, request: request)
+    }
+
+    private static func furniture(
+        _ query: QueryReader, _ layers: LayerList, _ instant: Instant, _ age: Age, _ style: Style, _ filter: Filter
+    ) throws -> MapFurniture {
+        let hasTime = try query.boolean("timestamp") ?? false
+        let hasLegend = try query.boolean("legend") ?? false
+        let words = [instant.forPeople, age.isSimulated ? "SIMULATED" : nil, age.isStale ? "STALE" : nil]
+        return MapFurniture(
+            legend: hasLegend
+                ? Legend(
+                    style: style, layer: layers.description, severities: filter.severities, simulated: age.isSimulated)
+                : nil,
+            timeStamp: hasTime ? words.compactMap { $0 }.joined(separator: " · ") : nil,
+            showsScaleBar: try query.boolean("scalebar") ?? false)
+    }
+}
+
+extension Instant {
+    /// `2026-11-21 02:30 UTC`, with seconds where there are any.
+    var forPeople: String {
+        let text = description
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(seconds % 60 == 0 ? 5 : 8)) UTC"
+    }
+}
+
+extension LayerList {
+    /// The layers that a path names.
+    init(parameter text: some StringProtocol) throws(Problem) {
+        do { try self.init(text) } catch {
+            switch error {
+            case .unusable(let error): throw Problem(error)
+            case .unknown(let name):
+                throw Problem(
+                    .notFound, code: "unknown-layer", detail: "There is no layer '\(name)'.", parameter: "layers",
+                    value: name, allowed: Layer.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+        }
+    }
+}
+
+extension QueryReader {
+    /// How many aircraft of a block are named.
+    func labels() throws(Problem) -> Int {
+        try integer("labels", in: PictureContent.labelCounts) ?? PictureContent.defaultLabels
+    }
+
+    /// The layers of a legend.
+    func layers(_ name: String) throws(Problem) -> LayerList {
+        let text = text(name) ?? Layer.hexagons.rawValue
+        do { return try LayerList(text) } catch {
+            throw invalid(
+                name, text, "a list without repeats of " + Layer.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+    }
+
+    /// The window that `bbox`, `width`, `height` and `scale` ask for; one side alone brings the other.
+    func region(defaultWidth: Int) throws(Problem) -> MapRegion {
+        let box = try bbox() ?? .world
+        let width = try integer("width", in: MapRegion.sides)
+        let height = try integer("height", in: MapRegion.sides)
+        let scale = try integer("scale", in: 1...3) ?? 1
+        let across = width ?? height.map { MapRegion.width(of: box, height: $0) } ?? defaultWidth
+        guard
+            let region = MapRegion(
+                box, width: across, height: height ?? MapRegion.height(of: box, width: across), scale: scale)
+        else { throw invalid("bbox", text("bbox") ?? "", "a box that fits a picture") }
+        return region
+    }
+}

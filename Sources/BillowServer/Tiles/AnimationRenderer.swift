@@ -1,0 +1,177 @@
+public import BillowRaster
+public import BillowSnapshot
+public import BillowTiles
+import HTTPTypes
+public import Turbulence
+
+/// Draws timelines of a region: one animated picture, or a sheet of its frames. One at a time.
+public final class AnimationRenderer: Sendable {
+    /// How the frames are given.
+    public enum Form: Sendable, Hashable {
+        case animation
+        /// All beside each other.
+        case sheet
+    }
+
+    /// What is asked for.
+    public struct Request: Sendable {
+        public var layers: LayerList
+        /// In rising order.
+        public var times: [Instant]
+        public var region: MapRegion
+        public var filter: Filter
+        public var style: Style
+        /// Aircraft named in each 256 × 256 points.
+        public var labels: Int
+        public var hasLegend: Bool
+        public var hasTimeStamp: Bool
+        public var form: Form
+        /// How long a frame stays, and the last.
+        public var delayMilliseconds: Int
+        public var holdMilliseconds: Int
+        /// 0 is for ever.
+        public var loops: Int
+
+        public init(
+            layers: LayerList, times: [Instant], region: MapRegion, filter: Filter, style: Style,
+            labels: Int = PictureContent.defaultLabels, hasLegend: Bool = true, hasTimeStamp: Bool = true,
+            form: Form = .animation, delayMilliseconds: Int = defaultDelay, holdMilliseconds: Int = 3 * defaultDelay,
+            loops: Int = 0
+        ) {
+            self.layers = layers
+            self.times = times
+            self.region = region
+            self.filter = filter
+            self.style = style
+            self.labels = labels
+            self.hasLegend = hasLegend
+            self.hasTimeStamp = hasTimeStamp
+            self.form = form
+            self.delayMilliseconds = delayMilliseconds
+            self.holdMilliseconds = holdMilliseconds
+            self.loops = loops
+        }
+    }
+
+    /// Milliseconds that a frame may stay.
+    public static let delays = 20...60_000
+    public static let defaultDelay = 500
+    /// Pixels of all frames together: 64 MB while they are made, some seconds of drawing.
+    public static let mostPixels = 16 << 20
+
+    private let maps: MapRenderer
+    private let ageRule: AgeRule
+    private let made = SharedCache<Key, [UInt8]>(capacity: 32 << 20) { $0.count + 500 }
+
+    /// All that the bytes depend on.
+    private struct Key: Hashable, Sendable {
+        var layers: String
+        var frames: [Version]
+        var times: [Instant]
+        var region: MapRegion
+        var filter: Filter
+        var style: Style
+        var numbers: [Int]
+        var flags: [Bool]
+    }
+
+    private let frames: FrameSource
+
+    public init(maps: MapRenderer, frames: FrameSource, ageRule: AgeRule) {
+        self.maps = maps
+        self.frames = frames
+        self.ageRule = ageRule
+    }
+
+    /// The picture as a PNG file.
+    /// - Throws: `Problem` 400 for more pixels than `mostPixels`, 404 without a frame; as `MapRenderer` does.
+    public func png(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
+        guard !request.times.isEmpty else {
+            throw Problem(
+                .notFound, code: "no-frames", detail: "These layers have no frame in that time.",
+                parameter: "start")
+        }
+        let pixels = request.region.width * request.region.height * request.times.count
+        guard pixels <= Self.mostPixels else {
+            throw Problem(
+                .badRequest, code: "too-many-pixels",
+                detail:
+                    "\(request.times.count) frames of \(request.region.width) × \(request.region.height) pixels are "
+                    + "\(pixels) pixels.", parameter: "intervals", value: String(request.times.count),
+                allowed: "frames of at most \(Self.mostPixels) pixels in all")
+        }
+        let layers = LayerTime.list(of: request.layers)
+        var versions: [Version] = []
+        for time in request.times {
+            versions.append(
+                try await frames.frameVersion(of: layers, at: time, filter: request.filter, in: snapshot))
+        }
+        let age = ageRule.age(of: snapshot, filter: request.filter)
+        let key = Key(
+            layers: request.layers.description, frames: versions, times: request.times, region: request.region,
+            filter: request.filter, style: request.style,
+            numbers: [request.delayMilliseconds, request.holdMilliseconds, request.loops, request.labels],
+            flags: [
+                request.hasLegend, request.hasTimeStamp, request.form == .sheet, age.isSimulated, age.isStale,
+            ])
+        return try await made.value(for: key) { [self] in
+            switch request.form {
+            case .animation: try await animation(request, age, in: snapshot)
+            case .sheet: try await sheet(request, age, in: snapshot)
+            }
+        }
+    }
+
+    private func animation(_ request: Request, _ age: Age, in snapshot: Snapshot) async throws -> [UInt8] {
+        var pictures: [AnimationFrame] = []
+        for (number, time) in request.times.enumerated() {
+            let canvas = try await maps.canvas(
+                map(request, at: time, age, asOf: snapshot.publication.asOf), in: snapshot)
+            let isLast = number == request.times.count - 1
+            pictures.append(
+                AnimationFrame(
+                    pixels: canvas.pixels.map(\.straight),
+                    delayMilliseconds: isLast ? request.holdMilliseconds : request.delayMilliseconds))
+        }
+        return try AnimatedPNG.encode(
+            width: request.region.width, height: request.region.height, frames: pictures, loops: request.loops)
+    }
+
+    /// Rows of frames, about as wide as high.
+    private func sheet(_ request: Request, _ age: Age, in snapshot: Snapshot) async throws -> [UInt8] {
+        let count = request.times.count
+        let (width, height) = (request.region.width, request.region.height)
+        let columns = (1...count).first { $0 * width >= (count + $0 - 1) / $0 * height } ?? count
+        let gap = 4 * request.region.scale
+        let rows = (count + columns - 1) / columns
+        var sheet = try Canvas(
+            width: columns * (width + gap) - gap, height: rows * (height + gap) - gap)
+        for (number, time) in request.times.enumerated() {
+            var order = map(request, at: time, age, asOf: snapshot.publication.asOf)
+            // One legend is enough: on the last frame.
+            if number < count - 1 { order.furniture.legend = nil }
+            let canvas = try await maps.canvas(order, in: snapshot)
+            sheet.lay(canvas, x: number % columns * (width + gap), y: number / columns * (height + gap))
+        }
+        return try sheet.png()
+    }
+
+    private func map(_ request: Request, at time: Instant, _ age: Age, asOf: Instant) -> MapRenderer.Request {
+        let isAhead = time > asOf
+        let words = [
+            time.forPeople, isAhead ? "FORECAST" : nil, age.isSimulated ? "SIMULATED" : nil,
+            age.isStale ? "STALE" : nil,
+        ]
+        let legend =
+            request.hasLegend
+            ? Legend(
+                style: request.style, layer: request.layers.description, severities: request.filter.severities,
+                simulated: age.isSimulated) : nil
+        return MapRenderer.Request(
+            layers: request.layers, region: request.region, instant: time, filter: request.filter,
+            style: request.style, labels: request.labels,
+            furniture: MapFurniture(
+                legend: legend,
+                timeStamp: request.hasTimeStamp ? words.compactMap { $0 }.joined(separator: " · ") : nil))
+    }
+}

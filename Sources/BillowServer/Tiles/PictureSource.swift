@@ -1,0 +1,120 @@
+public import BillowSnapshot
+public import BillowStore
+public import BillowTiles
+public import Turbulence
+
+/// Finds what layers are drawn from at an instant, filtered; each kind of data once for all the tiles of a view.
+public final class PictureSource: Sendable {
+    private struct Key: Hashable, Sendable {
+        var layer: Layer
+        var version: Version
+        var instant: Instant
+        var filter: Filter
+    }
+
+    private let frames: FrameSource
+    private let store: any Store
+    /// By records.
+    private let records = SharedCache<Key, PictureData>(capacity: 1_000_000) { $0.recordCount + 100 }
+    private struct TrackKey: Hashable, Sendable {
+        var minute: Instant
+        var version: Version
+    }
+
+    /// Every track at a minute, by positions.
+    private let tracks = SharedCache<TrackKey, [[AircraftPosition]]>(capacity: 3_000_000) { tracks in
+        tracks.reduce(100) { $0 + $1.count }
+    }
+
+    /// How long the line behind an aircraft is.
+    static let trackSeconds = 1_800
+
+    public init(frames: FrameSource, store: any Store) {
+        self.frames = frames
+        self.store = store
+    }
+
+    /// What a list of layers needs at an instant that `FrameSource.instant` gave.
+    public func data(for list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> PictureData
+    {
+        var data = PictureData(instant: instant)
+        if list.layers.contains(where: \.showsCells) {
+            data.plane = try await frames.plane(at: instant, filter: filter, in: snapshot)
+        }
+        for layer in list.layers where !layer.showsCells {
+            // By what it shows and not by the publication: most pictures outlive many of those.
+            let version = try await frames.frameVersion(
+                of: LayerTime.list(of: LayerList(layer)), at: instant, filter: filter, in: snapshot)
+            let key = Key(layer: layer, version: version, instant: instant, filter: filter)
+            let found = try await records.value(for: key) { [self] in
+                try await records(of: layer, at: instant, filter: filter, in: snapshot)
+            }
+            switch layer {
+            case .turbulence, .hexagons, .polygons: break
+            case .pireps: data.reports = found.reports
+            case .hazards: data.hazards = found.hazards
+            case .forecast: data.forecasts = found.forecasts
+            case .traffic: data.positions = found.positions
+            case .tracks: data.tracks = found.tracks
+            }
+        }
+        return data
+    }
+
+    private func records(of layer: Layer, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> PictureData
+    {
+        var data = PictureData(instant: instant)
+        switch layer {
+        case .turbulence, .hexagons, .polygons: break
+        case .pireps:
+            data.reports = try await frames.reports(
+                at: instant, lookBackSeconds: filter.lookBackSeconds, in: snapshot
+            ).filter(filter.takes)
+        case .hazards:
+            data.hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter(filter.takes)
+        case .forecast:
+            data.forecasts = try await frames.areas(.forecast, at: instant, in: snapshot).filter(filter.takes)
+        case .traffic: data.positions = try await positions(at: instant, filter: filter, in: snapshot)
+        case .tracks:
+            let ends = try await positions(at: instant, filter: filter, in: snapshot)
+            data.tracks = try await tracks(to: ends, at: instant, in: snapshot)
+        }
+        return data
+    }
+
+    private func positions(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> [AircraftPosition]
+    {
+        try await frames.positions(
+            at: instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot
+        ).filter(filter.takes)
+    }
+
+    /// The lines behind some aircraft: read from the store up to the last whole minute, once for all pictures of it.
+    private func tracks(to ends: [AircraftPosition], at instant: Instant, in snapshot: Snapshot) async throws
+        -> [[AircraftPosition]]
+    {
+        let minute = instant.floored(toMultipleOf: 60)
+        let key = TrackKey(minute: minute, version: snapshot.versions.positions)
+        let known = try await tracks.value(for: key) { [store] in
+            let positions = try await store.positions(
+                from: minute.advanced(by: -Self.trackSeconds), to: minute.advanced(by: 1))
+            return Dictionary(grouping: positions, by: \.icao24).values.map { track in
+                track.sorted { ($0.observedAt, $0.source) < ($1.observedAt, $1.source) }
+            }.sorted { ($0.first?.icao24.rawValue ?? 0) < ($1.first?.icao24.rawValue ?? 0) }
+        }
+        let endOf = Dictionary(ends.map { ($0.icao24, $0) }) { first, _ in first }
+        return known.compactMap { track in
+            guard let aircraft = track.first?.icao24, let end = endOf[aircraft] else { return nil }
+            return end.observedAt > track[track.count - 1].observedAt ? track + [end] : track
+        }
+    }
+}
+
+extension PictureData {
+    fileprivate var recordCount: Int {
+        reports.count + hazards.count + forecasts.count + positions.count + tracks.reduce(0) { $0 + $1.count }
+    }
+}

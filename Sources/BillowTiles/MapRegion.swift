@@ -1,0 +1,149 @@
+import BillowRaster
+import Foundation
+public import Geometry
+
+/// A window onto the web mercator map: which part of the world a picture shows, in how many pixels. Its corner lies on a
+/// whole pixel of the world, so windows of one scale fit together.
+public struct MapRegion: Sendable, Hashable {
+    public let width: Int
+    public let height: Int
+    /// Pixels a point, 1…3: symbols, lines and letters grow with it.
+    public let scale: Int
+    /// Pixels around the world.
+    let worldPixels: Double
+    /// The world's pixel in the north-west corner; x may lie a world or more to either side.
+    let originX: Int
+    let originY: Int
+
+    /// Pixels each way.
+    public static let sides = 1...4_096
+    /// Copies of the world that a picture may show beside each other.
+    private static let mostWorlds = 3.0
+
+    private init(width: Int, height: Int, scale: Int, worldPixels: Double, originX: Int, originY: Int) {
+        self.width = width
+        self.height = height
+        self.scale = scale
+        self.worldPixels = worldPixels
+        self.originX = originX
+        self.originY = originY
+    }
+
+    /// A tile.
+    public init(_ coord: TileCoord, scale: TileScale) {
+        self.init(
+            width: scale.pixels, height: scale.pixels, scale: scale.rawValue,
+            worldPixels: Double(scale.pixels << coord.z), originX: coord.x * scale.pixels,
+            originY: coord.y * scale.pixels)
+    }
+
+    /// The smallest window of this size that shows all of a box, with the box in its middle; no finer than zoom 22, and of
+    /// at most three worlds. nil for a side outside `sides`, or a scale outside 1…3.
+    public init?(_ box: BoundingBox, width: Int, height: Int, scale: Int = 1) {
+        guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale) else {
+            return nil
+        }
+        let unit = MapRegion.unitBox(box)
+        let finest = Double(256 * scale << TileCoord.maximumZoom)
+        func pixels(_ side: Int, _ span: Double) -> Double { span > 0 ? Double(side) / span : finest }
+        let fitting = min(pixels(width, unit.maxX - unit.minX), pixels(height, unit.maxY - unit.minY), finest)
+        let world = max(fitting, Double(width) / MapRegion.mostWorlds, 1)
+        let x = ((unit.minX + unit.maxX) / 2 * world - Double(width) / 2).rounded()
+        let y = ((unit.minY + unit.maxY) / 2 * world - Double(height) / 2).rounded()
+        self.init(width: width, height: height, scale: scale, worldPixels: world, originX: Int(x), originY: Int(y))
+    }
+
+    /// The height that goes with a width, so that a box fills the window.
+    public static func height(of box: BoundingBox, width: Int) -> Int {
+        let unit = unitBox(box)
+        let (across, down) = (unit.maxX - unit.minX, unit.maxY - unit.minY)
+        guard across > 0, down > 0 else { return width }
+        return Int(min(max((Double(width) * down / across).rounded(), 1), Double(sides.upperBound)))
+    }
+
+    /// The width that goes with a height, so that a box fills the window.
+    public static func width(of box: BoundingBox, height: Int) -> Int {
+        let unit = unitBox(box)
+        let (across, down) = (unit.maxX - unit.minX, unit.maxY - unit.minY)
+        guard across > 0, down > 0 else { return height }
+        return Int(min(max((Double(height) * across / down).rounded(), 1), Double(sides.upperBound)))
+    }
+
+    private static func unitBox(_ box: BoundingBox) -> (minX: Double, minY: Double, maxX: Double, maxY: Double) {
+        let limit = UnitMercator.maximumLatitude
+        let east = box.crossesAntimeridian ? box.east + 360 : box.east
+        return (
+            UnitMercator.x(longitude: box.west), UnitMercator.y(latitude: min(max(box.north, -limit), limit)),
+            UnitMercator.x(longitude: east), UnitMercator.y(latitude: min(max(box.south, -limit), limit))
+        )
+    }
+
+    /// A part of it.
+    func part(x: Int, y: Int, width: Int, height: Int) -> MapRegion {
+        MapRegion(
+            width: width, height: height, scale: scale, worldPixels: worldPixels, originX: originX + x,
+            originY: originY + y)
+    }
+
+    /// The zoom whose tiles have this scale, rounded: what decides how much detail is drawn.
+    public var zoom: Int {
+        let zoom = log2(worldPixels / Double(256 * scale)).rounded()
+        return Int(min(max(zoom, 0), Double(TileCoord.maximumZoom)))
+    }
+
+    /// What it shows in grid units, widened by some pixels on each side.
+    func box(margin: Int = 0) -> GridBox {
+        let units = Double(Grid.world) / worldPixels
+        func unit(_ pixel: Int, _ rule: FloatingPointRoundingRule) -> Int64 {
+            Int64((Double(pixel) * units).rounded(rule)) - Grid.half
+        }
+        return GridBox(
+            minX: unit(originX - margin, .down), minY: unit(originY - margin, .down),
+            maxX: unit(originX + width + margin, .up), maxY: unit(originY + height + margin, .up))
+    }
+
+    /// Metres that a pixel is wide in the middle of the window.
+    ///
+    /// Source: EPSG:3857 on the sphere of 6,378,137 m
+    public var metresPerPixel: Double {
+        let latitude = UnitMercator.latitude(y: (Double(originY) + Double(height) / 2) / worldPixels)
+        return 2 * .pi * 6_378_137 * cos(latitude * .pi / 180) / worldPixels
+    }
+
+    // MARK: - Places
+
+    /// Where a place lies in the world's pixels, in its first copy.
+    @inline(__always)
+    func worldPoint(_ place: LonLat) -> Point {
+        Point(
+            x: UnitMercator.x(longitude: place.longitude) * worldPixels,
+            y: UnitMercator.y(latitude: place.latitude) * worldPixels)
+    }
+
+    /// The copies of the world in which something that reaches from one of the world's pixels to another, across, touches
+    /// the window widened by `margin` pixels.
+    func copies(from minX: Double, to maxX: Double, margin: Double) -> Range<Int> {
+        let first = ((Double(originX) - margin - maxX) / worldPixels).rounded(.up)
+        let last = ((Double(originX + width) + margin - minX) / worldPixels).rounded(.down)
+        guard first <= last, abs(first) < 100, abs(last) < 100 else { return 0..<0 }
+        return Int(first)..<Int(last) + 1
+    }
+
+    /// From the world's pixels to the window's.
+    @inline(__always)
+    func local(_ point: Point, copy: Int) -> Point {
+        Point(x: point.x + Double(copy) * worldPixels - Double(originX), y: point.y - Double(originY))
+    }
+
+    /// Subpixels of a raster from the window's corner. A grid point has the same place in the world's subpixels whatever
+    /// the window: rounding never depends on where it begins.
+    @inline(__always)
+    func subpixels(_ point: GridPoint, copy: Int64) -> SIMD2<Int64> {
+        let perUnit = worldPixels * Double(CoverageRaster.subpixels) / Double(Grid.world)
+        let x = (Double(Int64(point.x) + Grid.half + copy << 31) * perUnit + 0.5).rounded(.down)
+        let y = (Double(Int64(point.y) + Grid.half) * perUnit + 0.5).rounded(.down)
+        return SIMD2(
+            Int64(x) &- Int64(originX) &* CoverageRaster.subpixels,
+            Int64(y) &- Int64(originY) &* CoverageRaster.subpixels)
+    }
+}

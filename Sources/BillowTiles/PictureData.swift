@@ -1,0 +1,139 @@
+public import BillowRaster
+public import BillowSnapshot
+public import Turbulence
+
+/// All that the pictures of one instant are drawn from, already filtered. What no layer of a picture needs may be left
+/// empty (`LayerList.needs`).
+public struct PictureData: Sendable {
+    public var instant: Instant
+    public var plane: FramePlane?
+    public var reports: [PilotReport]
+    public var hazards: [IssuedArea]
+    public var forecasts: [IssuedArea]
+    public var positions: [AircraftPosition]
+    /// The positions of one aircraft each, oldest first.
+    public var tracks: [[AircraftPosition]]
+
+    public init(
+        instant: Instant, plane: FramePlane? = nil, reports: [PilotReport] = [], hazards: [IssuedArea] = [],
+        forecasts: [IssuedArea] = [], positions: [AircraftPosition] = [], tracks: [[AircraftPosition]] = []
+    ) {
+        self.instant = instant
+        self.plane = plane
+        self.reports = reports
+        self.hazards = hazards
+        self.forecasts = forecasts
+        self.positions = positions
+        self.tracks = tracks
+    }
+}
+
+/// What a picture shows of its data, layer by layer: everything that decides its pixels, besides window and style. Equal
+/// contents are equal pictures.
+public struct PictureContent: Sendable, Hashable {
+    enum Part: Sendable, Hashable {
+        case cells(TileContent, isBordered: Bool)
+        case reports([ReportMark])
+        case areas([AreaMark])
+        case traffic([TrafficMark])
+        case tracks([TrackMark])
+    }
+
+    /// Those with something in them, the lowest first.
+    let parts: [Part]
+
+    public var isEmpty: Bool { parts.isEmpty }
+
+    /// Labels of aircraft in each 256 × 256 points of the map.
+    public static let labelCounts = 0...100
+    public static let defaultLabels = 25
+
+    /// Gathers what a window shows.
+    /// - Parameter labels: how many aircraft of a block of 256 × 256 points are named, at zooms that name any.
+    public init(_ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = defaultLabels) {
+        parts = list.layers.compactMap { PictureContent.part($0, of: data, in: region, labels: labels) }
+    }
+
+    private static func part(_ layer: Layer, of data: PictureData, in region: MapRegion, labels: Int) -> Part? {
+        func unlessEmpty<Mark>(_ marks: [Mark], _ part: ([Mark]) -> Part) -> Part? { marks.isEmpty ? nil : part(marks) }
+        switch layer {
+        case .turbulence, .hexagons, .polygons:
+            guard let plane = data.plane else { return nil }
+            let zoom = region.zoom
+            let cells = TileContent(of: plane, in: region.box(), resolution: DrawnResolution.of(zoom: zoom))
+            let isBordered = layer == .hexagons || layer == .turbulence && zoom >= Layer.firstHexagonZoom
+            return cells.isEmpty ? nil : .cells(cells, isBordered: isBordered)
+        case .pireps: return unlessEmpty(ReportMark.marks(of: data.reports, in: region)) { .reports($0) }
+        case .hazards:
+            return unlessEmpty(AreaMark.marks(of: data.hazards, at: data.instant, in: region)) { .areas($0) }
+        case .forecast:
+            return unlessEmpty(AreaMark.marks(of: data.forecasts, at: data.instant, in: region)) { .areas($0) }
+        case .traffic:
+            return unlessEmpty(TrafficMark.marks(of: data.positions, labels: labels, in: region)) { .traffic($0) }
+        case .tracks: return unlessEmpty(TrackMark.marks(of: data.tracks, in: region)) { .tracks($0) }
+        }
+    }
+
+    /// 128 bits of the content and of what the style gives to it, for cache keys and entity tags.
+    /// - Throws: `style` where a style has too many borders.
+    public func fingerprint(style: Style) throws(PictureError) -> Fingerprint {
+        var fingerprint = Fingerprint()
+        for part in parts {
+            part.mix(into: &fingerprint)
+            if case .cells(_, let isBordered) = part {
+                let classes: HexagonClasses
+                do { classes = isBordered ? try HexagonClasses(style) : HexagonClasses(polygonsOf: style) } catch {
+                    throw .style(error)
+                }
+                classes.mix(into: &fingerprint)
+                style.mixPatterns(into: &fingerprint)
+            } else {
+                style.mixMarks(into: &fingerprint)
+            }
+        }
+        return fingerprint
+    }
+}
+
+extension Style {
+    fileprivate func mixPatterns(into fingerprint: inout Fingerprint) {
+        guard hasPatterns else { return }
+        for severity in Severity.allCases {
+            guard let pattern = self[severity].pattern else {
+                fingerprint.mix(0)
+                continue
+            }
+            fingerprint.mix(pattern.kind.rawValue)
+            fingerprint.mix(UInt64(pattern.paint.colour.bits) << 8 | UInt64(pattern.spacing))
+            fingerprint.mix(pattern.width.bitPattern)
+        }
+    }
+
+    fileprivate func mixMarks(into fingerprint: inout Fingerprint) {
+        for colour in marks.all + Severity.allCases.map({ self[$0].fill.colour }) {
+            fingerprint.mix(UInt64(colour.bits))
+        }
+    }
+}
+
+extension PictureContent.Part {
+    fileprivate func mix(into fingerprint: inout Fingerprint) {
+        func mixAll<Mark>(_ kind: UInt64, _ marks: [Mark], _ mix: (Mark, inout Fingerprint) -> Void) {
+            fingerprint.mix(kind << 32 | UInt64(marks.count))
+            for mark in marks { mix(mark, &fingerprint) }
+        }
+        switch self {
+        case .cells(let cells, let isBordered):
+            fingerprint.mix(isBordered ? 1 : 2)
+            cells.mix(into: &fingerprint)
+        case .reports(let marks): mixAll(3, marks) { $0.mix(into: &$1) }
+        case .areas(let marks): mixAll(4, marks) { $0.mix(into: &$1) }
+        case .traffic(let marks): mixAll(5, marks) { $0.mix(into: &$1) }
+        case .tracks(let marks): mixAll(6, marks) { $0.mix(into: &$1) }
+        }
+    }
+}
+
+extension StraightColour {
+    fileprivate var bits: UInt32 { UInt32(red) << 24 | UInt32(green) << 16 | UInt32(blue) << 8 | UInt32(alpha) }
+}

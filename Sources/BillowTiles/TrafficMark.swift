@@ -1,0 +1,166 @@
+public import BillowRaster
+import Foundation
+import Geometry
+import Turbulence
+
+/// An aircraft as drawn: its outline from above, turned to its heading; a disc where that isn't known. On the ground it is
+/// smaller.
+struct TrafficMark: Sendable, Hashable {
+    let place: PicturePlace
+    /// Degrees clockwise from north, in steps of `headingStep`.
+    let heading: Int?
+    let isOnGround: Bool
+    let isSmall: Bool
+    let label: String?
+
+    private static let headingStep = 3
+    /// Points: the side of the square in which one aircraft is shown at low zoom.
+    private static let spacing = 11.0
+    private static let reach = 100.0
+    /// From here on aircraft have their full size, before that half of it.
+    private static let fullSizeZoom = 6
+    static let firstLabelZoom = 7
+
+    init(_ position: AircraftPosition, at place: PicturePlace, zoom: Int, hasLabel: Bool) {
+        self.place = place
+        heading = position.headingDegrees.map {
+            Int(($0 / Double(TrafficMark.headingStep)).rounded()) * TrafficMark.headingStep % 360
+        }
+        isOnGround = position.isOnGround
+        isSmall = zoom < TrafficMark.fullSizeZoom
+        let words = [position.callsign ?? position.icao24.text, position.altitudeFeet.map(FlightLevelText.of)]
+        label = hasLabel ? words.compactMap { $0 }.joined(separator: " ") : nil
+    }
+
+    /// The marks of a window, those in the air on top.
+    static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion) -> [TrafficMark] {
+        let zoom = region.zoom
+        let grid = SymbolGrid(region, points: spacing, reach: reach)
+        let found = grid.found(
+            positions, labels: zoom >= firstLabelZoom ? labels : 0, place: \.place, isBetter: isBetter)
+        return found.sorted { $0.item.isOnGround && !$1.item.isOnGround }.map {
+            TrafficMark($0.item, at: PicturePlace($0.at), zoom: zoom, hasLabel: $0.hasLabel && !$0.item.isOnGround)
+        }
+    }
+
+    /// In the air before on the ground, then by address.
+    private static func isBetter(_ a: AircraftPosition, _ b: AircraftPosition) -> Bool {
+        a.isOnGround != b.isOnGround ? b.isOnGround : a.icao24 < b.icao24
+    }
+
+    func mix(into fingerprint: inout Fingerprint) {
+        place.mix(into: &fingerprint)
+        fingerprint.mix(UInt64(heading.map { $0 + 1 } ?? 0) << 2 | (isOnGround ? 2 : 0) | (isSmall ? 1 : 0))
+        fingerprint.mix(label ?? "")
+    }
+
+    func paint(_ style: Style, scale: Double, onto canvas: inout Canvas, text: LabelPainter) throws(TextError) {
+        let size = scale * (isSmall ? 0.55 : isOnGround ? 0.7 : 1)
+        AircraftSymbol.paint(
+            at: place.point, headingDegrees: heading.map(Double.init), style.marks, size: size, scale: scale,
+            onto: &canvas)
+        guard let label else { return }
+        let start = Point(x: place.point.x + 11 * scale, y: place.point.y + 4 * scale)
+        try text.draw(label, at: start, size: 10 * scale, style.marks, on: &canvas)
+    }
+}
+
+/// An aircraft from above, also for legends.
+public enum AircraftSymbol {
+    /// The right half, nose to tail, in points from the middle; north is up.
+    private static let half: [(Double, Double)] = [
+        (0, -8), (1, -6.6), (1.2, -2.4), (8, 2.2), (8, 3.8), (1.2, 1.6), (0.9, 5.2), (3.2, 7), (3.2, 8.2), (0, 7.2),
+    ]
+
+    /// - Parameters:
+    ///   - size: pixels a point of its shape; about 16 points wide.
+    ///   - scale: pixels a point of its halo.
+    public static func paint(
+        at centre: Point, headingDegrees: Double?, _ marks: MarkColours, size: Double, scale: Double,
+        onto canvas: inout Canvas
+    ) {
+        let outline: [Point]
+        if let headingDegrees {
+            let (sine, cosine) = (sin(headingDegrees * .pi / 180), cos(headingDegrees * .pi / 180))
+            let whole = half + half.dropFirst().dropLast().reversed().map { (-$0.0, $0.1) }
+            outline = whole.map { x, y in
+                Point(x: centre.x + (x * cosine - y * sine) * size, y: centre.y + (x * sine + y * cosine) * size)
+            }
+        } else {
+            outline = Point.circle(centre: centre, radius: 3.5 * size)
+        }
+        canvas.stroke(outline, isClosed: true, with: Stroke(width: 2.4 * scale), colour: marks.halo)
+        canvas.fill([outline], with: marks.aircraft)
+    }
+}
+
+/// Where one aircraft came from, as drawn.
+struct TrackMark: Sendable, Hashable {
+    let points: [Point]
+
+    /// Points: one track ends in a square of this side at low zoom.
+    private static let spacing = 11.0
+    /// Positions farther apart in time are two tracks.
+    private static let longestGapSeconds = 900
+
+    /// - Parameter tracks: the positions of one aircraft each, oldest first.
+    static func marks(of tracks: [[AircraftPosition]], in region: MapRegion) -> [TrackMark] {
+        // Which are shown depends on where they end; that may be far away.
+        let spacing = (region.zoom >= SymbolGrid.wholeZoom ? 1 : TrackMark.spacing) * Double(region.scale)
+        var kept: [SIMD2<Int32>: Int] = [:]
+        for (index, track) in tracks.enumerated() {
+            guard let last = track.last else { continue }
+            let end = region.worldPoint(last.place)
+            let square = SIMD2(Int32((end.x / spacing).rounded(.down)), Int32((end.y / spacing).rounded(.down)))
+            if let other = kept[square], let rival = tracks[other].last, rival.icao24 < last.icao24 { continue }
+            kept[square] = index
+        }
+        return kept.values.sorted().flatMap { index in pieces(tracks[index], in: region) }
+    }
+
+    /// A track as lines of at least a pixel's step, cut where nobody saw the aircraft, in every copy of the world.
+    private static func pieces(_ track: [AircraftPosition], in region: MapRegion) -> [TrackMark] {
+        var lines: [[Point]] = []
+        var line: [Point] = []
+        var previous: AircraftPosition?
+        for position in track {
+            var point = region.worldPoint(position.place)
+            if let before = previous, let last = line.last {
+                if position.observedAt.seconds - before.observedAt.seconds > longestGapSeconds {
+                    lines.append(line)
+                    line = []
+                } else {
+                    // The short way, across the antimeridian.
+                    point.x -= ((point.x - last.x) / region.worldPixels).rounded() * region.worldPixels
+                    let isLast = position == track.last
+                    if !isLast, abs(point.x - last.x) < 1, abs(point.y - last.y) < 1 { continue }
+                }
+            }
+            line.append(point)
+            previous = position
+        }
+        lines.append(line)
+        let margin = 4.0 * Double(region.scale)
+        return lines.filter { $0.count > 1 }.flatMap { line -> [TrackMark] in
+            let (xs, ys) = (line.map(\.x), line.map(\.y))
+            guard let minX = xs.min(), let maxX = xs.max(), let minY = ys.min(), let maxY = ys.max(),
+                minY <= Double(region.originY + region.height) + margin, maxY >= Double(region.originY) - margin
+            else { return [] }
+            return region.copies(from: minX, to: maxX, margin: margin).map { copy in
+                TrackMark(points: line.map { region.local($0, copy: copy) })
+            }
+        }
+    }
+
+    func mix(into fingerprint: inout Fingerprint) {
+        fingerprint.mix(UInt64(points.count))
+        for point in points { PicturePlace(point).mix(into: &fingerprint) }
+    }
+
+    func paint(_ style: Style, scale: Double, onto canvas: inout Canvas) {
+        var halo = style.marks.halo
+        halo.alpha = UInt8(Int(halo.alpha) * 160 / 255)
+        canvas.stroke(points, with: Stroke(width: 3.2 * scale), colour: halo)
+        canvas.stroke(points, with: Stroke(width: 1.5 * scale), colour: style.marks.track)
+    }
+}

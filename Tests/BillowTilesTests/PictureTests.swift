@@ -1,0 +1,298 @@
+import BillowSnapshot
+import Geometry
+import TestSupport
+import Testing
+import Turbulence
+
+@testable import BillowRaster
+@testable import BillowTiles
+
+@Suite("Pictures of several layers")
+struct PictureTests {
+    static let now = Instant(clamping: 1_795_262_400)
+
+    /// Reports, areas, aircraft and tracks over Europe and across the antimeridian, always the same.
+    static let data: PictureData = {
+        var random = SeededGenerator(seed: 11)
+        func number(_ range: ClosedRange<Double>) -> Double {
+            range.lowerBound + Double(random.next() >> 11) / Double(1 << 53) * (range.upperBound - range.lowerBound)
+        }
+        func place(_ longitude: Double, _ latitude: Double) -> LonLat {
+            LonLat(longitude: LonLat.wrap(longitude), latitude: latitude)!
+        }
+        let source = SourceID("test")!
+        var data = PictureData(instant: now, plane: TilePainterTests.patchwork)
+        for index in 0..<100 {
+            let longitude = index.isMultiple(of: 2) ? number(5...15) : number(175...185)
+            let latitude = index.isMultiple(of: 2) ? number(46...54) : number(-22 ... -12)
+            let severity = Severity(rawValue: UInt8(index % 6))
+            data.reports.append(
+                PilotReport(
+                    id: "\(index)", place: place(longitude, latitude), observedAt: now.advanced(by: -index),
+                    type: index.isMultiple(of: 7) ? "Urgent PIREP" : "PIREP", aircraft: nil, altitudeFeet: index * 100,
+                    turbulence: severity.map {
+                        [
+                            TurbulenceGroup(
+                                severity: $0, intensity: nil, baseFeet: nil, topFeet: nil, type: nil, frequency: nil)
+                        ]
+                    } ?? [], text: "", source: source))
+            let track = (0...20).map { step in
+                AircraftPosition(
+                    icao24: ICAO24(rawValue: UInt32(index * 31 + 1))!, callsign: "TEST\(index)",
+                    place: place(longitude + 0.1 * Double(step), latitude - 0.03 * Double(step)), source: source,
+                    observedAt: now.advanced(by: (step - 20) * 60), altitudeFeet: 31_000,
+                    headingDegrees: index.isMultiple(of: 9) ? nil : number(0...359),
+                    isOnGround: index.isMultiple(of: 11))
+            }
+            data.tracks.append(track)
+            data.positions.append(track[20])
+        }
+        func area(
+            _ collection: IssuedArea.Collection, _ kind: String, _ hazard: String, _ outline: [(Double, Double)]
+        ) -> IssuedArea {
+            IssuedArea(
+                collection: collection, id: kind + hazard, source: source, kind: kind, hazard: hazard,
+                altitudeMinFeet: 25_000, altitudeMaxFeet: 41_000, validFrom: now, validTo: now.advanced(by: 9_000),
+                geometry: MultiPolygon(outline: outline.map { place($0.0, $0.1) })!)
+        }
+        data.hazards = [
+            area(.hazards, "sigmet", "TURB", [(8, 48), (12, 49), (13, 52), (9, 51.5)]),
+            area(.hazards, "gairmet", "TURB-HI", [(176, -20), (184, -19), (186, -14), (178, -13)]),
+        ]
+        data.forecasts = [area(.forecast, "nowcast", "TURB", [(6, 47), (9, 46.5), (9.5, 49), (6, 50)])]
+        return data
+    }()
+
+    static let all = try! LayerList("turbulence,hazards,forecast,tracks,traffic,pireps")
+
+    static func canvas(_ list: LayerList, _ region: MapRegion) throws -> Canvas {
+        try PicturePainter().canvas(
+            PictureContent(list, of: data, in: region), in: region, style: TilePainterTests.style)
+    }
+
+    /// How far two pictures' pixels are apart at most, in one channel.
+    static func difference(_ a: [PremultipliedColour], _ b: [PremultipliedColour]) -> Int {
+        zip(a, b).reduce(0) { worst, pair in
+            let channels = [
+                (pair.0.red, pair.1.red), (pair.0.green, pair.1.green), (pair.0.blue, pair.1.blue),
+                (pair.0.alpha, pair.1.alpha),
+            ]
+            return channels.reduce(worst) { max($0, abs(Int($1.0) - Int($1.1))) }
+        }
+    }
+
+    @Test(
+        "four tiles of every layer are the quarters of one picture: no symbol, line, pattern or label is cut at an edge",
+        arguments: [(6, 9.9, 50.1), (6, 179.9, -17.0), (8, 10.0, 50.0), (4, 10.0, 49.0)])
+    func quarters(zoom: Int, longitude: Double, latitude: Double) throws {
+        let found = try #require(TilePainterTests.coord(z: zoom, longitude: longitude, latitude: latitude))
+        // Around a corner of the grid.
+        let (x, y) = (found.x & ~1, found.y & ~1)
+        let corner = try #require(TileCoord(z: zoom, x: x, y: y))
+        let whole = try Self.canvas(
+            Self.all, MapRegion(corner, scale: .one).part(x: 0, y: 0, width: 512, height: 512))
+        #expect(Set(whole.pixels).count > 20)
+        for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let tile = try #require(TileCoord(z: zoom, x: x + dx, y: y + dy))
+            let quarter = try Self.canvas(Self.all, MapRegion(tile, scale: .one))
+            var part: [PremultipliedColour] = []
+            for row in 0..<256 {
+                let start = (row + dy * 256) * 512 + dx * 256
+                part += whole.pixels[start..<start + 256]
+            }
+            // A share of 1/255 may round to either side.
+            #expect(Self.difference(part, quarter.pixels) <= 2, "\(zoom)/\(x + dx)/\(y + dy)")
+        }
+    }
+
+    @Test("the western edge of the world shows what the eastern edge goes on with")
+    func antimeridian() throws {
+        let west = try #require(TileCoord(z: 5, x: 31, y: 17))
+        let east = try #require(TileCoord(z: 5, x: 0, y: 17))
+        let across = MapRegion(west, scale: .one).part(x: 128, y: 0, width: 256, height: 256)
+        let whole = try Self.canvas(Self.all, across)
+        let (left, right) = (
+            try Self.canvas(Self.all, MapRegion(west, scale: .one)),
+            try Self.canvas(Self.all, MapRegion(east, scale: .one))
+        )
+        for row in 0..<256 {
+            let expected =
+                left.pixels[row * 256 + 128..<row * 256 + 256] + right.pixels[row * 256..<row * 256 + 128]
+            // Where many lie over each other, roundings add up.
+            #expect(Self.difference(Array(expected), Array(whole.pixels[row * 256..<row * 256 + 256])) <= 8)
+        }
+    }
+
+    @Test("a window that is a tile shows the tile's cells, and a map its four")
+    func mapIsTiles() throws {
+        let coord = try #require(TilePainterTests.coord(z: 7, longitude: 10, latitude: 50))
+        let tile = TilePainter().paint(
+            TileContent(of: TilePainterTests.patchwork, in: coord), at: coord, scale: .two,
+            classes: TilePainterTests.classes)
+        let canvas = try Self.canvas(LayerList(.hexagons), MapRegion(coord, scale: .two))
+        let exact = tile.indices.map { tile.palette[Int($0)].premultiplied }
+        // The tile's palette tells shares apart in 1/64 at least.
+        #expect(Self.difference(exact, canvas.pixels) <= 255 / tile.shareSteps + 6)
+        let box = try #require(BoundingBox(west: 5, south: 45, east: 15, north: 55))
+        let region = try #require(MapRegion(box, width: 700, height: 900))
+        let map = try PicturePainter().canvas(Self.all, of: Self.data, in: region, style: TilePainterTests.style)
+        #expect(Self.difference(map.pixels, try Self.canvas(Self.all, region).pixels) <= 2)
+    }
+
+    @Test("layers lie over each other in the order given")
+    func order() throws {
+        let coord = try #require(TilePainterTests.coord(z: 6, longitude: 10, latitude: 50))
+        let region = MapRegion(coord, scale: .one)
+        let below = try Self.canvas(try LayerList("pireps,hazards"), region)
+        let above = try Self.canvas(try LayerList("hazards,pireps"), region)
+        #expect(below.pixels != above.pixels)
+        let reports = try Self.canvas(LayerList(.pireps), region)
+        for (pixel, report) in zip(above.pixels, reports.pixels) where report.alpha == 255 { #expect(pixel == report) }
+    }
+
+    @Test("turbulence is polygons up to zoom 5 and hexagons from 6 on, at every scale")
+    func turbulenceSwitch() throws {
+        for zoom in 4...7 {
+            let coord = try #require(TilePainterTests.coord(z: zoom, longitude: 10, latitude: 50))
+            for scale in TileScale.allCases {
+                let region = MapRegion(coord, scale: scale)
+                func content(_ layer: Layer) -> PictureContent {
+                    PictureContent(LayerList(layer), of: Self.data, in: region)
+                }
+                #expect(content(.turbulence) == content(zoom >= 6 ? .hexagons : .polygons))
+                #expect(content(.turbulence) != content(zoom >= 6 ? .polygons : .hexagons))
+            }
+        }
+    }
+
+    @Test("what is empty takes nothing and changes no fingerprint; whatever is seen changes it")
+    func fingerprints() throws {
+        let coord = try #require(TilePainterTests.coord(z: 6, longitude: 10, latitude: 50))
+        let region = MapRegion(coord, scale: .one)
+        var data = Self.data
+        func fingerprint(_ list: String) throws -> Fingerprint {
+            try PictureContent(LayerList(list), of: data, in: region).fingerprint(style: TilePainterTests.style)
+        }
+        let alone = try fingerprint("hexagons")
+        let all = try fingerprint("hexagons,pireps")
+        #expect(alone != all)
+        data.hazards = []
+        #expect(try fingerprint("hexagons,hazards") == alone)
+        data.reports[0].observedAt = now(-1)
+        #expect(try fingerprint("hexagons,pireps") == all)
+        data.reports.removeAll()
+        #expect(try fingerprint("hexagons,pireps") == alone)
+    }
+
+    private func now(_ seconds: Int) -> Instant { Self.now.advanced(by: seconds) }
+
+    @Test("a tile of every layer has symbols bounded in number at every zoom, whatever the data")
+    func bounded() throws {
+        var data = PictureData(instant: Self.now)
+        var random = SeededGenerator(seed: 3)
+        let source = try #require(SourceID("test"))
+        for index in 0..<8_000 {
+            let longitude = 9 + Double(random.next() % 100_000) / 50_000
+            let latitude = 49 + Double(random.next() % 100_000) / 50_000
+            data.positions.append(
+                AircraftPosition(
+                    icao24: try #require(ICAO24(rawValue: UInt32(index))),
+                    place: try #require(LonLat(longitude: longitude, latitude: latitude)), source: source,
+                    observedAt: Self.now))
+        }
+        for zoom in [0, 4, 8, 9] {
+            let coord = try #require(TilePainterTests.coord(z: zoom, longitude: 10, latitude: 50))
+            let content = PictureContent(LayerList(.traffic), of: data, in: MapRegion(coord, scale: .one))
+            guard case .traffic(let marks) = try #require(content.parts.first) else { return }
+            #expect(marks.count < 2_500, "zoom \(zoom)")
+        }
+    }
+
+    @Test("patterns run on from tile to tile")
+    func patterns() {
+        for kind in Pattern.Kind.allCases {
+            let pattern = Pattern(kind, period: 16, width: 2)
+            let inked = (0..<256).map { pattern.coverage(x: $0 % 16, y: $0 / 16) }
+            #expect(inked.contains { $0 > 128 } && inked.contains(0))
+            #expect(pattern.coverage(x: -3, y: 40) == pattern.coverage(x: 13, y: 8))
+        }
+    }
+}
+
+@Suite("Lists of layers")
+struct LayerListTests {
+    @Test("ids by comma, the first lowest", arguments: ["hexagons", "hazards,turbulence,traffic"])
+    func reads(text: String) throws { #expect(try LayerList(text).description == text) }
+
+    @Test("every layer at once is a list")
+    func whole() throws {
+        #expect(try LayerList(Layer.allCases.map(\.rawValue).joined(separator: ",")).layers == Layer.allCases)
+    }
+
+    @Test("a repeat can't be used")
+    func repeated() {
+        #expect(throws: LayerList.Failure.self) { try LayerList("hexagons,traffic,hexagons") }
+    }
+
+    @Test(
+        "what is no layer is unknown", arguments: ["", "Hexagons", "hexagons,", ",hexagons", "hexagons traffic", "x"])
+    func unknown(text: String) {
+        let error = #expect(throws: LayerList.Failure.self) { try LayerList(text) }
+        if case .unusable? = error { Issue.record("\(text) should be unknown") }
+    }
+
+    @Test("a hundred names are too many, whatever they are")
+    func tooMany() {
+        #expect(throws: LayerList.Failure.self) {
+            try LayerList([String](repeating: "hexagons", count: 100).joined(separator: ","))
+        }
+    }
+}
+
+@Suite("Windows of the map")
+struct MapRegionTests {
+    @Test("a window shows all of its box, in the middle, at the largest scale")
+    func fits() throws {
+        let box = try #require(BoundingBox(west: -10, south: 40, east: 30, north: 60))
+        let region = try #require(MapRegion(box, width: 800, height: 400))
+        let northWest = region.local(
+            region.worldPoint(try #require(LonLat(longitude: -10, latitude: 60))), copy: 0)
+        let southEast = region.local(
+            region.worldPoint(try #require(LonLat(longitude: 30, latitude: 40))), copy: 0)
+        #expect(abs(northWest.y) <= 1 && abs(southEast.y - 400) <= 1)
+        #expect(abs(northWest.x - (800 - southEast.x)) <= 1 && northWest.x > 0)
+    }
+
+    @Test("the height that goes with a width fills the window")
+    func height() throws {
+        let box = try #require(BoundingBox(west: 170, south: -30, east: -170, north: 10))
+        let height = MapRegion.height(of: box, width: 500)
+        let region = try #require(MapRegion(box, width: 500, height: height))
+        let east = region.local(region.worldPoint(try #require(LonLat(longitude: -170, latitude: 10))), copy: 1)
+        #expect(abs(east.x - 500) <= 1 && abs(east.y) <= 1.5)
+    }
+
+    @Test(
+        "whatever the box, a window is no finer than zoom 22 and shows at most three worlds",
+        arguments: [
+            (-180.0, -90.0, 180.0, 90.0, 4_096, 1), (-180, -90, 180, 90, 1, 4_096), (10, 50, 10, 50, 256, 256),
+            (10, 50, 10, 50.000_001, 1, 4_096), (0, 90, 1, 90, 100, 100), (-360, -90, 360, 90, 1, 1),
+        ])
+    func extremes(west: Double, south: Double, east: Double, north: Double, width: Int, height: Int) throws {
+        let box = try #require(BoundingBox(west: west, south: south, east: east, north: north))
+        let region = try #require(MapRegion(box, width: width, height: height))
+        #expect((0...22).contains(region.zoom))
+        #expect(Double(region.width) <= region.worldPixels * 3 + 1)
+        let map = try PicturePainter().canvas(
+            try LayerList("hazards,pireps"), of: PictureTests.data, in: region, style: TilePainterTests.style)
+        #expect(map.width == width && map.height == height)
+    }
+
+    @Test("sides outside 1…4096 and scales outside 1…3 make no window")
+    func refused() throws {
+        let box = try #require(BoundingBox(west: 0, south: 0, east: 1, north: 1))
+        #expect(MapRegion(box, width: 0, height: 10) == nil)
+        #expect(MapRegion(box, width: 10, height: 4_097) == nil)
+        #expect(MapRegion(box, width: 10, height: 10, scale: 4) == nil)
+    }
+}
