@@ -177,7 +177,7 @@ enum Query {
         ORDER BY bucket, icao24, observedAt, position.source LIMIT ?
         """
     static let aircraftBetween = """
-        SELECT DISTINCT icao24 FROM position WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
+        SELECT icao24 FROM position WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
         """
     /// One bucket of a track.
     static let trackInBucket = """

@@ -92,10 +92,10 @@ extension SQLiteStore {
 
     public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
         try await reading { db in
-            var aircraft: [ICAO24] = []
+            var aircraft = Set<ICAO24>()
             try Self.between(from, to, RawStatement(db, Query.aircraftBetween)).forEachRow { columns in
                 if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
-                    aircraft.append(address)
+                    aircraft.insert(address)
                 }
             }
             return aircraft.sorted()
