@@ -41,7 +41,8 @@ let package = Package(
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
-            name: "BillowRaster", dependencies: ["Turbulence", "CPNG", "CDeflate", "CFreeType"], swiftSettings: strict),
+            name: "BillowRaster", dependencies: ["Turbulence", "WireJSON", "CPNG", "CDeflate", "CFreeType"],
+            swiftSettings: strict),
         .target(name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
             name: "BillowTiles", dependencies: ["Turbulence", "Geometry", "BillowSnapshot", "BillowRaster"],
@@ -61,6 +62,7 @@ let package = Package(
             dependencies: [
                 "WireJSON",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
@@ -85,7 +87,8 @@ let package = Package(
         .target(
             name: "BillowSync",
             dependencies: [
-                "Turbulence", "Geometry", "BillowStore", "BillowExchange", "OpenSky", "SkyPath", "AviationWeather",
+                "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "OpenSky", "SkyPath",
+                "AviationWeather", "WireHTTP", "WireJSON",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -103,7 +106,7 @@ let package = Package(
             name: "BillowServer",
             dependencies: [
                 "Turbulence", "Geometry", "BillowSnapshot", "BillowStore", "BillowSync", "BillowTiles", "BillowRaster",
-                "BillowExchange", "BillowTimeline",
+                "BillowExchange", "BillowTimeline", "WireJSON",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -179,7 +182,7 @@ let package = Package(
             name: "BillowSyncTests",
             dependencies: [
                 "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "BillowExchange", "OpenSky", "SkyPath",
-                "AviationWeather", "UpstreamSimulator",
+                "AviationWeather", "UpstreamSimulator", "WireJSON",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),

@@ -51,11 +51,15 @@ public struct BillowApplication: Sendable {
     public let publisher: SnapshotPublisher
     public let frames: FrameSource
     public let features: FeatureSource
+    /// Where events are told, and listened for.
+    public let events: EventHub
     private let configuration: Configuration
     private let store: any Store
     private let gate: Gate
     private let styles: StyleLibrary
     private let states: SourceStates
+    private let loops: SourceLoops
+    private let feed: EventFeed
     let tiles: TileService
     let hot = HotTiles()
     /// Pictures of regions, for animations too.
@@ -67,17 +71,21 @@ public struct BillowApplication: Sendable {
 
     public init(
         _ configuration: Configuration, store: any Store, control: any ControlStore, styles: StyleLibrary,
-        states: SourceStates, now: @escaping @Sendable () -> Instant, logger: Logger
+        states: SourceStates, loops: SourceLoops = SourceLoops(), now: @escaping @Sendable () -> Instant, logger: Logger
     ) throws(PNGError) {
         self.configuration = configuration
         self.store = store
         gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
         self.styles = styles
         self.states = states
+        self.loops = loops
+        events = EventHub(logger: logger)
+        feed = EventFeed(hub: events, states: states)
         self.now = now
         self.logger = logger
         publisher = SnapshotPublisher(
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
+        feed.start(publisher)
         frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds)
@@ -119,8 +127,11 @@ public struct BillowApplication: Sendable {
             store: store, simulated: configuration.isSimulated, fetched: configuration.ageRule.configured,
             retentionSeconds: configuration.retentionSeconds, now: now
         ).add(to: router.needing(.ingest, gate))
+        EventRoutes(hub: events, publisher: publisher).add(to: reading)
+        let sources = SourceStatus(publisher: publisher, states: states, ageRule: configuration.ageRule, now: now)
+        AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(to: router.needing(.admin, gate))
         OperationRoutes(
-            publisher: publisher, tiles: tiles, states: states, ageRule: configuration.ageRule, readiness: readiness,
+            publisher: publisher, tiles: tiles, sources: sources, ageRule: configuration.ageRule, readiness: readiness,
             started: now(), now: now
         ).add(to: router, reading: reading)
         return router
@@ -152,7 +163,10 @@ public struct BillowApplication: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
-        return [publisher, prerenderer, retention, application, Drain(readiness: readiness)]
+        return [
+            publisher, prerenderer, retention, application, Heartbeat(hub: events),
+            Drain(readiness: readiness, events: events),
+        ]
     }
 }
 
@@ -160,6 +174,7 @@ public struct BillowApplication: Sendable {
 /// connections and `/readyz` can say that it is draining.
 private struct Drain: Service {
     let readiness: Readiness
+    let events: EventHub
 
     /// Below the ten seconds after which a shutdown is no longer graceful.
     private static let longest = Duration.seconds(8)
@@ -171,10 +186,29 @@ private struct Drain: Service {
         // Ends by the shutdown, or by a cancellation that leaves no time to drain.
         do { try await gracefulShutdown() } catch { return }
         readiness.drain()
+        events.close()
         let clock = ContinuousClock()
         let end = clock.now + Self.longest
         while readiness.inFlight > 0, clock.now < end { try await clock.sleep(for: Self.step) }
         try await clock.sleep(for: Self.grace)
+    }
+}
+
+/// Keeps the streams of events alive.
+private struct Heartbeat: Service {
+    let hub: EventHub
+
+    /// Proxies close a line that was silent for a minute, some for half of one.
+    private static let interval = Duration.seconds(15)
+
+    func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            while true {
+                // Ends by the shutdown only.
+                do { try await Task.sleep(for: Self.interval) } catch { return }
+                hub.beat()
+            }
+        }
     }
 }
 

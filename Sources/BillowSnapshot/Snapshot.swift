@@ -45,6 +45,9 @@ public struct Snapshot: Sendable {
             liveFrom: .distantFuture, sources: sources, severityTable: severityTable)
     }
 
+    /// When the newest live observation of a source was made; nil where there is none.
+    public func newest(of source: SourceNumber) -> Instant? { window.newest(of: source) }
+
     /// The picture at an instant, or nil where it needs rows from before `liveFrom`.
     public func frame(at instant: Instant, filter: Filter) -> Frame? {
         guard instant.advanced(by: 1 - filter.lookBackSeconds) >= liveFrom else { return nil }

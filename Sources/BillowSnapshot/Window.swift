@@ -30,6 +30,20 @@ public struct Window: Sendable {
         segments.keys.max().flatMap { segments[$0]?.observedAt.max() }.map { Instant(clamping: Int($0)) }
     }
 
+    /// The newest observation of a source; nil where it has none.
+    /// - Complexity: O(rows of the newest hour that it has any in, and of those after)
+    public func newest(of source: SourceNumber) -> Instant? {
+        for hour in segments.keys.sorted(by: >) {
+            guard let segment = segments[hour] else { continue }
+            var newest: UInt32 = 0
+            for index in segment.places.indices where Place(bits: segment.places[index]).source == source {
+                newest = max(newest, segment.observedAt[index])
+            }
+            if newest > 0 { return Instant(clamping: Int(newest)) }
+        }
+        return nil
+    }
+
     /// The oldest hour with rows, as its first instant.
     public var oldestHour: Instant? { segments.keys.min().map { Instant(clamping: $0 * Segment.seconds) } }
 

@@ -3,6 +3,7 @@ import Foundation
 import Geometry
 public import OpenSky
 public import Turbulence
+import WireHTTP
 
 /// Live traffic of the OpenSky Network, brought into the store: where each aircraft was received last, of the world or of
 /// boxes.
@@ -33,6 +34,19 @@ public struct OpenSkyUpstream: Upstream {
         self.simulated = simulated
         self.store = store
         self.retentionSeconds = retentionSeconds
+    }
+
+    public var collections: [String] { ["traffic", "tracks"] }
+    public var credential: String? { client.configuration.credentials?.clientSecret.fingerprint }
+
+    /// What makes the credits last for the day.
+    public var shortestInterval: Duration {
+        let configuration = client.configuration
+        guard configuration.allowance != nil else { return .seconds(1) }
+        return .seconds(
+            boxes.isEmpty
+                ? configuration.statesInterval(in: nil)
+                : boxes.reduce(0) { $0 + configuration.statesInterval(in: $1) })
     }
 
     public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {

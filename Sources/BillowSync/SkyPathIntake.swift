@@ -11,7 +11,7 @@ struct SkyPathIntake {
         var category: AircraftCategory
         var severities: SeveritySet
         /// nil takes the world.
-        var polygon: AreaRing?
+        var areas: [AreaRing]?
         var oldest: Instant
         var latest: Instant
     }
@@ -29,7 +29,7 @@ struct SkyPathIntake {
         var order: [(key: UInt64, index: Int)] = []
         order.reserveCapacity(records.count)
         for (index, record) in records.enumerated() {
-            if let polygon = rules.polygon, !polygon.touches(record.cell) {
+            if let areas = rules.areas, !areas.contains(where: { $0.touches(record.cell) }) {
                 skipped["outside the area", default: 0] += 1
                 continue
             }

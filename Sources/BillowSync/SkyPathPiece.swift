@@ -48,7 +48,8 @@ struct SkyPathPiece: Sendable {
 }
 
 extension AreaRing {
-    fileprivate var text: String { places.map { "\($0.longitude),\($0.latitude)" }.joined(separator: ";") }
+    /// The same for the same ring, in every process.
+    var text: String { places.map { "\($0.longitude),\($0.latitude)" }.joined(separator: ";") }
 
     /// Whether a cell's centre or one of its vertices lies inside.
     func touches(_ cell: Cell) -> Bool {

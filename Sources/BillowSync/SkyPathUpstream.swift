@@ -18,32 +18,14 @@ public struct SkyPathUpstream: Upstream {
         case v4
     }
 
-    /// What is wanted of the upstream.
-    public struct Query: Sendable, Hashable {
-        public var severities: SeveritySet
-        public var history: History
-        public var category: AircraftCategory
-        /// nil is the world.
-        public var polygon: AreaRing?
-
-        public init(
-            severities: SeveritySet = .all, history: History = .default, category: AircraftCategory = .default,
-            polygon: AreaRing? = nil
-        ) {
-            self.severities = severities
-            self.history = history
-            self.category = category
-            self.polygon = polygon
-        }
-    }
-
     public let id: SourceID
     public let kind = "skypath"
     public let merge = MergeRule.replace
     public let simulated: Bool
     private let client: SkyPathClient
     private let api: API
-    private let query: Query
+    /// What is wanted of the upstream.
+    private let wanted: DataQuery
     private let store: any Store
     private let retentionSeconds: Int
     /// Rows in one transaction, so that other writers never wait long. Tests make it small.
@@ -61,15 +43,17 @@ public struct SkyPathUpstream: Upstream {
     private static let areaShare = 0.999
     /// The name, among the cursors, of the query that the last complete round was for.
     private static let roundName = "query"
+    /// The name, among the cursors, of the viewport whose data is stored.
+    private static let viewportName = "viewport"
 
     public init(
-        id: SourceID, client: SkyPathClient, api: API, query: Query, simulated: Bool, store: any Store,
+        id: SourceID, client: SkyPathClient, api: API, query: DataQuery, simulated: Bool, store: any Store,
         retentionSeconds: Int
     ) {
         self.id = id
         self.client = client
         self.api = api
-        self.query = query
+        wanted = query
         self.simulated = simulated
         self.store = store
         self.retentionSeconds = retentionSeconds
@@ -77,13 +61,35 @@ public struct SkyPathUpstream: Upstream {
 
     /// The longest history that the calls reach back, in seconds.
     private var reachSeconds: Int {
-        min(query.history.seconds, (api == .v4 ? History.sixHours : .fourHours).seconds)
+        min(wanted.history.seconds, (api == .v4 ? History.sixHours : .fourHours).seconds)
     }
 
-    /// What a cursor depends on: another query needs another full fetch.
-    private var signature: String {
-        "\(api.rawValue) \(query.history.text)h \(query.category.name) \(query.severities.rawValue) "
-            + client.configuration.environment.baseURL
+    public var query: DataQuery? { wanted }
+    public var types: [DataQuery.DataType] { [.turbulence] }
+    public var credential: String? { client.configuration.apiKey.fingerprint }
+
+    public func asking(_ query: DataQuery) -> any Upstream {
+        var upstream = SkyPathUpstream(
+            id: id, client: client, api: api, query: query, simulated: simulated, store: store,
+            retentionSeconds: retentionSeconds)
+        upstream.batchSize = batchSize
+        return upstream
+    }
+
+    public func forget() async throws(SyncError) {
+        _ = try await register()
+        let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+        var gone = [String: String?]()
+        for name in cursors.keys where name != Self.viewportName { gone.updateValue(nil, forKey: name) }
+        let batch = Batch(source: id, cursors: gone)
+        _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+    }
+
+    /// What a cursor depends on.
+    private var signature: SkyPathSignature {
+        SkyPathSignature(
+            api: api, history: wanted.history, category: wanted.category, severities: wanted.severities,
+            baseURL: client.configuration.environment.baseURL)
     }
 
     // MARK: - A round
@@ -115,6 +121,7 @@ public struct SkyPathUpstream: Upstream {
         let pieces = try self.pieces()
         let record = try await register(in: store)
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+        try await replaceViewport(cursors[Self.viewportName], now: clock.now, &outcome)
         for piece in pieces {
             if Task.isCancelled { throw .cancelled }
             let cursor = cursors[piece.name].flatMap(SkyPathCursor.init(text:)).flatMap {
@@ -137,8 +144,10 @@ public struct SkyPathUpstream: Upstream {
     {
         let names = Set(pieces.map(\.name))
         var changed = [String: String?]()
-        for name in cursors.keys where !names.contains(name) { changed.updateValue(nil, forKey: name) }
-        let asked = signature + " " + SkyPathPiece.stableHash(names.sorted().joined(separator: ";"))
+        for name in cursors.keys where !names.contains(name) && name != Self.viewportName {
+            changed.updateValue(nil, forKey: name)
+        }
+        let asked = signature.text + " " + SkyPathPiece.stableHash(names.sorted().joined(separator: ";"))
         changed.updateValue(asked, forKey: Self.roundName)
         // The log is complete from before, if the round before asked for the same and reaches into this one's window.
         let start = now.advanced(by: -reachSeconds)
@@ -149,28 +158,52 @@ public struct SkyPathUpstream: Upstream {
         _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
     }
 
+    /// Where the viewport is another than the one that was stored for, what lies in no part of the query any more goes: a
+    /// viewport's data is that of what somebody looks at. After a restart there is none.
+    private func replaceViewport(_ old: String?, now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
+        let new = wanted.viewport.map { SkyPathPiece.stableHash($0.text) }
+        guard old != new else { return }
+        var batch = Batch(source: id, cursors: [Self.viewportName: new])
+        if old != nil, !wanted.global {
+            let wanted = wanted
+            batch.retraction = Retraction(
+                from: now.advanced(by: -History.sixHours.seconds), to: now.advanced(by: Self.futureSeconds),
+                covers: { wanted.area(of: $0.cell) == nil }, standing: [:])
+        }
+        let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
+        outcome.retracted += result.retracted
+    }
+
     // MARK: - Pieces
 
     private func pieces() throws(SyncError) -> [SkyPathPiece] {
-        if api == .v4 { return SkyPathPiece.map(query.polygon) }
-        guard let polygon = query.polygon else {
-            guard query.category == .default else {
+        let rings = [wanted.polygon, wanted.viewport].compactMap { $0 }
+        if api == .v4 { return wanted.global ? SkyPathPiece.map(nil) : rings.flatMap(SkyPathPiece.map) }
+        var pieces: [SkyPathPiece] = []
+        for ring in rings { pieces += try corridors(ring) }
+        if wanted.global {
+            guard wanted.category == .default else {
                 throw SyncError(
                     kind: .refused, code: "query-invalid",
                     message: "SkyPath's bulk call knows category \(AircraftCategory.default.name) only, not "
-                        + "\(query.category.name): set a polygon, or api v4", isReachable: nil)
+                        + "\(wanted.category.name): set a polygon and global: false, or api v4", isReachable: nil)
             }
-            return SkyPathPiece.baseCells
+            pieces += SkyPathPiece.baseCells
         }
+        var names = Set<String>()
+        return pieces.filter { names.insert($0.name).inserted }
+    }
+
+    private func corridors(_ ring: AreaRing) throws(SyncError) -> [SkyPathPiece] {
         let limit = (client.configuration.limits.corridorAreaKm2 ?? .infinity) * Self.areaShare
-        guard limit > 0, polygon.areaKm2 / limit <= Double(Self.maximumPieces) else {
+        guard limit > 0, ring.areaKm2 / limit <= Double(Self.maximumPieces) else {
             throw SyncError(
                 kind: .refused, code: "query-invalid",
-                message: "the polygon of \(Int(min(polygon.areaKm2, 1e9))) km2 would take more than "
+                message: "the polygon of \(Int(min(ring.areaKm2, 1e9))) km2 would take more than "
                     + "\(Self.maximumPieces) calls of the upstream's limit: make it smaller, or use api v4",
                 isReachable: nil)
         }
-        return SkyPathPiece.corridors(polygon, maximumAreaKm2: limit)
+        return SkyPathPiece.corridors(ring, maximumAreaKm2: limit)
     }
 
     // MARK: - One piece
@@ -196,11 +229,12 @@ public struct SkyPathUpstream: Upstream {
         let intake = SkyPathIntake(
             answer.records,
             SkyPathIntake.Rules(
-                source: id, category: query.category, severities: query.severities, polygon: query.polygon,
+                source: id, category: wanted.category, severities: wanted.severities,
+                areas: wanted.global ? nil : [wanted.polygon, wanted.viewport].compactMap { $0 },
                 oldest: clock.now.advanced(by: -retentionSeconds),
                 latest: clock.latest.advanced(by: Self.futureSeconds)), skipped: &outcome.skipped)
         let retraction = retraction(piece, answer, intake, isWhole: cursor == nil, clock)
-        var next = answer.cursor.map { SkyPathCursor(value: $0, fetchedAt: clock.now, query: signature) }
+        var next = answer.cursor.map { SkyPathCursor(value: $0, fetchedAt: clock.now, query: signature.text) }
         next?.recheckAt = cursor?.recheckAt
         let isReadable = answer.counts.skippedTotal == 0
         if !isReadable { next?.recheckAt = cursor == nil ? clock.now.advanced(by: Self.recheckSeconds) : clock.now }
@@ -241,7 +275,7 @@ public struct SkyPathUpstream: Upstream {
                 let reply = try await client.corridor(
                     SkyPathCorridorQuery(
                         ring: ring.places, hours: hours, updatedSince: cursor?.value,
-                        aircraftCategory: query.category.name))
+                        aircraftCategory: wanted.category.name))
                 return Answer(
                     records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated,
                     cursor: reply.lastUpdatedAt, updatedAt: reply.lastUpdatedAt.map { Instant(clamping: $0) })
@@ -253,7 +287,7 @@ public struct SkyPathUpstream: Upstream {
                 let reply = try await client.map(
                     SkyPathMapQuery(
                         cursor.map { .since(tick: $0.value) } ?? .hours(hours), ring: ring,
-                        aircraftCategory: query.category.name))
+                        aircraftCategory: wanted.category.name))
                 return Answer(
                     records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated, cursor: reply.tick)
             }
@@ -274,8 +308,8 @@ public struct SkyPathUpstream: Upstream {
         let upstreamNow = max(clock.latest, intake.newest ?? clock.latest, answer.updatedAt ?? clock.latest)
         let start = upstreamNow.advanced(by: Self.windowMarginSeconds - reachSeconds)
         let end = min(clock.now, answer.updatedAt ?? clock.now).advanced(by: -Self.windowMarginSeconds)
-        let category = query.category
-        let severities = query.severities
+        let category = wanted.category
+        let severities = wanted.severities
         let ended = intake.ended
         return Retraction(
             from: min(start, clock.now.advanced(by: -History.sixHours.seconds)),

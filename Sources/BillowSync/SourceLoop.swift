@@ -1,4 +1,4 @@
-import BillowStore
+public import BillowStore
 public import Logging
 public import ServiceLifecycle
 public import Turbulence
@@ -14,6 +14,33 @@ public protocol Upstream: Sendable {
     /// Asks for what is new and writes it to the store. What was written before an error stays: it is whole batches,
     /// and the error's outcome counts it.
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome
+
+    /// What is asked for; nil where there is nothing to choose.
+    var query: DataQuery? { get }
+    /// The types of data that may be asked for.
+    var types: [DataQuery.DataType] { get }
+    /// The collections that it feeds.
+    var collections: [String] { get }
+    /// The shortest time between two rounds that the upstream allows.
+    var shortestInterval: Duration { get }
+    /// Tells one key of ours from another without giving it away; nil where none is sent.
+    var credential: String? { get }
+
+    /// The same upstream, asked for something else.
+    func asking(_ query: DataQuery) -> any Upstream
+    /// Lets go of how far it has come, so that the next round fetches everything.
+    func forget() async throws(SyncError)
+}
+
+extension Upstream {
+    public var query: DataQuery? { nil }
+    public var types: [DataQuery.DataType] { [] }
+    public var collections: [String] { query?.types.sorted().map(\.collection) ?? ["turbulence"] }
+    public var shortestInterval: Duration { .seconds(1) }
+    public var credential: String? { nil }
+
+    public func asking(_ query: DataQuery) -> any Upstream { self }
+    public func forget() async throws(SyncError) {}
 }
 
 /// What one round brought.
@@ -63,12 +90,19 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Keeps one source up to date for as long as the service group runs.
+///
+/// What it asks for and how often can be changed while it runs; that, and a refused key, are kept across restarts.
 public actor SourceLoop: Service {
-    private let upstream: any Upstream
-    private let backOff: BackOff
+    public nonisolated let id: SourceID
+    private var upstream: any Upstream
+    private var update: UpdateFrequency
+    /// As configured, which is what a stored change is a change of.
+    private let configured: SourceSettings
     private let states: SourceStates
+    private let control: (any ControlStore)?
     private let now: @Sendable () -> Instant
     private let random: @Sendable () -> Double
+    private let sleep: @Sendable (Duration) async throws -> Void
     private let logger: Logger
     private var failures = 0
     private var isHalted = false
@@ -77,25 +111,55 @@ public actor SourceLoop: Service {
     private var starts = 0
     /// Woken since the last pause began or ended.
     private var isWoken = false
-    private var sleep: Task<Void, Never>?
+    /// A change asks for data; others may follow within the second.
+    private var isSettling = false
+    /// Somebody asked for a round, whatever the frequency says.
+    private var isAsked = false
+    /// The next round is to fetch everything.
+    private var isWholeAsked = false
+    private var lastAsked: Instant?
+    private var sleeping: Task<Void, Never>?
 
-    /// - Parameter random: 0 ..< 1, for the jitter.
+    /// Changes that follow each other within this make one fetch, for the last.
+    static let settling = Duration.seconds(1)
+    /// Between two rounds on demand.
+    static let secondsBetweenDemands = 60
+    /// Where there is nothing to do until woken.
+    private static let idle = Duration.seconds(86_400)
+
+    /// - Parameters:
+    ///   - control: where changes are kept; nil keeps none.
+    ///   - random: 0 ..< 1, for the jitter.
+    ///   - sleep: waits, and throws when cancelled.
     public init(
-        upstream: any Upstream, interval: Duration, states: SourceStates, now: @escaping @Sendable () -> Instant,
-        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }, logger: Logger
+        upstream: any Upstream, update: UpdateFrequency, states: SourceStates, control: (any ControlStore)? = nil,
+        now: @escaping @Sendable () -> Instant, random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }, logger: Logger
     ) {
+        id = upstream.id
         self.upstream = upstream
-        backOff = BackOff(interval: interval)
+        self.update = update
+        configured = SourceSettings(query: upstream.query, update: update)
         self.states = states
+        self.control = control
         self.now = now
         self.random = random
+        self.sleep = sleep
         var logger = logger
         logger[metadataKey: "source"] = "\(upstream.id)"
         self.logger = logger
-        states.add(SourceState(id: upstream.id, kind: upstream.kind, simulated: upstream.simulated))
+        states.add(SourceState(upstream, update: update))
     }
 
+    private var backOff: BackOff {
+        BackOff(interval: max(update.interval ?? Self.idle, upstream.shortestInterval))
+    }
+
+    /// Whether rounds are to be made by the clock.
+    private var isActive: Bool { update != .none && upstream.query?.asksForAnything != false }
+
     public func run() async throws {
+        await cancelWhenGracefulShutdown { await self.restore() }
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             // A graceful shutdown ends the round as a cancellation would: what isn't committed is asked for again.
             let delay = await cancelWhenGracefulShutdown { await self.round() }
@@ -103,69 +167,91 @@ public actor SourceLoop: Service {
         }
     }
 
-    /// One round; gives the wait until the next. Does nothing while halted, or while another round is under way.
+    /// One round; gives the wait until the next. Does nothing while halted or stopped, or while another round is under
+    /// way.
     public func round() async -> Duration {
-        if isHalted || isFetching { return backOff.interval }
+        if isHalted { return Self.idle }
+        if isFetching { return backOff.interval }
+        guard isActive || isAsked else {
+            states.update(id) { $0.nextAttempt = nil }
+            return Self.idle
+        }
         isFetching = true
+        isAsked = false
         let began = now()
         let startsBefore = starts
-        states.update(upstream.id) {
+        states.update(id) {
             $0.isFetching = true
             $0.lastAttempt = began
             $0.nextAttempt = nil
         }
         let delay: Duration
         do {
+            let upstream = upstream
+            if isWholeAsked {
+                try await upstream.forget()
+                isWholeAsked = false
+            }
             delay = succeeded(try await upstream.synchronise(now: began))
         } catch {
             // Started again meanwhile, it tries once more.
-            delay = failed(error, mayHalt: starts == startsBefore)
+            delay = await failed(error, mayHalt: starts == startsBefore)
         }
         isFetching = false
-        let next = isHalted ? nil : now().advanced(by: Int(delay.components.seconds))
-        states.update(upstream.id) {
+        let next = isHalted || !isActive ? nil : now().advanced(by: Int(delay.components.seconds))
+        states.update(id) {
             $0.isFetching = false
             $0.nextAttempt = next
         }
-        return delay
+        return isHalted || !isActive ? Self.idle : delay
     }
 
     /// Tries again, now, after the session was refused.
-    public func start() {
+    /// - Throws: where what is kept of it can't be let go of.
+    public func start() async throws(StoreError) {
         isHalted = false
         failures = 0
         starts += 1
-        states.update(upstream.id) { $0.hasSession = true }
+        isAsked = true
+        states.update(id) { $0.hasSession = true }
         refresh()
+        try await keep()
     }
 
     /// Ends the pause between two rounds, or the next one where a round is under way.
     public func refresh() {
         isWoken = true
-        sleep?.cancel()
+        sleeping?.cancel()
     }
 
-    /// Waits until the time is over, or woken, or cancelled.
+    /// Waits until the time is over, or woken, or cancelled; where a change woke it, also until others had their chance.
     private func pause(for delay: Duration) async {
-        if !isWoken {
-            // An error is a cancellation, which is what ends a sleep early.
-            let sleep = Task { () -> Void in try? await Task.sleep(for: delay) }
-            self.sleep = sleep
-            await withTaskCancellationHandler {
-                await sleep.value
-            } onCancel: {
-                sleep.cancel()
-            }
-            self.sleep = nil
+        if !isWoken { await wait(delay) }
+        if isSettling {
+            await wait(Self.settling)
+            isSettling = false
         }
         isWoken = false
+    }
+
+    private func wait(_ duration: Duration) async {
+        let sleep = sleep
+        // An error is a cancellation, which is what ends a sleep early.
+        let sleeping = Task { () -> Void in try? await sleep(duration) }
+        if !isSettling { self.sleeping = sleeping }
+        await withTaskCancellationHandler {
+            await sleeping.value
+        } onCancel: {
+            sleeping.cancel()
+        }
+        self.sleeping = nil
     }
 
     private func succeeded(_ outcome: SyncOutcome) -> Duration {
         if failures > 0 { logger.notice("the upstream answers again", metadata: ["failures": "\(failures)"]) }
         failures = 0
         let at = now()
-        states.update(upstream.id) { state in
+        states.update(id) { state in
             state.isReachable = true
             state.hasSession = true
             state.lastSuccess = at
@@ -182,9 +268,9 @@ public actor SourceLoop: Service {
         return backOff.delay(failures: 0, retryAfterSeconds: nil, random: random())
     }
 
-    private func failed(_ error: SyncError, mayHalt: Bool) -> Duration {
+    private func failed(_ error: SyncError, mayHalt: Bool) async -> Duration {
         if error.kind == .cancelled {
-            states.update(upstream.id) { $0.count(error.outcome) }
+            states.update(id) { $0.count(error.outcome) }
             return backOff.interval
         }
         failures += 1
@@ -192,7 +278,7 @@ public actor SourceLoop: Service {
         let at = now()
         let failures = failures
         let isHalted = isHalted
-        states.update(upstream.id) { state in
+        states.update(id) { state in
             state.count(error.outcome)
             state.isReachable = error.isReachable ?? state.isReachable
             state.hasSession = !isHalted
@@ -206,6 +292,115 @@ public actor SourceLoop: Service {
                 "code": "\(error.code)", "error": "\(error.message)", "failures": "\(failures)",
                 "next": isHalted ? "when started again" : "in \(delay.components.seconds) s",
             ])
+        if isHalted {
+            do throws(StoreError) { try await keep() } catch {
+                logger.error("the refusal can't be kept across a restart", metadata: ["error": "\(error)"])
+            }
+        }
         return delay
+    }
+
+    // MARK: - Steering
+
+    /// What is asked for, and how often.
+    public var settings: SourceSettings { SourceSettings(query: upstream.query, update: update) }
+
+    /// The types of data that may be asked for.
+    public var types: [DataQuery.DataType] { upstream.types }
+
+    /// Asks for something else from now on, or at another frequency. Where what was fetched is not enough, it is fetched
+    /// within a second, in one round with all other changes of that second. The frequency counts from the next wait on.
+    /// - Throws: where the change can't be kept; it is not made then.
+    public func change(_ settings: SourceSettings) async throws(StoreError) {
+        let old = self.settings
+        guard settings != old else { return }
+        let wasActive = isActive
+        let before = (upstream, update)
+        if let query = settings.query, query != old.query { upstream = upstream.asking(query) }
+        update = settings.update
+        do throws(StoreError) { try await keep() } catch {
+            (upstream, update) = before
+            throw error
+        }
+        let upstream = upstream
+        let update = update
+        let isActive = isActive
+        states.update(id) { state in
+            state.query = upstream.query
+            state.update = update
+            state.collections = upstream.collections
+            if !isActive { state.nextAttempt = nil }
+        }
+        logger.notice("asks for something else", metadata: ["update": "\(update.text)"])
+        guard isActive else { return }
+        let needsData = if let new = upstream.query, let old = old.query { new.needsData(after: old) } else { false }
+        if needsData || !wasActive {
+            isSettling = true
+            refresh()
+        }
+    }
+
+    /// Why there is no round on demand.
+    public enum Refusal: Error, Sendable, Hashable {
+        case tooSoon(retryAfterSeconds: Int)
+        /// The upstream refused our key.
+        case halted
+        /// The query asks for nothing.
+        case nothingToAsk
+    }
+
+    /// A round now, whatever the frequency says.
+    /// - Parameter whole: everything, in place of what is new.
+    public func demand(whole: Bool) throws(Refusal) {
+        if isHalted { throw .halted }
+        guard upstream.query?.asksForAnything != false else { throw .nothingToAsk }
+        let now = now()
+        if let lastAsked, now.seconds - lastAsked.seconds < Self.secondsBetweenDemands {
+            throw .tooSoon(retryAfterSeconds: Self.secondsBetweenDemands - max(0, now.seconds - lastAsked.seconds))
+        }
+        lastAsked = now
+        isAsked = true
+        if whole { isWholeAsked = true }
+        refresh()
+    }
+
+    // MARK: - Across restarts
+
+    /// Takes up what was settled before the restart. A change of the configuration, or of the key, ends it.
+    func restore() async {
+        guard let control else { return }
+        do {
+            guard let text = try await control.control(of: id), let kept = SourceRecordOfControl(text: text) else {
+                return
+            }
+            if kept.configured == configured.text, let query = kept.settings(like: configured) {
+                if let query = query.query { upstream = upstream.asking(query) }
+                update = query.update
+            } else if kept.configured != configured.text {
+                logger.notice("its configuration changed; what was settled while it ran is forgotten")
+            }
+            if kept.haltedCredential != nil, kept.haltedCredential == upstream.credential {
+                isHalted = true
+                logger.warning("its key was refused before the restart; nothing is tried until it is started again")
+            }
+        } catch {
+            logger.error("what was settled before can't be read", metadata: ["error": "\(error)"])
+        }
+        let settings = settings
+        let isHalted = isHalted
+        let collections = upstream.collections
+        states.update(id) { state in
+            state.query = settings.query
+            state.update = settings.update
+            state.collections = collections
+            state.hasSession = !isHalted
+        }
+    }
+
+    private func keep() async throws(StoreError) {
+        let record = SourceRecordOfControl(
+            configured: configured.text, settings: settings, haltedCredential: isHalted ? upstream.credential : nil)
+        let isNew = settings != configured || isHalted
+        try await control?.setControl(isNew ? record.text : nil, of: id)
     }
 }

@@ -7,6 +7,11 @@ public struct SourceState: Sendable, Hashable {
     /// `skypath`, …
     public var kind: String
     public var simulated: Bool
+    /// What is asked for; nil where there is nothing to choose.
+    public var query: DataQuery?
+    public var update = UpdateFrequency.none
+    /// The collections that it feeds.
+    public var collections: [String]
     /// Whether the upstream answered the last time it was asked; nil before the first time.
     public var isReachable: Bool?
     public var isFetching = false
@@ -32,10 +37,34 @@ public struct SourceState: Sendable, Hashable {
         public var at: Instant
     }
 
-    init(id: SourceID, kind: String, simulated: Bool) {
-        self.id = id
-        self.kind = kind
-        self.simulated = simulated
+    init(_ upstream: any Upstream, update: UpdateFrequency) {
+        id = upstream.id
+        kind = upstream.kind
+        simulated = upstream.simulated
+        query = upstream.query
+        collections = upstream.collections
+        self.update = update
+    }
+
+    /// What it is doing, in one word.
+    public var activity: Activity {
+        if !hasSession { return .refused }
+        if isFetching { return .fetching }
+        if update == .none || query?.asksForAnything == false { return .stopped }
+        return lastError == nil ? .waiting : .failing
+    }
+
+    public enum Activity: String, Sendable, Hashable {
+        /// Asking just now.
+        case fetching
+        /// All is well until the next attempt.
+        case waiting
+        /// The last attempt failed; there will be another.
+        case failing
+        /// The upstream refused our key: nothing is tried until it is started again.
+        case refused
+        /// Nothing is to be asked for.
+        case stopped
     }
 
     mutating func count(_ outcome: SyncOutcome) {
@@ -49,19 +78,32 @@ public struct SourceState: Sendable, Hashable {
 
 /// The states of all sources.
 public final class SourceStates: Sendable {
+    /// What is called with a state before and after each change.
+    public typealias Observer = @Sendable (_ old: SourceState, _ new: SourceState) -> Void
+
     private let states = Mutex<[SourceState]>([])
+    private let observers = Mutex<[Observer]>([])
 
     public init() {}
+
+    /// Has every change told, those of one source in their order, on the thread that makes them.
+    public func observe(_ observer: @escaping Observer) { observers.withLock { $0.append(observer) } }
 
     /// All of them, in the order of the configuration.
     public var all: [SourceState] { states.withLock { $0 } }
 
+    public subscript(_ id: SourceID) -> SourceState? { states.withLock { $0.first { $0.id == id } } }
+
     func add(_ state: SourceState) { states.withLock { $0.append(state) } }
 
     func update(_ id: SourceID, _ change: (inout SourceState) -> Void) {
-        states.withLock { states in
-            guard let index = states.firstIndex(where: { $0.id == id }) else { return }
+        let change = states.withLock { states -> (old: SourceState, new: SourceState)? in
+            guard let index = states.firstIndex(where: { $0.id == id }) else { return nil }
+            let old = states[index]
             change(&states[index])
+            return (old, states[index])
         }
+        guard let change, change.old != change.new else { return }
+        for observer in observers.withLock({ $0 }) { observer(change.old, change.new) }
     }
 }

@@ -1,3 +1,6 @@
+import Crypto
+import Foundation
+
 /// A key or token. Prints as `[secret]` wherever it is interpolated, dumped or reflected.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The text itself, only to be sent.
@@ -19,6 +22,11 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
 }
 
 extension Secret {
+    /// Tells one secret from another without giving it away: the first 64 bits of its SHA-256.
+    public var fingerprint: String {
+        SHA256.hash(data: Data(value.utf8)).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
     /// A text without them.
     package static func redacting(_ secrets: [Secret], in text: String) -> String {
         secrets.reduce(text) { $0.replacing($1.value, with: "[secret]") }

@@ -44,6 +44,7 @@ struct World: Sendable {
     let store: SQLiteStore
     let clock: TestClock
     let states: SourceStates
+    let loops: SourceLoops
     let application: BillowApplication
     let client: any TestClientProtocol
 
@@ -121,6 +122,7 @@ func withWorld(
     }
     let clock = TestClock(now)
     let states = SourceStates()
+    let loops = SourceLoops()
     let folder = { (name: String) in World.repository.appending(path: name).path }
     let application = try BillowApplication(
         BillowApplication.Configuration(
@@ -129,13 +131,13 @@ func withWorld(
             ageRule: AgeRule(
                 staleAfterSeconds: staleAfterSeconds, configured: Set(try configured.map { try source($0) })),
             severityTable: SeverityTable(), paintersAtOnce: 2, anonymousRead: anonymousRead, isSimulated: simulated),
-        store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: states,
+        store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: states, loops: loops,
         now: { clock.now },
         logger: World.quiet())
     if load { try await application.publisher.refresh() }
     try await Application(router: application.router(), logger: World.quiet()).test(.router) { client in
         try await test(
-            World(store: store, clock: clock, states: states, application: application, client: client))
+            World(store: store, clock: clock, states: states, loops: loops, application: application, client: client))
     }
 }
 

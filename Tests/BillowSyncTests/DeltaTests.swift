@@ -142,12 +142,13 @@ struct DeltaTests {
 
     @Test(arguments: [Mode.v4, .corridor]) func anotherQueryIsFetchedWhole(mode: Mode) async throws {
         try await withRig(flights: 12) { rig in
-            let base = try mode.query()
-            var others: [SkyPathUpstream.Query] = Array(repeating: base, count: 4)
+            let base = try mode.query(severities: .atLeast(.light))
+            var others: [DataQuery] = Array(repeating: base, count: 4)
             others[0].history = .fourHours
             others[1].category = try AircraftCategory(number: 30).orMissing()
-            others[2].severities = .atLeast(.moderate)
+            others[2].severities = .all
             others[3].polygon = try box(-70, 25, 30, 70)
+            others[3].global = false
             for query in others {
                 _ = try await rig.round(rig.upstream(mode.api, base))
                 rig.clock.advance(60)
@@ -162,8 +163,28 @@ struct DeltaTests {
             _ = try await rig.round(rig.upstream(mode.api, base))
             var world = base
             world.polygon = try atlantic()
+            world.global = false
             let otherAPI: SkyPathUpstream.API = mode == .v4 ? .v5 : .v4
             #expect(try await wasAskedWhole(rig, rig.upstream(otherAPI, world)))
+        }
+    }
+
+    @Test(arguments: [Mode.v4, .corridor]) func aShorterHistoryAndFewerSeveritiesGoOnWithTheDelta(mode: Mode)
+        async throws
+    {
+        try await withRig(flights: 12) { rig in
+            let base = try mode.query()
+            for (history, severities) in [(History.oneHour, SeveritySet.all), (.twoHours, .atLeast(.moderate))] {
+                _ = try await rig.round(rig.upstream(mode.api, base))
+                rig.clock.advance(60)
+                var narrower = base
+                narrower.history = history
+                narrower.severities = severities
+                #expect(!narrower.needsData(after: base) && base.needsData(after: narrower))
+                #expect(try await !wasAskedWhole(rig, rig.upstream(mode.api, narrower)))
+                // From there on only the narrower is complete.
+                #expect(try await wasAskedWhole(rig, rig.upstream(mode.api, base)))
+            }
         }
     }
 
@@ -174,7 +195,9 @@ struct DeltaTests {
     func aStoredCursorThatMakesNoSenseIsNone(text: String) async throws {
         let cursor = SkyPathCursor(text: text)
         let now = ManualClock().now
-        #expect(cursor.map { $0.isUsable(for: "v4", at: now, reachSeconds: 7_200) } != true)
+        let asked = SkyPathSignature(
+            api: .v4, history: .twoHours, category: .default, severities: .all, baseURL: "http://127.0.0.1")
+        #expect(cursor.map { $0.isUsable(for: asked, at: now, reachSeconds: 7_200) } != true)
         try await withRig(flights: 5) { rig in
             let upstream = try rig.upstream(Mode.v4)
             try await rig.round(upstream)

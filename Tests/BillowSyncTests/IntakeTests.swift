@@ -24,7 +24,7 @@ struct IntakeTests {
         let intake = SkyPathIntake(
             records,
             SkyPathIntake.Rules(
-                source: try skypath(), category: .default, severities: severities, polygon: nil,
+                source: try skypath(), category: .default, severities: severities, areas: nil,
                 oldest: now.advanced(by: -86_400), latest: now.advanced(by: 300)), skipped: &skipped)
         #expect(skipped.isEmpty)
         return intake

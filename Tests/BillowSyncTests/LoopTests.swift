@@ -59,7 +59,7 @@ struct LoopTests {
         let states = SourceStates()
         let clock = ManualClock()
         let loop = SourceLoop(
-            upstream: upstream, interval: interval, states: states, now: { clock.now }, random: { 0.5 },
+            upstream: upstream, update: .every(interval), states: states, now: { clock.now }, random: { 0.5 },
             logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
         return (loop, states)
     }
@@ -86,7 +86,7 @@ struct LoopTests {
             await loop.refresh()
             for _ in 0..<100 { await Task.yield() }
             #expect(upstream.rounds == 1)
-            await loop.start()
+            try await loop.start()
             await upstream.began(2)
             #expect(states.all.first?.hasSession == true)
         }
@@ -109,7 +109,7 @@ struct LoopTests {
 
     @Test func startedDuringARoundItTriesOnceMore() async throws {
         try await running { upstream, loop, states in
-            await loop.start()
+            try await loop.start()
             upstream.end(.failure(Scripted.refused))
             await upstream.began(2)
             #expect(states.all.first?.hasSession == true && states.all.first?.lastError?.code == "unauthorized")

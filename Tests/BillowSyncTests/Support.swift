@@ -52,8 +52,8 @@ enum Mode: String, CaseIterable, Sendable {
 
     var api: SkyPathUpstream.API { self == .v4 ? .v4 : .v5 }
 
-    func query(history: History = .twoHours, severities: SeveritySet = .all) throws -> SkyPathUpstream.Query {
-        SkyPathUpstream.Query(
+    func query(history: History = .twoHours, severities: SeveritySet = .all) throws -> DataQuery {
+        DataQuery(
             severities: severities, history: history, polygon: self == .corridor ? try atlantic() : nil)
     }
 }
@@ -70,7 +70,7 @@ struct Rig: Sendable {
 
     /// The source `skypath`, by default configured as what it is: simulated.
     func upstream(
-        _ api: SkyPathUpstream.API, _ query: SkyPathUpstream.Query, store: (any Store)? = nil, simulated: Bool = true,
+        _ api: SkyPathUpstream.API, _ query: DataQuery, store: (any Store)? = nil, simulated: Bool = true,
         baseURL: String? = nil, batchSize: Int = 10_000, retentionSeconds: Int = 86_400,
         configure: (inout SkyPathConfiguration) -> Void = { _ in }
     ) throws -> SkyPathUpstream {
@@ -103,13 +103,13 @@ struct Rig: Sendable {
         let clock = clock
         let states = SourceStates()
         let loop = SourceLoop(
-            upstream: upstream, interval: interval, states: states, now: { clock.now }, random: { random },
+            upstream: upstream, update: .every(interval), states: states, now: { clock.now }, random: { random },
             logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
         return (loop, states)
     }
 
     /// What a store that knows nothing gets of the upstream now.
-    func fresh(_ api: SkyPathUpstream.API, _ query: SkyPathUpstream.Query) async throws -> Set<Standing> {
+    func fresh(_ api: SkyPathUpstream.API, _ query: DataQuery) async throws -> Set<Standing> {
         let other = try await SQLiteStore.temporary()
         try await round(upstream(api, query, store: other))
         return try await other.picture(at: clock.now, query.history)

@@ -195,6 +195,7 @@ struct WholeTests {
                 corner.longitude - 0.001, corner.latitude - 0.001, corner.longitude + 0.001, corner.latitude + 0.001)
             #expect(small.touches(cell) && !small.contains(H3.center(of: cell)))
             query.polygon = nil
+            query.global = true
             #expect(try await rig.fresh(.v4, query).count > inside.count)
         }
     }
@@ -231,6 +232,7 @@ struct WholeTests {
             var others = [base, base]
             others[0].severities = .atLeast(.moderate)
             others[1].polygon = try atlantic()
+            others[1].global = false
             for query in others {
                 rig.clock.advance(60)
                 _ = try await rig.round(rig.upstream(.v4, base))

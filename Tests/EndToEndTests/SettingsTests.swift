@@ -70,7 +70,7 @@ struct SettingsTests {
         #expect(settings.staleAfterSeconds == 600)
         #expect(settings.logLevel == "debug")
         #expect(settings.sources.map(\.id.name) == ["skypath", "two", "off"])
-        #expect(settings.sources.map(\.interval) == [.seconds(300), .seconds(2), nil])
+        #expect(settings.sources.map(\.update) == [.medium, .every(.seconds(2)), .none])
         #expect(settings.sources.map(\.simulated) == [false, true, false])
         let sources = settings.sources.compactMap { if case .skyPath(let source) = $0.kind { source } else { nil } }
         #expect(sources[0].query.severities == SeveritySet([.light, .lightModerate, .moderate]))

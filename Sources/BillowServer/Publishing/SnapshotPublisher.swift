@@ -22,6 +22,10 @@ public final class SnapshotPublisher: Service {
     private let current: Mutex<Snapshot?> = Mutex(nil)
     private let extent: Mutex<ClosedRange<Instant>?> = Mutex(nil)
     private let failure: Mutex<String?> = Mutex(nil)
+    private let observers: Mutex<[Observer]> = Mutex([])
+
+    /// What is called with the picture before (nil at first), the new one, and the rows that make the difference.
+    public typealias Observer = @Sendable (_ old: Snapshot?, _ new: Snapshot, _ changes: Changes) -> Void
 
     public init(
         store: any Store, severityTable: SeverityTable, now: @escaping @Sendable () -> Instant, logger: Logger
@@ -31,6 +35,9 @@ public final class SnapshotPublisher: Service {
         self.now = now
         self.logger = logger
     }
+
+    /// Has every new picture told, after it is the one to answer from.
+    public func observe(_ observer: @escaping Observer) { observers.withLock { $0.append(observer) } }
 
     /// The picture to answer from; nil until the store has been read for the first time.
     public var snapshot: Snapshot? { current.withLock { $0 } }
@@ -113,7 +120,7 @@ public final class SnapshotPublisher: Service {
         }
         let changed = try await store.changedTimes(since: old.publication.version, from: old.liveFrom)
         try await readExtent()
-        publish(old.taking(changes, changed, asOf: now, liveFrom: Self.liveFrom(now)))
+        publish(old.taking(changes, changed, asOf: now, liveFrom: Self.liveFrom(now)), changes)
     }
 
     private func publishAnew(_ old: Snapshot, asOf now: Instant) async throws(StoreError) {
@@ -126,8 +133,13 @@ public final class SnapshotPublisher: Service {
         extent.withLock { $0 = range }
     }
 
-    private func publish(_ snapshot: Snapshot) {
-        current.withLock { $0 = snapshot }
+    private func publish(_ snapshot: Snapshot, _ changes: Changes? = nil) {
+        let old = current.withLock { current in
+            defer { current = snapshot }
+            return current
+        }
+        let changes = changes ?? Changes(head: Head(version: snapshot.publication.version), sources: snapshot.sources)
+        for observer in observers.withLock({ $0 }) { observer(old, snapshot, changes) }
         logger.debug(
             "published",
             metadata: [

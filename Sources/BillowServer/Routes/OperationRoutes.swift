@@ -11,7 +11,7 @@ import Turbulence
 struct OperationRoutes: Sendable {
     let publisher: SnapshotPublisher
     let tiles: TileService
-    let states: SourceStates
+    let sources: SourceStatus
     let ageRule: AgeRule
     let readiness: Readiness
     let started: Instant
@@ -68,7 +68,7 @@ struct OperationRoutes: Sendable {
         var newestObservation: String?
         var storeFailure: String?
         var tileCache: Cache
-        var sources: [Source]
+        var sources: [SourceStatus.Source]
     }
 
     private struct Cache: Encodable {
@@ -76,39 +76,6 @@ struct OperationRoutes: Sendable {
         var bytes: Int
         var hits: Int
         var misses: Int
-    }
-
-    private struct Source: Encodable {
-        struct Failure: Encodable {
-            var code: String
-            var message: String
-            var at: String
-        }
-
-        struct Counts: Encodable {
-            var accepted = 0
-            var duplicates = 0
-            var retracted = 0
-            var skipped: [String: Int] = [:]
-            var adjusted: [String: Int] = [:]
-        }
-
-        var id: String
-        var kind: String
-        var simulated: Bool
-        var reachable: Bool?
-        var fetching = false
-        /// false: the upstream refused our key, and nothing is tried until the source is started again.
-        var session: Bool?
-        var stale: Bool
-        var lastSuccess: String?
-        var lastAttempt: String?
-        var nextAttempt: String?
-        var ageSeconds: Int?
-        var completeSince: String?
-        var consecutiveFailures = 0
-        var lastError: Failure?
-        var counts = Counts()
     }
 
     private func status() -> Status {
@@ -125,45 +92,7 @@ struct OperationRoutes: Sendable {
             oldestObservation: publisher.observed?.lowerBound.description,
             newestObservation: publisher.observed?.upperBound.description, storeFailure: publisher.storeFailure,
             tileCache: Cache(entries: cache.entries, bytes: cache.cost, hits: cache.hits, misses: cache.misses),
-            sources: sources(snapshot, now))
-    }
-
-    /// The configured sources, then those that only the store knows.
-    private func sources(_ snapshot: Snapshot?, _ now: Instant) -> [Source] {
-        let stored = Dictionary(
-            (snapshot?.sources ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let running = states.all
-        let configured = running.map { state in
-            let fetchedAt = stored[state.id]?.fetchedAt ?? state.lastSuccess
-            return Source(
-                id: state.id.name, kind: state.kind, simulated: state.simulated, reachable: state.isReachable,
-                fetching: state.isFetching, session: state.hasSession,
-                stale: isStale(fetchedAt, now), lastSuccess: fetchedAt?.description,
-                lastAttempt: state.lastAttempt?.description, nextAttempt: state.nextAttempt?.description,
-                ageSeconds: fetchedAt.map { now.seconds - $0.seconds },
-                completeSince: stored[state.id]?.completeSince?.description,
-                consecutiveFailures: state.consecutiveFailures,
-                lastError: state.lastError.map {
-                    Source.Failure(code: $0.code, message: $0.message, at: $0.at.description)
-                },
-                counts: Source.Counts(
-                    accepted: state.accepted, duplicates: state.duplicates, retracted: state.retracted,
-                    skipped: state.skipped, adjusted: state.adjusted))
-        }
-        let known = Set(running.map(\.id))
-        let others = (snapshot?.sources ?? []).filter { !known.contains($0.id) }.map { source in
-            Source(
-                id: source.id.name, kind: "stored", simulated: source.simulated,
-                stale: source.fetchedAt != nil && isStale(source.fetchedAt, now),
-                lastSuccess: source.fetchedAt?.description,
-                ageSeconds: source.fetchedAt.map { now.seconds - $0.seconds },
-                completeSince: source.completeSince?.description)
-        }
-        return configured + others
-    }
-
-    private func isStale(_ fetchedAt: Instant?, _ now: Instant) -> Bool {
-        (fetchedAt ?? .distantPast) < now.advanced(by: -ageRule.staleAfterSeconds)
+            sources: sources.all(snapshot, at: now))
     }
 }
 

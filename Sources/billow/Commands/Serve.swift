@@ -77,7 +77,8 @@ private struct Server {
 
     private func run(simulator: UpstreamSimulator?, httpClient: HTTPClient) async throws {
         let states = SourceStates()
-        var configured = Set(settings.sources.filter { $0.interval != nil }.map(\.id))
+        let loops = SourceLoops()
+        var configured = Set(settings.sources.filter { $0.update != .none }.map(\.id))
         if simulator != nil { configured.formUnion(SourceID.demo) }
         let application = try BillowApplication(
             BillowApplication.Configuration(
@@ -91,7 +92,8 @@ private struct Server {
                 paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
                 anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated,
                 timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds),
-            store: store, control: store, styles: styles, states: states, now: SystemClock.now, logger: logger)
+            store: store, control: store, styles: styles, states: states, loops: loops, now: SystemClock.now,
+            logger: logger)
         // What is on disk is served at once, before any upstream answers.
         try await application.publisher.refresh()
 
@@ -101,13 +103,12 @@ private struct Server {
             for id in SourceID.demo {
                 services.append(
                     DemoSync(simulator: simulator) { port in
-                        try loop(for: .demo(id, port: port, interval: Self.demoInterval), httpClient, states)
+                        try loop(
+                            for: .demo(id, port: port, update: .every(Self.demoInterval)), httpClient, states, loops)
                     })
             }
         }
-        for source in settings.sources where source.interval != nil {
-            services.append(try loop(for: source, httpClient, states))
-        }
+        for source in settings.sources { services.append(try loop(for: source, httpClient, states, loops)) }
         let address = settings.server.host
         services += application.services { port in
             logger.notice("Billow is at http://\(address.contains(":") ? "[\(address)]" : address):\(port)/")
@@ -119,13 +120,15 @@ private struct Server {
         logger.notice("stopped")
     }
 
-    private func loop(for source: Settings.Source, _ httpClient: HTTPClient, _ states: SourceStates) throws
-        -> SourceLoop
-    {
-        SourceLoop(
+    private func loop(
+        for source: Settings.Source, _ httpClient: HTTPClient, _ states: SourceStates, _ loops: SourceLoops
+    ) throws -> SourceLoop {
+        let loop = SourceLoop(
             upstream: try source.upstream(
                 store: store, httpClient: httpClient, retentionSeconds: settings.retentionSeconds),
-            interval: source.interval ?? .seconds(60), states: states, now: SystemClock.now, logger: logger)
+            update: source.update, states: states, control: store, now: SystemClock.now, logger: logger)
+        loops.add(loop)
+        return loop
     }
 
     /// Says in one sentence why the server could not run.
@@ -167,7 +170,7 @@ extension SourceID {
 
 extension Settings.Source {
     /// A source of the demo: of SkyPath the simulated world by the v4 call, six hours of it; of the others all there is.
-    static func demo(_ id: SourceID, port: Int, interval: Duration) throws -> Settings.Source {
+    static func demo(_ id: SourceID, port: Int, update: UpdateFrequency) throws -> Settings.Source {
         let baseURL = "http://127.0.0.1:\(port)"
         let kind: Kind
         if id == .simulatedWeather {
@@ -187,9 +190,9 @@ extension Settings.Source {
             kind = .skyPath(
                 Settings.SkyPathSettings(
                     configuration: SkyPathConfiguration(environment: .custom(baseURL), apiKey: key), api: .v4,
-                    query: SkyPathUpstream.Query(history: .sixHours)))
+                    query: DataQuery(history: .sixHours)))
         }
-        return Settings.Source(id: id, kind: kind, interval: interval, simulated: true)
+        return Settings.Source(id: id, kind: kind, update: update, simulated: true)
     }
 }
 

@@ -40,8 +40,7 @@ struct Settings: Sendable {
     struct Source: Sendable {
         var id: SourceID
         var kind: Kind
-        /// nil for `none`: not fetched.
-        var interval: Duration?
+        var update: UpdateFrequency
         var simulated: Bool
 
         /// What is asked, and how.
@@ -80,7 +79,7 @@ struct Settings: Sendable {
     struct SkyPathSettings: Sendable {
         var configuration: SkyPathConfiguration
         var api: SkyPathUpstream.API
-        var query: SkyPathUpstream.Query
+        var query: DataQuery
     }
 }
 
@@ -223,41 +222,27 @@ extension Settings.Source {
         case "inbox": kind = Settings.InboxSettings(section, reader).map { .inbox($0) }
         default: kind = Settings.SkyPathSettings(section, reader).map { .skyPath($0) }
         }
-        let interval: Duration?? = section.value(
+        let update = section.value(
             "update", expected: "none, minimal, medium, fast, or an ISO 8601 duration of 1 second or more"
-        ) { text -> Duration?? in
-            switch text {
-            case "none": .some(nil)
-            case "minimal": .seconds(900)
-            case "medium": .seconds(300)
-            case "fast": .seconds(60)
-            default: ISODuration.seconds(text).flatMap { $0 >= 1 ? .seconds($0) : nil }
-            }
+        ) { text in
+            UpdateFrequency(name: text)
+                ?? ISODuration.seconds(text).flatMap { $0 >= 1 ? .every(.seconds($0)) : nil }
         }
         let simulated = section.value("simulated", expected: "true or false") { Bool($0) } ?? false
         section.finish()
         guard let id, name != nil, let kind else { return nil }
-        let wanted = interval ?? kind.defaultInterval
-        self.init(
-            id: id, kind: kind, interval: wanted.map { max($0, kind.shortestInterval) }, simulated: simulated)
+        self.init(id: id, kind: kind, update: update ?? kind.defaultUpdate, simulated: simulated)
     }
 }
 
 extension Settings.Source.Kind {
-    /// A folder is looked at often: it costs nothing, and a file is taken at the second look.
-    fileprivate var defaultInterval: Duration {
+    /// A folder is looked at often: it costs nothing, and a file is taken at the second look. Aircraft move fast.
+    fileprivate var defaultUpdate: UpdateFrequency {
         switch self {
-        case .skyPath, .aviationWeather: .seconds(60)
-        case .openSky: max(.seconds(10), shortestInterval)
-        case .inbox: .seconds(2)
+        case .skyPath, .aviationWeather: .fast
+        case .openSky: .every(.seconds(10))
+        case .inbox: .every(.seconds(2))
         }
-    }
-
-    /// What an upstream's limits allow: OpenSky's credits must last for the day.
-    fileprivate var shortestInterval: Duration {
-        guard case .openSky(let openSky) = self, openSky.configuration.allowance != nil else { return .zero }
-        let boxes = openSky.boxes.isEmpty ? [nil] : openSky.boxes.map { Optional($0) }
-        return .seconds(boxes.reduce(0) { $0 + openSky.configuration.statesInterval(in: $1) })
     }
 }
 
@@ -384,7 +369,7 @@ extension Settings.SkyPathSettings {
         }
         let wire = SkyPathWire(section.section("wire"))
         let limits = SkyPathLimits(section.section("limits"))
-        let query = SkyPathUpstream.Query(section.section("query"), reader)
+        let query = DataQuery(section.section("query"), reader)
         guard let environment, let key else { return nil }
         var configuration = SkyPathConfiguration(
             environment: environment, apiKey: key, allowsPlainHTTP: allowsPlainHTTP, wire: wire, limits: limits)
@@ -394,19 +379,21 @@ extension Settings.SkyPathSettings {
     }
 }
 
-extension SkyPathUpstream.Query {
+extension DataQuery {
     init(_ section: SettingsReader.Section, _ reader: SettingsReader) {
         self.init()
-        _ = section.list("types", expected: "turbulence (the data type that this version knows)") {
-            $0 == "turbulence" ? $0 : nil
+        if let listed = section.list(
+            "types", expected: "turbulence (the data type that this version knows)", { DataType(rawValue: $0) })
+        {
+            types = Set(listed)
         }
         if let listed = section.list("severities", expected: "severities 0 to 4", { Severity($0) }) {
             severities = SeveritySet(listed)
         }
         history = section.value("history", expected: "0.5, 1, 2, 4 or 6") { History($0) } ?? history
         category = section.value("category", expected: "C10, C20 … C110") { AircraftCategory($0) } ?? category
-        _ = section.value("global", expected: "true (areas are set by polygon)") { $0 == "true" ? true : nil }
-        _ = section.value("polygonsUpTo", expected: "true or false") { Bool($0) }
+        let isGlobal = section.value("global", expected: "true or false") { Bool($0) }
+        polygonsUpTo = section.value("polygonsUpTo", expected: "true or false") { Bool($0) } ?? polygonsUpTo
         if let pairs = section.ring("polygon") {
             let places = pairs.compactMap { LonLat(longitude: $0.0, latitude: $0.1) }
             if places.count != pairs.count {
@@ -417,6 +404,7 @@ extension SkyPathUpstream.Query {
                 }
             }
         }
+        global = isGlobal ?? (polygon == nil)
         section.finish()
     }
 }

@@ -1,0 +1,153 @@
+import BillowSnapshot
+import BillowStore
+import BillowSync
+import Turbulence
+
+/// Turns what the publisher and the sources do into events.
+struct EventFeed: Sendable {
+    let hub: EventHub
+    let states: SourceStates
+
+    /// `data`: a collection shows something else than before.
+    struct DataChange: Encodable {
+        var collection: String?
+        var area: String
+        var version: Int64
+    }
+
+    /// `fetching`, on a change only.
+    private struct Fetching: Encodable {
+        var on: Bool
+        var area: String
+        var collection: String
+        var source: String
+    }
+
+    /// `failed`: a fetch, or a change of what to fetch.
+    private struct Failed: Encodable {
+        var source: String
+        var area: String
+        var collection: String
+        var code: String
+        var message: String
+    }
+
+    /// `reachable`, on a change only.
+    private struct Reachable: Encodable {
+        var source: String
+        var on: Bool
+    }
+
+    /// `session`, on a change only.
+    private struct Session: Encodable {
+        var source: String
+        var active: Bool
+        var reason: String?
+    }
+
+    func start(_ publisher: SnapshotPublisher) {
+        publisher.observe { old, new, changes in published(old, new, changes) }
+        states.observe { old, new in changed(old, new) }
+    }
+
+    // MARK: - Data
+
+    /// What tells a listener to look at everything: that stored data is ready, or that nobody knows what it missed.
+    static func everything(_ snapshot: Snapshot) -> (name: String, payload: DataChange) {
+        ("data", DataChange(area: DataQuery.Area.all.rawValue, version: snapshot.publication.version.rawValue))
+    }
+
+    private func published(_ old: Snapshot?, _ new: Snapshot, _ changes: Changes) {
+        guard old != nil else {
+            let ready = Self.everything(new)
+            return hub.publish(ready.name, ready.payload)
+        }
+        let version = new.publication.version.rawValue
+        func tell(_ collection: String, _ areas: Set<DataQuery.Area>) {
+            for area in areas.sorted() {
+                hub.publish("data", DataChange(collection: collection, area: area.rawValue, version: version))
+            }
+        }
+        if !changes.opened.isEmpty || !changes.closed.isEmpty {
+            tell("turbulence", areas(of: changes, in: new))
+        }
+        if !changes.openedReports.isEmpty || !changes.closedReports.isEmpty { tell("pireps", [.global]) }
+        for collection in Set((changes.openedAreas + changes.closedAreas).map(\.collection.name)).sorted() {
+            tell(collection, [.global])
+        }
+        if !changes.positions.isEmpty { tell("traffic", [.global]) }
+    }
+
+    /// The parts of the sources' queries in which rows came or went.
+    private func areas(of changes: Changes, in snapshot: Snapshot) -> Set<DataQuery.Area> {
+        var queries: [SourceNumber: DataQuery] = [:]
+        for source in snapshot.sources {
+            if let query = states[source.id]?.query { queries[source.number] = query }
+        }
+        let possible = Set(queries.values.flatMap(\.areas)).union([.global])
+        var areas = Set<DataQuery.Area>()
+        for row in changes.opened + changes.closed {
+            areas.insert(queries[row.source]?.area(of: row.cell) ?? .global)
+            if areas.count == possible.count { break }
+        }
+        return areas
+    }
+
+    // MARK: - Sources
+
+    private func changed(_ old: SourceState, _ new: SourceState) {
+        if old.isFetching != new.isFetching {
+            tell(new) { area, collection in
+                hub.publish(
+                    "fetching",
+                    Fetching(on: new.isFetching, area: area, collection: collection, source: new.id.name))
+            }
+        }
+        if let error = new.lastError, new.consecutiveFailures > old.consecutiveFailures {
+            tell(new) { area, collection in
+                failed(new.id, area: area, collection: collection, code: error.code, message: error.message)
+            }
+        }
+        if let isReachable = new.isReachable, isReachable != (old.isReachable ?? true) {
+            hub.publish("reachable", Reachable(source: new.id.name, on: isReachable))
+        }
+        if old.hasSession != new.hasSession {
+            hub.publish(
+                "session",
+                Session(
+                    source: new.id.name, active: new.hasSession,
+                    reason: new.hasSession ? nil : new.lastError?.message ?? "refused before the restart"))
+        }
+    }
+
+    /// A round asks for all parts of the query at once.
+    private func tell(_ state: SourceState, _ body: (_ area: String, _ collection: String) -> Void) {
+        let areas = state.query?.areas ?? [.global]
+        for collection in state.collections { for area in areas { body(area.rawValue, collection) } }
+    }
+
+    /// A part of the query that can't be asked for.
+    func failed(_ source: SourceID, _ query: DataQuery?, _ area: DataQuery.Area, _ problem: Problem) {
+        for type in (query?.types ?? []).sorted() {
+            failed(
+                source, area: area.rawValue, collection: type.collection, code: problem.code, message: problem.detail)
+        }
+    }
+
+    private func failed(_ source: SourceID, area: String, collection: String, code: String, message: String) {
+        hub.publish(
+            "failed",
+            Failed(source: source.name, area: area, collection: collection, code: code, message: message))
+    }
+}
+
+extension IssuedArea.Collection {
+    /// The collection's name in the interface.
+    fileprivate var name: String {
+        switch self {
+        case .hazards: "hazards"
+        case .forecast: "forecast"
+        case .polygons: "polygons"
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// `GET /events`: what happens, as server-sent events.
+///
+/// Source: HTML Living Standard, section 9.2 (server-sent events)
+struct EventRoutes: Sendable {
+    let hub: EventHub
+    let publisher: SnapshotPublisher
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/events") { request, _ in try listen(request) }
+    }
+
+    private func listen(_ request: Request) throws -> Response {
+        let reader = try QueryReader(request, known: ["flight", "lastEventId"])
+        let subscription = try hub.subscribe(
+            // A browser can't send the header with its first request.
+            after: request.headers[.lastEventID] ?? reader.text("lastEventId"), flight: reader.text("flight"),
+            greeting: publisher.snapshot.map(EventFeed.everything))
+        let headers: HTTPFields = [
+            .contentType: "text/event-stream", .cacheControl: "no-store",
+            // Proxies such as nginx hold answers back until they have enough.
+            .accelBuffering: "no",
+        ]
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { writer in
+                for await bytes in subscription.events { try await writer.write(bytes) }
+                subscription.cancel()
+                try await writer.finish(nil)
+            })
+    }
+}
+
+extension HTTPField.Name {
+    static let lastEventID = Self.make("Last-Event-ID")
+    static let accelBuffering = Self.make("X-Accel-Buffering")
+}

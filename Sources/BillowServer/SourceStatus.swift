@@ -1,0 +1,102 @@
+import BillowSnapshot
+import BillowSync
+import Turbulence
+import WireJSON
+
+/// Where every source stands, as `/status` and `/admin/sources` show it.
+struct SourceStatus: Sendable {
+    let publisher: SnapshotPublisher
+    let states: SourceStates
+    let ageRule: AgeRule
+    let now: @Sendable () -> Instant
+
+    struct Source: Encodable {
+        struct Failure: Encodable {
+            var code: String
+            var message: String
+            var at: String
+        }
+
+        /// Since the start of the process.
+        struct Counts: Encodable {
+            var accepted = 0
+            var duplicates = 0
+            var retracted = 0
+            /// Records that could not be used, by reason.
+            var skipped: [String: Int] = [:]
+            /// Records that were used after a change, by what was changed.
+            var adjusted: [String: Int] = [:]
+        }
+
+        var id: String
+        var kind: String
+        /// `SourceState.Activity`; `stored` for what isn't configured.
+        var state: String
+        var simulated: Bool
+        var reachable: Bool?
+        var fetching = false
+        /// false: the upstream refused our key, and nothing is tried until the source is started again.
+        var session: Bool?
+        var stale: Bool
+        var lastSuccess: String?
+        var lastAttempt: String?
+        var nextAttempt: String?
+        /// Seconds since the last success.
+        var ageSeconds: Int?
+        /// Seconds between the newest live observation and now; absent where there is none.
+        var lagSeconds: Int?
+        var completeSince: String?
+        var consecutiveFailures = 0
+        var lastError: Failure?
+        var counts = Counts()
+        var update: String?
+        /// What is asked for; absent where there is nothing to choose.
+        var query: [String: JSONValue]?
+    }
+
+    func all() -> [Source] { all(publisher.snapshot, at: now()) }
+
+    subscript(_ id: SourceID) -> Source? { all().first { $0.id == id.name } }
+
+    /// The configured sources, then those that only the store knows.
+    func all(_ snapshot: Snapshot?, at now: Instant) -> [Source] {
+        let stored = Dictionary(
+            (snapshot?.sources ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let running = states.all
+        let configured = running.map { state in
+            let record = stored[state.id]
+            let fetchedAt = record?.fetchedAt ?? state.lastSuccess
+            let settings = SourceSettings(query: state.query, update: state.update)
+            return Source(
+                id: state.id.name, kind: state.kind, state: state.activity.rawValue, simulated: state.simulated,
+                reachable: state.isReachable, fetching: state.isFetching, session: state.hasSession,
+                stale: isStale(fetchedAt, now), lastSuccess: fetchedAt?.description,
+                lastAttempt: state.lastAttempt?.description, nextAttempt: state.nextAttempt?.description,
+                ageSeconds: fetchedAt.map { now.seconds - $0.seconds },
+                lagSeconds: record.flatMap { snapshot?.newest(of: $0.number) }.map { now.seconds - $0.seconds },
+                completeSince: record?.completeSince?.description, consecutiveFailures: state.consecutiveFailures,
+                lastError: state.lastError.map {
+                    Source.Failure(code: $0.code, message: $0.message, at: $0.at.description)
+                },
+                counts: Source.Counts(
+                    accepted: state.accepted, duplicates: state.duplicates, retracted: state.retracted,
+                    skipped: state.skipped, adjusted: state.adjusted), update: settings.update.text,
+                query: settings.query == nil ? nil : settings.queryJSON)
+        }
+        let known = Set(running.map(\.id))
+        let others = (snapshot?.sources ?? []).filter { !known.contains($0.id) }.map { source in
+            Source(
+                id: source.id.name, kind: "stored", state: "stored", simulated: source.simulated,
+                stale: source.fetchedAt != nil && isStale(source.fetchedAt, now),
+                lastSuccess: source.fetchedAt?.description,
+                ageSeconds: source.fetchedAt.map { now.seconds - $0.seconds },
+                lagSeconds: snapshot?.newest(of: source.number).map { now.seconds - $0.seconds },
+                completeSince: source.completeSince?.description)
+        }
+        return configured + others
+    }
+
+    private func isStale(_ fetchedAt: Instant?, _ now: Instant) -> Bool {
+        (fetchedAt ?? .distantPast) < now.advanced(by: -ageRule.staleAfterSeconds)
+    }
+}

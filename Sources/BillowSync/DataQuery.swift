@@ -1,0 +1,86 @@
+public import Geometry
+public import Turbulence
+
+/// What is asked of an upstream: which data, where, and how far back.
+///
+/// Source: SkyPath iOS SDK reference 2.2, DataQuery
+public struct DataQuery: Sendable, Hashable {
+    /// A sort of data that an upstream has.
+    public enum DataType: String, Sendable, Hashable, CaseIterable, Comparable {
+        case turbulence
+
+        /// The collection that it ends up in.
+        public var collection: String {
+            switch self {
+            case .turbulence: "turbulence"
+            }
+        }
+
+        public static func < (a: DataType, b: DataType) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    /// Which part of the query something lies in.
+    public enum Area: String, Sendable, Hashable, CaseIterable, Comparable {
+        case corridor
+        case viewport
+        case global
+        /// Everything at once.
+        case all
+
+        public static func < (a: Area, b: Area) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    /// Empty: nothing is asked for.
+    public var types: Set<DataType>
+    public var severities: SeveritySet
+    public var history: History
+    public var category: AircraftCategory
+    /// The whole world; else only inside `polygon` and `viewport`.
+    public var global: Bool
+    /// A route's corridor, or any other area that is wanted for long.
+    public var polygon: AreaRing?
+    /// What somebody looks at now. A new one replaces the old one and its data; it isn't kept across restarts.
+    public var viewport: AreaRing?
+    /// Whether turbulence polygons are made of every history up to the asked one, or of that one only.
+    public var polygonsUpTo: Bool
+
+    /// - Parameter global: nil is the world unless there is a polygon.
+    public init(
+        types: Set<DataType> = [.turbulence], severities: SeveritySet = .all, history: History = .default,
+        category: AircraftCategory = .default, global: Bool? = nil, polygon: AreaRing? = nil,
+        viewport: AreaRing? = nil, polygonsUpTo: Bool = false
+    ) {
+        self.types = types
+        self.severities = severities
+        self.history = history
+        self.category = category
+        self.global = global ?? (polygon == nil)
+        self.polygon = polygon
+        self.viewport = viewport
+        self.polygonsUpTo = polygonsUpTo
+    }
+
+    /// Whether there is anything to ask for.
+    public var asksForAnything: Bool { !types.isEmpty && !areas.isEmpty && !severities.isEmpty }
+
+    /// The parts that it has.
+    public var areas: [Area] {
+        [polygon == nil ? nil : .corridor, viewport == nil ? nil : .viewport, global ? .global : nil].compactMap { $0 }
+    }
+
+    /// Where a cell lies; nil outside all.
+    public func area(of cell: Cell) -> Area? {
+        if let viewport, viewport.touches(cell) { return .viewport }
+        if let polygon, polygon.touches(cell) { return .corridor }
+        return global ? .global : nil
+    }
+
+    /// Whether what was fetched for another query is not enough for this one. A shorter history, fewer severities, types or
+    /// areas never need a fetch.
+    public func needsData(after old: DataQuery) -> Bool {
+        guard asksForAnything else { return false }
+        return !old.asksForAnything || !types.isSubset(of: old.types) || !severities.isSubset(of: old.severities)
+            || history > old.history || category != old.category || (global && !old.global)
+            || (polygon != nil && polygon != old.polygon) || (viewport != nil && viewport != old.viewport)
+    }
+}

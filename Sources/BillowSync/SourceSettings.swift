@@ -1,0 +1,198 @@
+import BillowTimeline
+import Foundation
+import Geometry
+public import Turbulence
+public import WireJSON
+
+/// What of a source can be changed while it runs.
+public struct SourceSettings: Sendable, Hashable {
+    /// nil where there is nothing to choose.
+    public var query: DataQuery?
+    public var update: UpdateFrequency
+
+    public init(query: DataQuery?, update: UpdateFrequency) {
+        self.query = query
+        self.update = update
+    }
+
+    /// As JSON: `update` and the query's members.
+    public var json: [String: JSONValue] { queryJSON.merging(["update": .string(update.text)]) { $1 } }
+
+    /// The query's members as JSON; empty where there is nothing to choose.
+    public var queryJSON: [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        guard let query else { return members }
+        func ring(_ ring: AreaRing?) -> JSONValue {
+            guard let ring else { return .null }
+            return .array(ring.places.map { .array([.number($0.longitude), .number($0.latitude)]) })
+        }
+        members["types"] = .array(query.types.sorted().map { .string($0.rawValue) })
+        members["severities"] = .array(
+            Severity.allCases.filter(query.severities.contains).map { .number(Double($0.rawValue)) })
+        members["history"] = .number(query.history.hours)
+        members["category"] = .string(query.category.name)
+        members["global"] = .bool(query.global)
+        members["polygon"] = ring(query.polygon)
+        members["viewport"] = ring(query.viewport)
+        members["polygonsUpTo"] = .bool(query.polygonsUpTo)
+        return members
+    }
+
+    /// The same for the same settings, in every process.
+    var text: String { Self.text(.object(json)) }
+
+    static func text(_ value: JSONValue) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Only a number that is not finite could not be written, and coordinates, hours and severities are.
+        guard let data = try? encoder.encode(value) else { preconditionFailure("settings can't be written as JSON") }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    // MARK: - Changing
+
+    /// A member that can't be used, with what could.
+    public struct Problem: Error, Sendable, Hashable {
+        public var member: String
+        public var value: String
+        public var allowed: String
+        /// The part of the query whose ring is bad; nil for anything else.
+        public var area: DataQuery.Area?
+    }
+
+    /// These settings after a change of some members.
+    /// - Parameter types: those that may be asked for.
+    /// - Throws: at the first member that can't be used.
+    public func changed(by members: [String: JSONValue], types: [DataQuery.DataType]) throws(Problem) -> SourceSettings
+    {
+        var settings = self
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            if name == "update" {
+                settings.update = try Self.frequency(value)
+            } else if var query = settings.query {
+                try Self.change(&query, name, value, types)
+                settings.query = query
+            } else {
+                throw Problem(member: name, value: value.text, allowed: "only update, for this kind of source")
+            }
+        }
+        return settings
+    }
+
+    private static func frequency(_ value: JSONValue) throws(Problem) -> UpdateFrequency {
+        if let text = value.string {
+            if let named = UpdateFrequency(name: text) { return named }
+            if let seconds = ISODuration.seconds(text), seconds >= 1 { return .every(.seconds(seconds)) }
+        }
+        throw Problem(
+            member: "update", value: value.text,
+            allowed: "\(UpdateFrequency.names.joined(separator: ", ")), or a duration from PT1S such as PT30S")
+    }
+
+    private static func change(
+        _ query: inout DataQuery, _ name: String, _ value: JSONValue, _ types: [DataQuery.DataType]
+    ) throws(Problem) {
+        func bad(_ allowed: String, _ area: DataQuery.Area? = nil) -> Problem {
+            Problem(member: name, value: value.text, allowed: allowed, area: area)
+        }
+        func flag() throws(Problem) -> Bool {
+            guard let flag = value.bool else { throw bad("true or false") }
+            return flag
+        }
+        switch name {
+        case "types":
+            let named = value.array?.map { $0.string.flatMap(DataQuery.DataType.init(rawValue:)) }
+            guard let named, named.allSatisfy({ $0.map(types.contains) ?? false }) else {
+                throw bad("a list of \(types.map(\.rawValue).joined(separator: ", "))")
+            }
+            query.types = Set(named.compactMap { $0 })
+        case "severities":
+            let listed = value.array?.map { severity in
+                Severity(severity.integer.map(String.init) ?? severity.string ?? "")
+            }
+            guard let listed, !listed.contains(nil) else { throw bad("a list of severities, 0 to 4 or their names") }
+            query.severities = SeveritySet(listed.compactMap { $0 })
+        case "history":
+            guard let hours = value.number, let history = History.allCases.first(where: { $0.hours == hours }) else {
+                throw bad(History.allCases.map(\.text).joined(separator: ", "))
+            }
+            query.history = history
+        case "category":
+            guard let category = value.string.flatMap({ AircraftCategory($0) }) else {
+                throw bad("C10, C20 … C110")
+            }
+            query.category = category
+        case "global": query.global = try flag()
+        case "polygonsUpTo": query.polygonsUpTo = try flag()
+        case "polygon": query.polygon = try ring(value) { bad($0, .corridor) }
+        case "viewport": query.viewport = try ring(value) { bad($0, .viewport) }
+        default:
+            throw bad(
+                "one of update, types, severities, history, category, global, polygon, viewport, polygonsUpTo; nothing "
+                    + "else can be changed here")
+        }
+    }
+
+    /// null, a list of [longitude, latitude], or a GeoJSON Polygon of one ring.
+    private static func ring(_ value: JSONValue, bad: (String) -> Problem) throws(Problem) -> AreaRing? {
+        if value == .null { return nil }
+        let form = "null, a closed ring of 4 to 250 [longitude, latitude], or a GeoJSON Polygon of one"
+        var list = value.array
+        if case .object = value, value["type"]?.string == "Polygon", let rings = value["coordinates"]?.array,
+            rings.count == 1
+        {
+            list = rings[0].array
+        }
+        guard let list else { throw bad(form) }
+        var places: [LonLat] = []
+        for position in list {
+            guard let numbers = position.array?.map(\.number), (2...3).contains(numbers.count),
+                let longitude = numbers[0], let latitude = numbers[1]
+            else { throw bad(form) }
+            guard let place = LonLat(longitude: longitude, latitude: latitude) else {
+                throw bad("positions within longitude ±360 and latitude ±90; one is \(longitude), \(latitude)")
+            }
+            places.append(place)
+        }
+        do throws(AreaRing.Failure) { return try AreaRing(places) } catch { throw bad("\(form): \(error)") }
+    }
+}
+
+/// What is kept of a source across restarts.
+struct SourceRecordOfControl: Sendable {
+    /// The configuration that the settings are a change of.
+    var configured: String
+    var settings: [String: JSONValue]
+    /// The key that was refused; nil where none was.
+    var haltedCredential: String?
+
+    init(configured: String, settings: SourceSettings, haltedCredential: String?) {
+        self.configured = configured
+        self.settings = settings.json
+        self.settings["viewport"] = nil
+        self.haltedCredential = haltedCredential
+    }
+
+    /// nil for anything but what `text` gave: what can't be read is as good as nothing.
+    init?(text: String) {
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)),
+            let configured = value["configured"]?.string, case .object(let settings)? = value["settings"]
+        else { return nil }
+        self.configured = configured
+        self.settings = settings
+        haltedCredential = value["haltedCredential"]?.string
+    }
+
+    var text: String {
+        SourceSettings.text(
+            .object([
+                "configured": .string(configured), "settings": .object(settings),
+                "haltedCredential": haltedCredential.map { .string($0) } ?? .null,
+            ]))
+    }
+
+    /// The settings; nil where this version can't use them.
+    func settings(like configured: SourceSettings) -> SourceSettings? {
+        try? configured.changed(by: settings, types: DataQuery.DataType.allCases)
+    }
+}

@@ -1,0 +1,49 @@
+import BillowTimeline
+
+/// How often an upstream is asked.
+///
+/// Source: SkyPath iOS SDK reference 2.2, DataUpdateFrequency
+public enum UpdateFrequency: Sendable, Hashable {
+    /// Not at all.
+    case none
+    case minimal
+    case medium
+    case fast
+    case every(Duration)
+
+    /// The names, slowest first.
+    public static let names = ["none", "minimal", "medium", "fast"]
+
+    /// One of the names.
+    public init?(name: some StringProtocol) {
+        switch name {
+        case "none": self = .none
+        case "minimal": self = .minimal
+        case "medium": self = .medium
+        case "fast": self = .fast
+        default: return nil
+        }
+    }
+
+    /// From the start of one wait to its end; nil for none.
+    public var interval: Duration? {
+        switch self {
+        case .none: nil
+        case .minimal: .seconds(900)
+        case .medium: .seconds(300)
+        case .fast: .seconds(60)
+        case .every(let interval): interval
+        }
+    }
+
+    /// The name, or whole seconds as an ISO 8601 duration.
+    public var text: String {
+        switch self {
+        case .none: "none"
+        case .minimal: "minimal"
+        case .medium: "medium"
+        case .fast: "fast"
+        case .every(let interval): ISODuration.text(Int(interval.components.seconds))
+        }
+    }
+}

@@ -1,0 +1,352 @@
+import BillowStore
+import Foundation
+import Geometry
+import Logging
+import Synchronization
+import Testing
+import Turbulence
+import UpstreamSimulator
+import WireJSON
+
+@testable import BillowSync
+
+/// Sleeps that a test ends.
+private final class Bed: Sendable {
+    private struct State {
+        var sleepers: [(duration: Duration, wake: CheckedContinuation<Void, Never>)] = []
+        var slept: [Duration] = []
+    }
+    private let state = Mutex(State())
+
+    /// How long was to be slept, so far.
+    var slept: [Duration] { state.withLock { $0.slept } }
+
+    func sleep(_ duration: Duration) async throws {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { wake in
+                state.withLock {
+                    $0.slept.append(duration)
+                    $0.sleepers.append((duration, wake))
+                }
+                if Task.isCancelled { wakeAll() }
+            }
+        } onCancel: {
+            wakeAll()
+        }
+        try Task.checkCancellation()
+    }
+
+    func wakeAll() {
+        let sleepers = state.withLock { state in
+            defer { state.sleepers = [] }
+            return state.sleepers
+        }
+        for sleeper in sleepers { sleeper.wake.resume() }
+    }
+
+    /// Waits until somebody has slept so often.
+    func slept(times: Int) async { while slept.count < times { await Task.yield() } }
+}
+
+/// An upstream that notes what it was asked for.
+private struct Noting: Upstream {
+    final class Notes: Sendable {
+        let rounds = Mutex<[DataQuery]>([])
+        let forgotten = Mutex(0)
+        let failure = Mutex<SyncError?>(nil)
+    }
+
+    let id: SourceID
+    let kind = "noting"
+    let merge = MergeRule.replace
+    let simulated = true
+    let notes: Notes
+    var wanted: DataQuery
+    var credential: String? = "key-1"
+
+    var query: DataQuery? { wanted }
+    var types: [DataQuery.DataType] { [.turbulence] }
+
+    func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+        notes.rounds.withLock { $0.append(wanted) }
+        if let failure = notes.failure.withLock({ $0 }) { throw failure }
+        return SyncOutcome()
+    }
+
+    func asking(_ query: DataQuery) -> any Upstream {
+        var other = self
+        other.wanted = query
+        return other
+    }
+
+    func forget() async throws(SyncError) { notes.forgotten.withLock { $0 += 1 } }
+
+    var rounds: [DataQuery] { notes.rounds.withLock { $0 } }
+    func rounds(_ count: Int) async { while rounds.count < count { await Task.yield() } }
+}
+
+@Suite("What is asked of a source, and how often, can be changed while it runs")
+struct SteeringTests {
+    private struct Stage {
+        let upstream: Noting
+        let loop: SourceLoop
+        let states: SourceStates
+        let bed: Bed
+        let clock: ManualClock
+        let store: SQLiteStore
+
+        /// The settings with some members changed, as the routes do it.
+        func change(_ members: [String: JSONValue]) async throws {
+            try await loop.change(try await loop.settings.changed(by: members, types: loop.types))
+        }
+
+        var state: SourceState { get throws { try states.all.first.orMissing() } }
+    }
+
+    private func stage(
+        _ query: DataQuery = DataQuery(), update: UpdateFrequency = .fast, credential: String = "key-1",
+        store: SQLiteStore? = nil
+    ) async throws -> Stage {
+        let upstream = Noting(id: try skypath(), notes: Noting.Notes(), wanted: query, credential: credential)
+        let store = if let store { store } else { try await SQLiteStore.temporary() }
+        let clock = ManualClock()
+        let bed = Bed()
+        let states = SourceStates()
+        let loop = SourceLoop(
+            upstream: upstream, update: update, states: states, control: store, now: { clock.now }, random: { 0.5 },
+            sleep: { try await bed.sleep($0) },
+            logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
+        return Stage(upstream: upstream, loop: loop, states: states, bed: bed, clock: clock, store: store)
+    }
+
+    private func running(_ stage: Stage, _ body: (Stage) async throws -> Void) async throws {
+        let task = Task { try await stage.loop.run() }
+        try await body(stage)
+        task.cancel()
+        stage.bed.wakeAll()
+        _ = await task.result
+    }
+
+    @Test func changesWithinASecondMakeOneFetchForTheLast() async throws {
+        try await running(stage()) { stage in
+            await stage.bed.slept(times: 1)
+            for hours in [4.0, 6] { try await stage.change(["history": .number(hours)]) }
+            await stage.bed.slept(times: 2)
+            try await stage.change([
+                "severities": .array([.number(3), .string("moderate-severe")]), "history": .number(4),
+            ])
+            #expect(stage.bed.slept == [.seconds(60), .seconds(1)])
+            #expect(stage.upstream.rounds.count == 1)
+            stage.bed.wakeAll()
+            await stage.upstream.rounds(2)
+            await stage.bed.slept(times: 3)
+            #expect(stage.upstream.rounds.map(\.history) == [.twoHours, .fourHours])
+            #expect(stage.upstream.rounds.last?.severities == .atLeast(.moderate))
+            #expect(stage.bed.slept.last == .seconds(60))
+            #expect(try stage.state.query == stage.upstream.rounds.last)
+        }
+    }
+
+    @Test func onlyWhatNeedsDataIsFetchedAtOnce() throws {
+        let ring = try box(0, 40, 5, 45)
+        let other = try box(1, 40, 5, 45)
+        let small = try AircraftCategory(number: 10).orMissing()
+        let base = DataQuery(history: .twoHours, global: false, polygon: ring)
+        func needs(_ change: (inout DataQuery) -> Void) -> Bool {
+            var query = base
+            change(&query)
+            return query.needsData(after: base)
+        }
+        #expect(needs { $0.polygon = other })
+        #expect(needs { $0.viewport = ring })
+        #expect(needs { $0.history = .fourHours })
+        #expect(needs { $0.global = true })
+        #expect(needs { $0.category = small })
+        #expect(!needs { $0.history = .oneHour })
+        #expect(!needs { $0.polygonsUpTo = true })
+        #expect(!needs { _ in })
+        #expect(!needs { $0.severities = .atLeast(.light) })
+        #expect(!needs { $0.types = [] })
+        #expect(!needs { $0.polygon = nil })
+        var few = base
+        few.severities = .atLeast(.light)
+        #expect(base.needsData(after: few))
+        few.types = []
+        #expect(base.needsData(after: few))
+    }
+
+    @Test func whatNeedsNoDataWaitsForItsTurnAndTheFrequencyCountsFromTheNextWaitOn() async throws {
+        try await running(stage()) { stage in
+            await stage.bed.slept(times: 1)
+            try await stage.change(["history": .number(1), "update": .string("medium"), "polygonsUpTo": .bool(true)])
+            try await stage.change([:])
+            for _ in 0..<100 { await Task.yield() }
+            #expect(stage.bed.slept == [.seconds(60)] && stage.upstream.rounds.count == 1)
+            stage.bed.wakeAll()
+            await stage.bed.slept(times: 2)
+            #expect(stage.bed.slept.last == .seconds(300) && stage.upstream.rounds.last?.history == .oneHour)
+        }
+    }
+
+    @Test(arguments: [
+        ["update": JSONValue.string("none")], ["types": .array([])], ["severities": .array([])],
+        ["global": .bool(false)],
+    ])
+    func fetchingStopsWhereThereIsNothingToAsk(members: [String: JSONValue]) async throws {
+        try await running(stage()) { stage in
+            await stage.bed.slept(times: 1)
+            try await stage.change(members)
+            #expect(try stage.state.activity == .stopped && stage.state.nextAttempt == nil)
+            stage.bed.wakeAll()
+            await stage.bed.slept(times: 2)
+            #expect(stage.upstream.rounds.count == 1)
+            // And goes on at once when there is.
+            try await stage.loop.change(SourceSettings(query: DataQuery(), update: .fast))
+            await stage.bed.slept(times: 3)
+            #expect(stage.bed.slept.last == .seconds(1))
+            stage.bed.wakeAll()
+            await stage.upstream.rounds(2)
+        }
+    }
+
+    @Test func aDemandIsMetAtOnceOnceAMinuteAndStoppedOrNot() async throws {
+        try await running(stage(update: .none)) { stage in
+            await stage.bed.slept(times: 1)
+            #expect(stage.upstream.rounds.isEmpty)
+            try await stage.loop.demand(whole: false)
+            await stage.upstream.rounds(1)
+            stage.clock.advance(20)
+            await #expect(throws: SourceLoop.Refusal.tooSoon(retryAfterSeconds: 40)) {
+                try await stage.loop.demand(whole: true)
+            }
+            #expect(stage.upstream.notes.forgotten.withLock { $0 } == 0)
+            stage.clock.advance(40)
+            try await stage.loop.demand(whole: true)
+            await stage.upstream.rounds(2)
+            #expect(stage.upstream.notes.forgotten.withLock { $0 } == 1)
+            try await stage.change(["types": .array([])])
+            stage.clock.advance(60)
+            await #expect(throws: SourceLoop.Refusal.nothingToAsk) { try await stage.loop.demand(whole: false) }
+        }
+    }
+
+    @Test func whatWasSettledIsThereAfterARestartButForTheViewport() async throws {
+        let store = try await SQLiteStore.temporary()
+        let ring: JSONValue = .array([[0, 40], [5, 40], [5, 45], [0, 40]].map { .array($0.map { .number($0) }) })
+        let first = try await stage(store: store)
+        try await first.change([
+            "history": .number(0.5), "polygon": ring, "viewport": ring, "global": .bool(false),
+            "update": .string("PT7S"),
+        ])
+        let second = try await stage(store: store)
+        await second.loop.restore()
+        let settings = await second.loop.settings
+        #expect(settings.update == .every(.seconds(7)) && settings.query?.history == .halfHour)
+        #expect(settings.query?.global == false && settings.query?.polygon != nil && settings.query?.viewport == nil)
+        #expect(try second.state.query == settings.query)
+        // A new configuration ends it, and so does going back to it.
+        let other = try await stage(DataQuery(history: .sixHours), store: store)
+        await other.loop.restore()
+        #expect(await other.loop.settings == SourceSettings(query: DataQuery(history: .sixHours), update: .fast))
+        try await second.loop.change(SourceSettings(query: DataQuery(), update: .fast))
+        #expect(try await store.control(of: skypath()) == nil)
+    }
+
+    @Test func aRefusedKeyStaysRefusedAfterARestartUntilStartedOrReplaced() async throws {
+        let store = try await SQLiteStore.temporary()
+        let first = try await stage(store: store)
+        first.upstream.notes.failure.withLock {
+            $0 = SyncError(kind: .session, code: "unauthorized", message: "no", isReachable: true)
+        }
+        _ = await first.loop.round()
+        #expect(try first.state.activity == .refused)
+        try await first.change(["update": .string("medium")])
+
+        let second = try await stage(store: store)
+        await second.loop.restore()
+        _ = await second.loop.round()
+        #expect(second.upstream.rounds.isEmpty)
+        #expect(try second.state.hasSession == false)
+        #expect(await second.loop.settings.update == .medium)
+        await #expect(throws: SourceLoop.Refusal.halted) { try await second.loop.demand(whole: false) }
+
+        let newKey = try await stage(credential: "key-2", store: store)
+        await newKey.loop.restore()
+        _ = await newKey.loop.round()
+        #expect(newKey.upstream.rounds.count == 1)
+
+        try await second.loop.start()
+        _ = await second.loop.round()
+        #expect(second.upstream.rounds.count == 1)
+        let third = try await stage(store: store)
+        await third.loop.restore()
+        _ = await third.loop.round()
+        #expect(third.upstream.rounds.count == 1)
+    }
+
+    @Test func aNewViewportReplacesTheOldOnesData() async throws {
+        try await withRig(flights: 20) { rig in
+            let west = try box(-80, 25, -20, 70)
+            let east = try box(-20, 25, 40, 70)
+            func cells() async throws -> [Cell] { try await rig.store.allRows().map(\.cell) }
+            var query = DataQuery(global: false, viewport: west)
+            try await rig.round(rig.upstream(.v4, query))
+            var seen = try await cells()
+            #expect(!seen.isEmpty && seen.allSatisfy { west.touches($0) })
+            query.viewport = east
+            let outcome = try await rig.round(rig.upstream(.v4, query))
+            #expect(outcome.retracted > 0)
+            seen = try await cells()
+            #expect(!seen.isEmpty && seen.allSatisfy { east.touches($0) })
+            #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(.v4, query))
+            // A corridor's data stays when the viewport goes, and where they overlap.
+            query.polygon = west
+            try await rig.round(rig.upstream(.v4, query))
+            let both = try await cells()
+            query.viewport = nil
+            try await rig.round(rig.upstream(.v4, query))
+            let rest = try await cells()
+            #expect(rest.count < both.count && rest.allSatisfy { west.touches($0) })
+            #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(.v4, query))
+        }
+    }
+
+    @Test func forgettingMakesTheNextRoundWhole() async throws {
+        try await withRig(flights: 5) { rig in
+            let upstream = try rig.upstream(.v4)
+            try await upstream.forget()
+            try await rig.round(upstream)
+            #expect(try await !rig.store.pieces().isEmpty)
+            try await upstream.forget()
+            #expect(try await rig.store.pieces().isEmpty)
+            try await rig.round(upstream)
+            #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(.v4, DataQuery()))
+        }
+    }
+
+    @Test(arguments: [
+        ("history", JSONValue.number(3)), ("history", .string("2")), ("types", .array([.string("snow")])),
+        ("types", .string("turbulence")), ("severities", .array([.number(5)])), ("severities", .array([.number(1.5)])),
+        ("global", .number(1)), ("polygonsUpTo", .null), ("update", .string("PT0S")), ("update", .number(60)),
+        ("category", .string("C15")), ("baseURL", .string("https://example.org")), ("apiKey", .string("x")),
+        ("polygon", .array([])), ("polygon", .array([.number(1)])), ("viewport", .string("all")),
+        ("polygon", .array([[0, 0], [1, 0], [1, 1], [0, 1]].map { .array($0.map { .number($0) }) })),
+        ("polygon", .array([[0, 0], [1, 0], [1, 99], [0, 0]].map { .array($0.map { .number($0) }) })),
+        ("polygon", .array((0...250).map { .array([.number(Double($0 % 250)), .number(10)]) })),
+    ])
+    func aChangeThatCantBeMeantIsRefused(member: String, value: JSONValue) throws {
+        let settings = SourceSettings(query: DataQuery(), update: .fast)
+        let problem = #expect(throws: SourceSettings.Problem.self) {
+            try settings.changed(by: ["history": .number(1)].merging([member: value]) { $1 }, types: [.turbulence])
+        }
+        #expect(problem?.member == member && problem?.allowed.isEmpty == false)
+        #expect(problem?.area == (member == "polygon" ? .corridor : member == "viewport" ? .viewport : nil))
+    }
+
+    @Test func aSourceWithoutQueryHasItsFrequencyOnly() throws {
+        let settings = SourceSettings(query: nil, update: .fast)
+        #expect(try settings.changed(by: ["update": .string("none")], types: []).update == .none)
+        #expect(throws: SourceSettings.Problem.self) { try settings.changed(by: ["history": .number(2)], types: []) }
+        #expect(settings.json.keys.sorted() == ["update"])
+    }
+}
