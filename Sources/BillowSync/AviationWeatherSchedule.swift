@@ -79,6 +79,16 @@ struct AviationWeatherSchedule: Sendable {
         return false
     }
 
+    /// Lets go of what was answered, so that everything is asked for whole; not sooner than it would be.
+    mutating func forget() {
+        for product in calls.keys {
+            for index in calls[product, default: []].indices {
+                calls[product]?[index].validators = AviationWeatherClient.Validators()
+                calls[product]?[index].answeredAt = nil
+            }
+        }
+    }
+
     /// Since when every call of a product has been answered; nil where one has not.
     func allAnswered(_ product: AviationWeatherUpstream.Product) -> Instant? {
         let times = calls[product, default: []].map(\.answeredAt)

@@ -69,6 +69,14 @@ public struct AviationWeatherUpstream: Upstream {
             AviationWeatherSchedule(products: products, areas: areas, spacingSeconds: spacingSeconds))
     }
 
+    public var collections: [String] {
+        let isAsked = Set(products)
+        return (isAsked.contains(.pilotReports) ? ["turbulence", "pireps"] : [])
+            + (isAsked == [.pilotReports] ? [] : ["hazards"])
+    }
+
+    public func forget() async throws(SyncError) { progress.state.withLock { $0.schedule.forget() } }
+
     // MARK: - A round
 
     public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {

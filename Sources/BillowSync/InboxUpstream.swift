@@ -48,6 +48,8 @@ public struct InboxUpstream: Upstream {
         looks = Looks()
     }
 
+    public var collections: [String] { ["turbulence", "pireps", "hazards"] }
+
     /// One look. Takes the files that are as they were at the look before.
     public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         _ = try await register(in: store)

@@ -77,7 +77,7 @@ public struct SkyPathUpstream: Upstream {
     }
 
     public func forget() async throws(SyncError) {
-        _ = try await register()
+        _ = try await register(in: store)
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         var gone = [String: String?]()
         for name in cursors.keys where name != Self.viewportName { gone.updateValue(nil, forKey: name) }

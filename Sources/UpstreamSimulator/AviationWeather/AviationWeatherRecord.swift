@@ -1,4 +1,5 @@
 import Foundation
+import WireJSON
 
 /// The products of the Aviation Weather Center that are simulated. The raw value is the path's last part.
 enum AviationWeatherProduct: String, CaseIterable, Sendable {
@@ -113,19 +114,5 @@ struct AviationWeatherRecord: Sendable {
             (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
             ?? (try? Date(text, strategy: Date.ISO8601FormatStyle()))
         return date.map { Int($0.timeIntervalSince1970.rounded(.down)) }
-    }
-}
-
-extension JSONValue: Encodable {
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .null: try container.encodeNil()
-        case .bool(let value): try container.encode(value)
-        case .number(let value): try container.encode(value)
-        case .string(let value): try container.encode(value)
-        case .array(let values): try container.encode(values)
-        case .object(let members): try container.encode(members)
-        }
     }
 }
