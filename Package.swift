@@ -193,7 +193,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
                 "BillowRaster",
-                "BillowExchange", "Turbulence", "Geometry",
+                "BillowExchange", "WireJSON", "Turbulence", "Geometry",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

@@ -5,6 +5,7 @@ public import Hummingbird
 import Logging
 import NIOCore
 import Turbulence
+import WireJSON
 
 /// An answer that isn't what was asked for, with its reason.
 ///
@@ -73,6 +74,11 @@ enum JSONBytes {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return ByteBuffer(bytes: try encoder.encode(value))
+    }
+
+    /// The same as a tree.
+    static func value(of value: some Encodable) throws -> JSONValue {
+        try JSONDecoder().decode(JSONValue.self, from: Data(try encode(value).readableBytesView))
     }
 }
 

@@ -58,6 +58,20 @@ struct DatabaseFile {
         throw StoreError.corrupt(path: path, reason: "it is the SQLite database of another program")
     }
 
+    /// Whether what is damaged there was ours: it bears our mark, or it is no database at all and named like one of ours.
+    /// Another program's file is nobody's to move.
+    func wasOurs() -> Bool {
+        // What can't be read can't be told to be ours.
+        guard let file = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)) else { return false }
+        defer { try? file.close() }  // Nothing was written, so nothing can be lost by it.
+        guard let header = try? file.read(upToCount: 100) else { return false }
+        guard header.count == 100, header.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
+            return path.hasSuffix(".sqlite")
+        }
+        return header.dropFirst(68).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            == UInt32(bitPattern: Schema.applicationID)
+    }
+
     private func isOursOrEmpty() throws -> Bool {
         var configuration = Configuration()
         configuration.readonly = true

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import Turbulence
+public import Turbulence
 
 extension SQLiteStore {
     /// Writes a copy of the log as it stands now into a new file, complete and durable when this returns. Reads and
@@ -28,6 +28,22 @@ extension SQLiteStore {
             }
             throw StoreError(error, path: destination)
         }
+    }
+
+    /// Gives a damaged database of ours another name, `….corrupt-` and the time, with what lies beside it, so that a new
+    /// one can take its place. Nothing is deleted.
+    /// - Returns: the new name; nil where the file is not ours to move.
+    public static func setAside(path: String, at now: Instant) throws(StoreError) -> String? {
+        guard DatabaseFile(path: path).wasOurs() else { return nil }
+        let name = "\(path).corrupt-\(now.compact)"
+        do {
+            for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: path + suffix) {
+                try FileManager.default.moveItem(atPath: path + suffix, toPath: name + suffix)
+            }
+        } catch {
+            throw .unavailable(path: path, reason: "it is damaged, and can't be renamed to \(name)")
+        }
+        return name
     }
 
     /// What is wrong with the file, a line each; nothing where all is well. Reads the whole file.

@@ -52,7 +52,7 @@ public struct SkyPathConfiguration: Sendable {
 
     public init(
         environment: SkyPathEnvironment, apiKey: SkyPathSecret, accessToken: SkyPathSecret? = nil,
-        timeout: Duration = .seconds(60), maximumBodyBytes: Int = 512 * 1_024 * 1_024,
+        timeout: Duration = .seconds(60), maximumBodyBytes: Int = 160 * 1_024 * 1_024,
         allowsPlainHTTP: Bool = false,
         wire: SkyPathWire = SkyPathWire(), limits: SkyPathLimits = SkyPathLimits()
     ) {

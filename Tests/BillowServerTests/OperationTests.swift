@@ -9,6 +9,7 @@ import HummingbirdTesting
 import NIOCore
 import Testing
 import Turbulence
+import WireJSON
 
 @testable import BillowServer
 
@@ -247,6 +248,24 @@ struct OperationTests {
                 #expect(try await world.get(uri, [.ifNoneMatch: tag]).status == .notModified)
                 #expect(try await world.get(uri, method: .head).body.readableBytes == 0)
             }
+        }
+    }
+
+    @Test("/status is a page for a browser, with every source and nothing that could be markup")
+    func statusPage() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            try await world.fetched("skypath", secondsAgo: 1_000)
+            try await world.refresh()
+            let page = try await world.get("/status", [.accept: "text/html,application/xhtml+xml,*/*;q=0.8"])
+            #expect(page.headers[.contentType] == "text/html; charset=utf-8")
+            #expect(page.headers[.cacheControl]?.contains("no-store") == true && page.headers[.vary] == "Accept")
+            #expect(page.text.contains("serving stale data") && page.text.contains("<td class=\"bad\">skypath</td>"))
+            #expect(page.text.contains("<td>1000</td>"))
+            for accept in ["application/json", "*/*"] {
+                #expect(try await world.get("/status", [.accept: accept]).headers[.contentType] == "application/json")
+            }
+            let hostile = StatusPage.html(.object(["sources": .array([.object(["id": .string("<script>\"&")])])]))
+            #expect(hostile.contains("&lt;script&gt;&quot;&amp;") && !hostile.contains("<script"))
         }
     }
 

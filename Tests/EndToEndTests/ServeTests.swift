@@ -49,6 +49,37 @@ struct ServeTests {
         #expect(try await second.stop() == 0)
     }
 
+    @Test(
+        "a damaged database is kept under another name, and served without; another program's file is not touched",
+        arguments: ["header", "pages", "other"])
+    func damaged(what: String) async throws {
+        let database = folder.path("x.sqlite")
+        #expect(try await Command.run("import", "--database", database, Repository.florida).status == 0)
+        var bytes = try Data(contentsOf: URL(filePath: database))
+        switch what {
+        case "header": bytes.replaceSubrange(0..<50, with: Data(repeating: 7, count: 50))
+        case "pages": bytes.replaceSubrange(100..<bytes.count, with: Data(repeating: 7, count: bytes.count - 100))
+        default: bytes.replaceSubrange(68..<72, with: Data("ABCD".utf8))
+        }
+        try bytes.write(to: URL(filePath: database))
+        func kept() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.contains(".corrupt-") }
+        }
+        if what == "other" {
+            #expect(try await Command.run("serve", "--port", "0", "--database", database).status == 65)
+            #expect(try kept().isEmpty && Data(contentsOf: URL(filePath: database)) == bytes)
+            return
+        }
+        let server = try await Server("--database", database)
+        #expect(try await server.get("/readyz").status == 200)
+        #expect(try await server.status()["version"].integer == 0)
+        #expect(try server.command.standardError.contains("kept under another name"))
+        #expect(try await server.stop() == 0)
+        let names = try kept()
+        #expect(names.count == 1 && names.allSatisfy { $0.hasPrefix("x.sqlite.corrupt-2") })
+        #expect(try names.map { try Data(contentsOf: URL(filePath: folder.path($0))) } == [bytes])
+    }
+
     @Test("a port that is taken is one sentence and status 69")
     func portTaken() async throws {
         let server = try await Server("--database", folder.path("a.sqlite"))

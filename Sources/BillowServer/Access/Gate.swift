@@ -118,7 +118,7 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
         var response = try await AccessKey.$ofRequest.withValue(key) { try await next(request, context) }
         let control = response.headers[.cacheControl] ?? "private"
         response.headers[.cacheControl] = control.replacing("public", with: "private")
-        response.headers[.vary] = "X-API-Key"
+        response.headers[.vary] = response.headers[.vary].map { "\($0), X-API-Key" } ?? "X-API-Key"
         return response
     }
 }

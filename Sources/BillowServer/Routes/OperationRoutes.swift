@@ -24,7 +24,15 @@ struct OperationRoutes: Sendable {
         }
         router.get("/readyz") { request, _ in try ready(request) }
         reading.get("/status") { request, _ in
-            try JSONAnswer.make(status(), headers: [.cacheControl: "no-store"], request: request)
+            let headers: HTTPFields = [.cacheControl: "no-store", .vary: "Accept"]
+            guard StatusPage.isWanted(request.headers[.accept]) else {
+                return try JSONAnswer.make(status(), headers: headers, request: request)
+            }
+            var page = headers
+            page[.contentType] = "text/html; charset=utf-8"
+            return BytesAnswer.make(
+                Array(StatusPage.html(try JSONBytes.value(of: status())).utf8),
+                headers: page, request: request)
         }
     }
 

@@ -37,13 +37,30 @@ struct Serve: AsyncParsableCommand {
             if demo, common.database == nil { settings.database = "billow-demo.sqlite" }
             let isSimulated = try settings.isSimulated(besides: demo)
             let styles = try Self.styles(settings.server.stylesFolder)
-            // Without a source, what is stored is served, whatever it is.
-            let store = try await SQLiteStore.open(
-                path: settings.database, simulated: demo || !settings.sources.isEmpty ? isSimulated : nil)
-            try await Server(
-                settings: settings, store: store, isSimulated: isSimulated, styles: styles, logger: logger
-            ).run(simulator: simulator)
-            try store.close()
+            let serve = { [settings] in
+                // Without a source, what is stored is served, whatever it is.
+                let store = try await SQLiteStore.open(
+                    path: settings.database, simulated: demo || !settings.sources.isEmpty ? isSimulated : nil)
+                do {
+                    try await Server(
+                        settings: settings, store: store, isSimulated: isSimulated, styles: styles, logger: logger
+                    ).run(simulator: simulator)
+                } catch {
+                    // The error that ends the server is the one to tell.
+                    try? store.close()
+                    throw error
+                }
+                try store.close()
+            }
+            do { try await serve() } catch StoreError.corrupt(let path, let reason) {
+                guard let name = try SQLiteStore.setAside(path: path, at: SystemClock.now()) else {
+                    throw StoreError.corrupt(path: path, reason: reason)
+                }
+                logger.error(
+                    "the database was damaged; it is kept under another name, and all is fetched anew into a new one",
+                    metadata: ["database": "\(path)", "kept": "\(name)", "reason": "\(reason)"])
+                try await serve()
+            }
         }
     }
 
