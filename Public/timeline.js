@@ -88,6 +88,9 @@ export class TimelinePlayer extends EventTarget {
         this.#follow();
     }
 
+    /** Asks for the manifest now: for pages that hear by themselves that there is something new. */
+    async refresh() { await this.#refresh(); }
+
     /** Plays on from where it is, or from the frame at an instant; at the end it begins again. */
     play({ from = null } = {}) {
         if (from !== null) this.goTo(from);

@@ -14,6 +14,7 @@ import { filters, formatHash, parseHash } from "./js/view.js";
 
 const POLL_MILLISECONDS = 15_000;
 const TICK_MILLISECONDS = 1_000;
+const BURST_MILLISECONDS = 1_000;
 const LAYER = "hexagons";
 
 const knowledge = emptyKnowledge();
@@ -98,6 +99,20 @@ function start() {
         timer = setTimeout(poll, POLL_MILLISECONDS);
     }
 
+    /** Hears of new data at once. One stream for all: browsers open few connections to a server. Where it breaks off the
+     * browser tries again by itself, and the polling goes on meanwhile. */
+    function listen() {
+        let soon = null;
+        new EventSource("events").addEventListener("data", () => {
+            // Data comes in bursts: one look for all of one.
+            soon ??= setTimeout(() => {
+                soon = null;
+                poll();
+                dock.refresh();
+            }, BURST_MILLISECONDS);
+        });
+    }
+
     async function pollPicture(signal) {
         const view = { ...knowledge.view };
         const query = filters(view);
@@ -165,6 +180,7 @@ function start() {
     map.on("idle", draw);
     // Not `load`, which waits for the base map: the turbulence is what matters.
     map.once("style.load", applyView);
+    listen();
     map.once("idle", () => {
         // On a phone the attribution opens by itself and hides the map; it stays behind its button.
         const attribution = map.getContainer().querySelector(".maplibregl-compact-show");

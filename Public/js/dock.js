@@ -63,6 +63,9 @@ export class Dock {
         this.#player?.change({ parameters: this.#parameters() }).then(() => this.#draw());
     }
 
+    /** Asks for new frames. */
+    refresh() { this.#player?.refresh(); }
+
     /** Gives the map back. */
     close() {
         if (!this.#player) return;
@@ -164,8 +167,9 @@ export class Dock {
         if (!this.#scrubbing) scrubber.value = index;
         const difference = now() - time;
         const words = live ? "newest frame" : forecast ? `in ${age(-difference)}, forecast` : `${age(difference)} ago`;
-        byId("frame-time").textContent = dateTime(time);
-        byId("frame-age").textContent = this.#waiting ? "loading…" : words;
+        const [day, month, , clock] = dateTime(time).split(" ");
+        byId("frame-time").textContent = clock;
+        byId("frame-age").textContent = `${day} ${month} · ${this.#waiting ? "loading…" : words}`;
         scrubber.setAttribute("aria-valuetext", `${dateTime(time)}, ${words}`);
     }
 }

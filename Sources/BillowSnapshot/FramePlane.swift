@@ -156,6 +156,8 @@ public struct FramePlane: Sendable {
         /// At the resolution asked for.
         public var dense: UInt32
         public var severity: UInt8
+        /// Whether it is known to lie wholly in the box; false says nothing.
+        public var isInside: Bool
     }
 
     /// Every cell of a resolution that has something drawn and may lie in a box, in dense order.
@@ -166,30 +168,61 @@ public struct FramePlane: Sendable {
         var found: [DrawnCell] = []
         let tree = CellTree.shared
         for base in 0..<Cell.baseCells {
-            visit(level: 0, dense: base, resolution: resolution, box: box, tree: tree, &found)
+            visit(level: 0, dense: base, resolution: resolution, box: box, isInside: false, tree: tree, &found)
         }
         return found
     }
 
     private func visit(
-        level: Int, dense: Int, resolution: Int, box: GridBox, tree: CellTree, _ found: inout [DrawnCell]
+        level: Int, dense: Int, resolution: Int, box: GridBox, isInside: Bool, tree: CellTree,
+        _ found: inout [DrawnCell]
     ) {
         guard maximum(resolution: level, dense: dense) > 0 else { return }
-        if level == resolution { return append(level: level, dense: dense, &found) }
-        guard tree.mayIntersect(resolution: level, dense: dense, box) else { return }
-        for child in dense * 7..<dense * 7 + 7 {
-            if level + 1 == resolution {
-                append(level: resolution, dense: child, &found)
-            } else {
-                visit(level: level + 1, dense: child, resolution: resolution, box: box, tree: tree, &found)
+        if level == resolution {
+            return append(drawnValue(resolution: level, dense: dense), dense, isInside: isInside, &found)
+        }
+        var isInside = isInside
+        if !isInside {
+            switch tree.relation(resolution: level, dense: dense, to: box) {
+            case .apart: return
+            case .touching: break
+            case .inside: isInside = true
+            }
+        }
+        if level + 1 == resolution {
+            appendChildren(of: dense, level: level, isInside: isInside, &found)
+        } else {
+            for child in dense * 7..<dense * 7 + 7 {
+                visit(
+                    level: level + 1, dense: child, resolution: resolution, box: box, isInside: isInside, tree: tree,
+                    &found)
             }
         }
     }
 
+    private func appendChildren(of parent: Int, level: Int, isInside: Bool, _ found: inout [DrawnCell]) {
+        let first = parent * 7
+        guard level + 1 == Cell.resolution else {
+            for child in first..<first + 7 {
+                append(drawnValue(resolution: level + 1, dense: child), child, isInside: isInside, &found)
+            }
+            return
+        }
+        // Seven values side by side.
+        let slot = Int(slots[first / 343])
+        guard slot >= 0 else { return }
+        let at = slot * Self.block + first % 343
+        maxima.withUnsafeBufferPointer { maxima in
+            for child in 0..<7 { append(maxima[at &+ child], first &+ child, isInside: isInside, &found) }
+        }
+    }
+
     @inline(__always)
-    private func append(level: Int, dense: Int, _ found: inout [DrawnCell]) {
-        let value = drawnValue(resolution: level, dense: dense)
-        if value > 0 { found.append(DrawnCell(dense: UInt32(truncatingIfNeeded: dense), severity: value - 1)) }
+    private func append(_ value: UInt8, _ dense: Int, isInside: Bool, _ found: inout [DrawnCell]) {
+        if value > 0 {
+            found.append(
+                DrawnCell(dense: UInt32(truncatingIfNeeded: dense), severity: value &- 1, isInside: isInside))
+        }
     }
 }
 

@@ -61,6 +61,7 @@ extension SQLiteStore {
         try await reading { db in
             switch data {
             case .observed(let kind, let steps):
+                if version > .zero, try Self.rules(db) == version { return true }
                 let instants = TimeStep.instants(steps)
                 var (first, last) = (Int64(instants.lowerBound.seconds), Int64(instants.upperBound.seconds))
                 let queries: [String]

@@ -26,24 +26,16 @@ public struct TileContent: Sendable, Hashable {
         let found = plane.cells(resolution: resolution, in: box)
         var cells: [UInt32] = []
         cells.reserveCapacity(found.count)
-        var next = 0
-        while next < found.count {
-            // All cells of one chunk after the other.
-            let index = Int(found[next].dense) / CellTable.chunkSize
-            let chunk = table.chunk(index)
-            chunk.vertices.withUnsafeBufferPointer { vertices in
-                chunk.starts.withUnsafeBufferPointer { starts in
-                    while next < found.count {
-                        let cell = found[next]
-                        let position = Int(cell.dense) - index * CellTable.chunkSize
-                        guard position < CellTable.chunkSize else { break }
-                        let ring = UnsafeBufferPointer(
-                            rebasing: vertices[Int(starts[position])..<Int(starts[position + 1])])
-                        if TileContent.touches(ring, box) { cells.append(cell.dense << 3 | UInt32(cell.severity)) }
-                        next += 1
-                    }
-                }
+        var chunk: (index: Int, outlines: CellChunk)?
+        for cell in found {
+            if !cell.isInside {
+                let (index, position) = Int(cell.dense).quotientAndRemainder(dividingBy: CellTable.chunkSize)
+                let outlines = if let chunk, chunk.index == index { chunk.outlines } else { table.chunk(index) }
+                chunk = (index, outlines)
+                let touches = outlines.withVertices(position) { TileContent.touches($0, box) }
+                if !touches { continue }
             }
+            cells.append(cell.dense << 3 | UInt32(cell.severity))
         }
         self.resolution = resolution
         self.cells = cells

@@ -45,9 +45,9 @@ public struct HexagonClasses: Sendable, Hashable {
 
 /// Draws tiles of hexagons. Holds the buffers that it draws in, so it serves one at a time.
 public final class TilePainter {
-    private var rasters: [Int: CoverageRaster] = [:]
+    private var rasters: [Int: InkRaster] = [:]
+    private let stamps = StampStore()
     private var builder: (classes: HexagonClasses, builder: PaletteBuilder)?
-    private let edges = SharedEdges()
 
     public init() {}
 
@@ -55,44 +55,48 @@ public final class TilePainter {
     public func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, classes: HexagonClasses)
         -> IndexedPicture
     {
-        let raster = cover(content, at: coord, scale: scale, borders: classes.borders)
+        let raster = raster(pixels: scale.pixels)
+        raster.use(colours: classes.colours)
+        cover(content, at: coord, scale: scale, borders: classes.borders, raster)
         return builder(for: classes).picture(from: raster)
     }
 
-    /// The shares of every pixel before any palette, for tests.
+    /// The shares of every pixel before any palette, for tests: drawn as pictures are, with other inks.
     func shares(
         of content: TileContent, at coord: TileCoord, scale: TileScale, borders: [Int?]
     ) -> [CoverageRaster.Shares] {
-        cover(content, at: coord, scale: scale, borders: borders).drainShares()
-    }
-
-    private func cover(_ content: TileContent, at coord: TileCoord, scale: TileScale, borders: [Int?])
-        -> CoverageRaster
-    {
         let raster = raster(pixels: scale.pixels)
-        let projection = SubpixelProjection(coord: coord, scale: scale)
-        let table = CellTable.of(resolution: content.resolution)
-        edges.start(cells: content.count)
-        let outline = CellOutlines(edges: edges, raster: raster)
-        var next = 0
-        while next < content.cells.count {
-            // All cells of one chunk after the other.
-            let index = Int(content.cells[next] >> 3) / CellTable.chunkSize
-            let chunk = table.chunk(index)
-            chunk.vertices.withUnsafeBufferPointer { vertices in
-                while next < content.cells.count {
-                    let entry = content.cells[next]
-                    let position = Int(entry >> 3) - index * CellTable.chunkSize
-                    guard position < CellTable.chunkSize else { break }
-                    let range = Int(chunk.starts[position])..<Int(chunk.starts[position + 1])
-                    let ring = UnsafeBufferPointer(rebasing: vertices[range])
-                    outline.add(ring, class: Int(entry & 7), border: borders[Int(entry & 7)], projection)
-                    next += 1
-                }
+        var shares = [CoverageRaster.Shares](repeating: .zero, count: scale.pixels * scale.pixels)
+        for first in stride(from: 0, to: CoverageRaster.classes, by: 4) {
+            raster.useBareAreas(ofClassesFrom: first + 1)
+            cover(content, at: coord, scale: scale, borders: borders, raster)
+            for (pixel, lanes) in raster.drainLanes().enumerated() {
+                for lane in 0..<4 { shares[pixel][first + lane] = UInt16(truncatingIfNeeded: lanes[lane]) }
             }
         }
-        edges.drain(into: raster)
-        return raster
+        return shares
+    }
+
+    private func cover(
+        _ content: TileContent, at coord: TileCoord, scale: TileScale, borders: [Int?], _ raster: InkRaster
+    ) {
+        let projection = SubpixelProjection(coord: coord, scale: scale)
+        let table = CellTable.of(resolution: content.resolution)
+        var outlines = CellOutlines(
+            borders: borders, raster: raster, projection: projection,
+            stamps: coord.z <= StampStore.highestZoom ? stamps.all(of: coord.z, scale, for: raster) : nil)
+        content.cells.withUnsafeBufferPointer { cells in
+            var next = 0
+            while next < cells.count {
+                // All cells of one chunk after the other.
+                let index = Int(cells[next] >> 3) / CellTable.chunkSize
+                let end = UInt32(truncatingIfNeeded: (index + 1) * CellTable.chunkSize) << 3
+                let start = next
+                while next < cells.count, cells[next] < end { next += 1 }
+                outlines.add(
+                    UnsafeBufferPointer(rebasing: cells[start..<next]), of: table.chunk(index), index: index)
+            }
+        }
     }
 
     private func builder(for classes: HexagonClasses) -> PaletteBuilder {
@@ -102,40 +106,175 @@ public final class TilePainter {
         return made
     }
 
-    private func raster(pixels: Int) -> CoverageRaster {
+    private func raster(pixels: Int) -> InkRaster {
         if let raster = rasters[pixels] { return raster }
-        let raster = CoverageRaster(width: pixels, height: pixels)
+        let raster = InkRaster(width: pixels, height: pixels)
         rasters[pixels] = raster
         return raster
     }
 }
 
+/// The stamps of small cells, kept for the next tile: by zoom and scale, then by chunk of the cell table. When there are too
+/// many, all are forgotten.
+private final class StampStore {
+    /// Cells have more than 30 px each way beyond it, at any scale.
+    static let highestZoom = 6
+    /// Some 250 bytes each.
+    private static let most = 250_000
+
+    private struct Key: Hashable {
+        var zoom: Int
+        var scale: TileScale
+    }
+
+    /// The stamps of one zoom and scale.
+    final class Sheets {
+        let maker: StampMaker
+        private var byChunk: [Int: OutlineStamps] = [:]
+
+        init(maker: StampMaker) { self.maker = maker }
+
+        func sheet(_ chunk: Int) -> OutlineStamps {
+            if let made = byChunk[chunk] { return made }
+            let made = OutlineStamps(count: CellTable.chunkSize)
+            byChunk[chunk] = made
+            return made
+        }
+
+        /// How many stamps were made.
+        var made = 0
+    }
+
+    private var sheets: [Key: Sheets] = [:]
+
+    func all(of zoom: Int, _ scale: TileScale, for raster: InkRaster) -> Sheets {
+        if sheets.values.reduce(0, { $0 + $1.made }) > Self.most { sheets = [:] }
+        let key = Key(zoom: zoom, scale: scale)
+        if let made = sheets[key] { return made }
+        let made = Sheets(maker: StampMaker(for: raster))
+        sheets[key] = made
+        return made
+    }
+}
+
 /// The outlines of a tile's cells on their way to its raster.
 struct CellOutlines {
-    let edges: SharedEdges
-    let raster: CoverageRaster
+    /// The raster's classes of each severity: what its outline and its inside are drawn in.
+    private let rims: [UInt8]
+    private let fills: [UInt8]
+    private let raster: InkRaster
+    private let projection: SubpixelProjection
+    private let stamps: StampStore.Sheets?
+    /// By position in the chunk that is being drawn: the class of the cell's rim, or nothing.
+    private var rimOf = [UInt8](repeating: InkRaster.nothing, count: CellTable.chunkSize + 1)
 
     /// More corners than any cell has: six, one for each edge of the icosahedron it crosses, three around a pole.
     static let mostCorners = 16
 
-    /// Adds a cell in each copy of the world in which the tile shows it: its edges here, and its inset to the raster.
+    fileprivate init(
+        borders: [Int?], raster: InkRaster, projection: SubpixelProjection, stamps: StampStore.Sheets?
+    ) {
+        fills = borders.indices.map { UInt8($0 + 1) }
+        rims = borders.enumerated().map { UInt8(($1 ?? $0) + 1) }
+        self.raster = raster
+        self.projection = projection
+        self.stamps = stamps
+    }
+
+    /// Adds the cells of one chunk of the table.
+    ///
+    /// Where two of them are neighbours, the earlier draws what they have in common, for both. That they agree on it takes a
+    /// tile that shows the world's middle copy only.
+    mutating func add(_ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, index: Int) {
+        let first = index * CellTable.chunkSize
+        let isShared = projection.isInside && chunk.isWithinWorld
+        if isShared, let stamps { return addStamps(cells, of: chunk, first: first, stamps.sheet(index)) }
+        if isShared { for cell in cells { rimOf[Int(cell >> 3) - first] = rims[Int(cell & 7)] } }
+        chunk.vertices.withUnsafeBufferPointer { vertices in
+            chunk.neighbours.withUnsafeBufferPointer { neighbours in
+                for cell in cells {
+                    let position = Int(cell >> 3) - first
+                    let range = Int(chunk.starts[position])..<Int(chunk.starts[position + 1])
+                    let ring = UnsafeBufferPointer(rebasing: vertices[range])
+                    let beyond = UnsafeBufferPointer(rebasing: neighbours[range])
+                    if isShared {
+                        add(ring, severity: Int(cell & 7), world: 0, beyond, position: UInt16(position))
+                    } else {
+                        for world in projection.worlds(of: ring) {
+                            add(ring, severity: Int(cell & 7), world: world, beyond, position: UInt16(position))
+                        }
+                    }
+                }
+            }
+        }
+        if isShared { for cell in cells { rimOf[Int(cell >> 3) - first] = InkRaster.nothing } }
+    }
+
+    /// Adds cells by their stamps; those that have none, or aren't wholly in the tile, by their outlines.
+    private func addStamps(
+        _ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, first: Int, _ stamps: OutlineStamps
+    ) {
+        var uses: [InkRaster.StampUse] = []
+        uses.reserveCapacity(cells.count)
+        for cell in cells {
+            let position = Int(cell >> 3) - first
+            if stamps.isUnknown(position) { makeStamp(position, of: chunk, stamps) }
+            uses.append(
+                InkRaster.StampUse(index: position, rim: rims[Int(cell & 7)], fill: fills[Int(cell & 7)]))
+        }
+        uses.withUnsafeBufferPointer { uses in
+            raster.add(uses, of: stamps, tileColumn: projection.firstColumn, tileRow: projection.firstRow) { use in
+                let position = Int(cells[use] >> 3) - first
+                chunk.withVertices(position) { ring in
+                    Self.noNeighbours.withUnsafeBufferPointer { none in
+                        add(ring, severity: Int(cells[use] & 7), world: 0, none, position: UInt16(position))
+                    }
+                }
+            }
+        }
+    }
+
+    private static let noNeighbours = [UInt16](repeating: CellChunk.noNeighbour, count: mostCorners)
+
+    private func makeStamp(_ position: Int, of chunk: CellChunk, _ stamps: OutlineStamps) {
+        let ring = chunk.vertices(position)
+        guard (3...Self.mostCorners).contains(ring.count), let sheets = self.stamps else { return }
+        let outline = ring.map { projection.project($0, world: 0) }
+        var inset = outline
+        inset.withUnsafeMutableBufferPointer { Self.shrink($0) }
+        outline.withUnsafeBufferPointer { outline in
+            inset.withUnsafeBufferPointer { inset in
+                stamps.make(
+                    position, outline: outline, inset: inset, tileColumn: projection.firstColumn,
+                    tileRow: projection.firstRow, with: sheets.maker)
+            }
+        }
+        sheets.made += 1
+    }
+
     @inline(__always)
-    func add(
-        _ ring: UnsafeBufferPointer<GridPoint>, class lane: Int, border: Int?, _ projection: SubpixelProjection
+    private func add(
+        _ ring: UnsafeBufferPointer<GridPoint>, severity: Int, world: Int64,
+        _ neighbours: UnsafeBufferPointer<UInt16>, position: UInt16
     ) {
         guard ring.count >= 3, ring.count <= Self.mostCorners else { return }
-        for world in projection.worlds(of: ring) {
-            withUnsafeTemporaryAllocation(of: SIMD2<Int64>.self, capacity: Self.mostCorners) { memory in
-                for (corner, vertex) in ring.enumerated() { memory[corner] = projection.project(vertex, world: world) }
+        withUnsafeTemporaryAllocation(of: SIMD2<Int64>.self, capacity: Self.mostCorners) { memory in
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.mostCorners) { beyond in
+                for corner in 0..<ring.count {
+                    memory[corner] = projection.project(ring[corner], world: world)
+                    let neighbour = neighbours[corner]
+                    let rim = rimOf[Int(neighbour)]
+                    let isTheirs = rim != InkRaster.nothing && neighbour < position
+                    beyond[corner] = isTheirs ? InkRaster.neighbours : rim
+                }
                 let corners = UnsafeMutableBufferPointer(rebasing: memory[..<ring.count])
-                edges.add(ring: UnsafeBufferPointer(corners), class: border ?? lane)
-                guard let border else { return }
+                guard let base = beyond.baseAddress else { return }
+                let (rim, fill) = (rims[severity], fills[severity])
+                raster.add(UnsafeBufferPointer(corners), class: rim, beyond: base)
+                if rim == fill { return }
                 // The border is the cell without its inset; the fill is the inset, which touches no other.
                 Self.shrink(corners)
-                var signs = CoverageRaster.Shares.zero
-                signs[border] = .max
-                signs[lane] = 1
-                raster.add(UnsafeBufferPointer(corners), signs: signs)
+                raster.change(UnsafeBufferPointer(corners), from: rim, to: fill)
             }
         }
     }
@@ -194,7 +333,10 @@ struct SubpixelProjection {
     private let origin: SIMD2<Int64>
     private let box: GridBox
     /// Whether the tile doesn't touch the antimeridian.
-    private let isInside: Bool
+    let isInside: Bool
+    /// The tile's north-western pixel, counted from the world's.
+    var firstColumn: Int { Int(origin.x >> 10) }
+    var firstRow: Int { Int(origin.y >> 10) }
 
     init(coord: TileCoord, scale: TileScale) {
         self.scale = Int64(scale.rawValue)

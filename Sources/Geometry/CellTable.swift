@@ -45,6 +45,14 @@ public final class CellChunk: Sendable {
     public let starts: [UInt16]
     /// The vertices of all the cells, counter-clockwise as seen on a map (north up), not closed.
     public let vertices: [GridPoint]
+    /// For the edge from each vertex to the next of its cell: the position of the cell of this chunk on its other side;
+    /// `noNeighbour` where that lies outside the chunk.
+    public let neighbours: [UInt16]
+    /// Whether all vertices lie in the one world between the antimeridian and itself.
+    public let isWithinWorld: Bool
+
+    /// As a position, the one after the last.
+    public static let noNeighbour = UInt16(CellTable.chunkSize)
 
     init(index: Int, resolution: Int) {
         let slots = Cell.baseCells * H3Bits.powerOfSeven(resolution)
@@ -61,6 +69,53 @@ public final class CellChunk: Sendable {
         }
         self.starts = starts
         self.vertices = vertices
+        neighbours = Self.neighbours(starts: starts, vertices: vertices)
+        isWithinWorld = vertices.allSatisfy { abs(Int64($0.x)) <= Grid.half }
+    }
+
+    /// Two cells are neighbours along an edge that one has from a to b and the other from b to a.
+    private static func neighbours(starts: [UInt16], vertices: [GridPoint]) -> [UInt16] {
+        // The vertex after each in its ring, and the ring's cell.
+        var next = [Int32](repeating: 0, count: vertices.count)
+        var owner = [UInt16](repeating: 0, count: vertices.count)
+        for cell in 0..<starts.count - 1 {
+            let ring = Int(starts[cell])..<Int(starts[cell + 1])
+            for vertex in ring {
+                next[vertex] = Int32(vertex + 1 == ring.upperBound ? ring.lowerBound : vertex + 1)
+                owner[vertex] = UInt16(cell)
+            }
+        }
+        /// The same for both directions: edges that don't cross have different middles.
+        func hash(_ a: GridPoint, _ b: GridPoint) -> Int {
+            let middle = a &+ b
+            let mixed = (UInt64(UInt32(bitPattern: middle.x)) << 32 | UInt64(UInt32(bitPattern: middle.y)))
+            return Int(truncatingIfNeeded: (mixed &* 0x9E37_79B9_7F4A_7C15) >> 40)
+        }
+        var slotCount = 64
+        while slotCount < vertices.count * 2 { slotCount *= 2 }
+        var slots = [Int32](repeating: -1, count: slotCount)
+        var neighbours = [UInt16](repeating: noNeighbour, count: vertices.count)
+        for edge in vertices.indices {
+            let (a, b) = (vertices[edge], vertices[Int(next[edge])])
+            var slot = hash(a, b) & (slotCount - 1)
+            while slots[slot] >= 0 {
+                let other = Int(slots[slot])
+                if vertices[other] == b, vertices[Int(next[other])] == a {
+                    neighbours[edge] = owner[other]
+                    neighbours[other] = owner[edge]
+                }
+                slot = (slot + 1) & (slotCount - 1)
+            }
+            slots[slot] = Int32(edge)
+        }
+        return neighbours
+    }
+
+    /// The same without a copy, for the time of a call.
+    public func withVertices<Result>(_ position: Int, _ body: (UnsafeBufferPointer<GridPoint>) -> Result) -> Result {
+        vertices.withUnsafeBufferPointer { vertices in
+            body(UnsafeBufferPointer(rebasing: vertices[Int(starts[position])..<Int(starts[position + 1])]))
+        }
     }
 
     /// The outline of the cell at a position in the chunk; empty for one of a pentagon's gaps.

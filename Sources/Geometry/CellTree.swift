@@ -49,6 +49,26 @@ public final class CellTree: Sendable {
             : GridBox(minX: Int64(box.minX), minY: Int64(box.minY), maxX: Int64(box.maxX), maxY: Int64(box.maxY))
     }
 
+    /// How a cell's descendants lie to a box.
+    public enum Relation: Sendable {
+        /// None shares a point with it, in this world or one beside it.
+        case apart
+        /// Some may.
+        case touching
+        /// All lie in it, in this world.
+        case inside
+    }
+
+    /// How the descendants of a cell of resolution 0…4 lie to a box; generous, so `touching` is never wrong.
+    public func relation(resolution: Int, dense: Int, to box: GridBox) -> Relation {
+        guard mayIntersect(resolution: resolution, dense: dense, box) else { return .apart }
+        let own = boxes[resolution][dense]
+        let isInside =
+            Int64(own.minX) >= box.minX && Int64(own.maxX) <= box.maxX && Int64(own.minY) >= box.minY
+            && Int64(own.maxY) <= box.maxY
+        return isInside ? .inside : .touching
+    }
+
     /// Whether something of a cell's descendants may lie in a box, in this world or one beside it.
     @inline(__always)
     public func mayIntersect(resolution: Int, dense: Int, _ box: GridBox) -> Bool {

@@ -80,6 +80,11 @@ public struct ChangedTimes: Sendable, Hashable {
     /// The last version that changed a source's rule.
     public var rules: Version
 
+    /// The newest version among them.
+    public var newest: Version? {
+        [steps.lazy.map(\.version).max(), areas.lazy.map(\.version).max(), rules].compactMap { $0 }.max()
+    }
+
     public init(steps: [StepVersion] = [], areas: [AreaVersion] = [], rules: Version = .zero) {
         self.steps = steps
         self.areas = areas

@@ -28,7 +28,8 @@ func run(_ arguments: [String]) throws {
     case ("tiles", let zoom?):
         // One zoom, long enough for a profiler.
         guard let zoom = Int(zoom), Scene.zooms.contains(zoom) else { throw BenchmarkError.usage("tiles: \(zoom)") }
-        try Micro(scene: scene).tiles(rounds: 200, zooms: zoom...zoom)
+        let rounds = arguments.dropFirst(3).first.flatMap(Int.init) ?? 200
+        try Micro(scene: scene).tiles(rounds: max(rounds, 1), zooms: zoom...zoom)
     case ("levels", nil): try Micro(scene: scene).levels()
     default: throw BenchmarkError.usage("unknown: \(arguments.joined(separator: " "))")
     }

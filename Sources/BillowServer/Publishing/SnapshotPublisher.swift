@@ -112,13 +112,20 @@ public final class SnapshotPublisher: Service {
                 frameVersions: frameVersions))
     }
 
-    private func update(_ old: Snapshot, asOf now: Instant) async throws(StoreError) {
+    /// So often both are read anew; after that what is too new counts as the head, which is true at the next look.
+    private static let attempts = 5
+
+    private func update(_ old: Snapshot, asOf now: Instant, attempt: Int = 1) async throws(StoreError) {
         let changes = try await store.changes(since: old.publication.version)
         if changes.head.version < old.publication.version {
             logger.warning("the store went back in time; reading it anew")
             return try await load(asOf: now)
         }
         let changed = try await store.changedTimes(since: old.publication.version, from: old.liveFrom)
+        if let newest = changed.newest, newest > changes.head.version, attempt < Self.attempts {
+            // Something was committed between the two: what a frame's version was before that is known only together.
+            return try await update(old, asOf: now, attempt: attempt + 1)
+        }
         try await readExtent()
         publish(old.taking(changes, changed, asOf: now, liveFrom: Self.liveFrom(now)), changes)
     }

@@ -120,8 +120,8 @@ private struct Server {
             for id in SourceID.demo {
                 services.append(
                     DemoSync(simulator: simulator) { port in
-                        try loop(
-                            for: .demo(id, port: port, update: .every(Self.demoInterval)), httpClient, states, loops)
+                        let source = try Settings.Source.demo(id, port: port, update: .every(Self.demoInterval))
+                        return try loop(for: source, httpClient, states, loops)
                     })
             }
         }

@@ -1,0 +1,211 @@
+/// A colour as areas are multiplied with it, or a sum of such products: premultiplied red, green, blue and alpha.
+///
+/// A colour's weights, a difference of two, and an area all fit 16 bits with their sign, so that a product of four lanes is one
+/// instruction of every 64-bit processor (`areas`).
+struct Ink: AreaLanes {
+    var lanes: SIMD4<Int32>
+
+    /// In 1/128 of an 8-bit channel: at most 32,640.
+    init(_ colour: StraightColour) {
+        func weight(_ channel: UInt8) -> Int32 { (Int32(channel) * Int32(colour.alpha) * 128 + 127) / 255 }
+        lanes = SIMD4(weight(colour.red), weight(colour.green), weight(colour.blue), Int32(colour.alpha) * 128)
+    }
+
+    init(lanes: SIMD4<Int32>) { self.lanes = lanes }
+
+    static let zero = Ink(lanes: .zero)
+
+    @inline(__always)
+    var isNothing: Bool { lanes == .zero }
+
+    @inline(__always)
+    static func &+= (sum: inout Ink, other: Ink) { sum.lanes &+= other.lanes }
+
+    @inline(__always)
+    static func &- (a: Ink, b: Ink) -> Ink { Ink(lanes: a.lanes &- b.lanes) }
+
+    @inline(__always)
+    func negated(_ isNegated: Bool) -> Ink {
+        // −n is ~n + 1.
+        let ones = SIMD4<Int32>(repeating: isNegated ? -1 : 0)
+        return Ink(lanes: (lanes ^ ones) &- ones)
+    }
+
+    @inline(__always)
+    func times(_ area: Int64) -> Ink {
+        Self.sum(lanes, areas: UInt32(truncatingIfNeeded: UInt16(truncatingIfNeeded: area)))
+    }
+
+    /// In each lane the lower half times the lower area plus the upper half times the upper area, all with their signs.
+    ///
+    /// Written so that it becomes `pmaddwd` on x86-64.
+    @inline(__always)
+    static func sum(_ lanes: SIMD4<Int32>, areas: UInt32) -> Ink {
+        let inks = unsafeBitCast(lanes, to: SIMD8<Int16>.self)
+        let areas = unsafeBitCast(SIMD4<UInt32>(repeating: areas), to: SIMD8<Int16>.self)
+        let lower = SIMD4<Int32>(truncatingIfNeeded: inks.evenHalf) &* SIMD4(truncatingIfNeeded: areas.evenHalf)
+        let upper = SIMD4<Int32>(truncatingIfNeeded: inks.oddHalf) &* SIMD4(truncatingIfNeeded: areas.oddHalf)
+        return Ink(lanes: lower &+ upper)
+    }
+
+    /// Two inks for `sum`, a half each.
+    static func pair(lower: Ink, upper: Ink) -> SIMD4<Int32> {
+        lower.lanes & SIMD4(repeating: 0xFFFF) | upper.lanes &<< SIMD4(repeating: 16)
+    }
+}
+
+/// The colour of a pixel: premultiplied red, green, blue and alpha of 8 bits each, from the lowest byte.
+struct PixelColour: Hashable {
+    var bits: UInt32
+
+    /// Half of an 8-bit channel's unit: a sum begins with it, so that cutting off rounds to the nearest.
+    static let start = Ink(lanes: SIMD4(repeating: 1 << (shift - 1)))
+    /// 14 bits of area and 7 of the ink's fraction.
+    private static let shift: Int32 = 21
+
+    init(bits: UInt32) { self.bits = bits }
+
+    /// Of a sum that began with `start`. Rounding of many edges may leave a lane below nothing or above a whole: cut to them.
+    @inline(__always)
+    init(_ sum: Ink) {
+        let words = unsafeBitCast(sum.lanes, to: SIMD2<UInt64>.self)
+        if (words.x | words.y) & 0xE000_0000_E000_0000 != 0 {
+            self.init(clamping: sum)
+            return
+        }
+        let bytes = unsafeBitCast(sum.lanes, to: SIMD4<UInt32>.self) &>> UInt32(Self.shift)
+        self.init(bits: unsafeBitCast(SIMD4<UInt8>(truncatingIfNeeded: bytes), to: UInt32.self).littleEndian)
+    }
+
+    @inline(never)
+    private init(clamping sum: Ink) {
+        let bytes = (sum.lanes.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 1 << 29 - 1))) &>> Self.shift
+        self.init(bits: unsafeBitCast(SIMD4<UInt8>(truncatingIfNeeded: bytes), to: UInt32.self).littleEndian)
+    }
+
+    /// Of a pixel wholly of one colour.
+    init(_ colour: StraightColour) {
+        var sum = Self.start
+        sum &+= Ink(colour).times(1 << SignedAreaGrid<Ink>.areaBits)
+        self.init(sum)
+    }
+}
+
+/// Accumulates the exact colour of every pixel of a picture of areas that don't overlap: the mean of their colours,
+/// weighted by area, in premultiplied space.
+public final class InkRaster {
+    /// One class of area after the other may be drawn; class 0 is nothing at all.
+    public static let nothing: UInt8 = 0
+    /// In place of the class beyond an edge: the edge belongs to the neighbour, who draws it.
+    public static let neighbours: UInt8 = 255
+
+    public var width: Int { grid.width }
+    public var height: Int { grid.height }
+    let grid: SignedAreaGrid<Ink>
+    /// By class, `neighbours` included.
+    private(set) var inks = [Ink](repeating: .zero, count: 256)
+
+    /// An empty raster of 1…`CoverageRaster.maximumSize` pixels each way.
+    public init(width: Int, height: Int) {
+        let sizes = 1...CoverageRaster.maximumSize
+        precondition(sizes.contains(width) && sizes.contains(height))
+        grid = .allocate(width: width, height: height)
+    }
+
+    deinit { grid.deallocate() }
+
+    /// The colours of the classes 1, 2, …, for all that is added until the raster is drained.
+    public func use(colours: [StraightColour]) { use(inks: colours.map { Ink($0) }) }
+
+    private func use(inks: [Ink], from first: Int = 1) {
+        for index in self.inks.indices { self.inks[index] = .zero }
+        for (index, ink) in inks.prefix(254).enumerated() { self.inks[index + first] = ink }
+    }
+
+    /// Instead of colours, a weight of one in a lane of its own for each of four classes, and of none for all others.
+    package func useBareAreas(ofClassesFrom first: Int) {
+        use(
+            inks: [SIMD4<Int32>(1, 0, 0, 0), SIMD4(0, 1, 0, 0), SIMD4(0, 0, 1, 0), SIMD4(0, 0, 0, 1)].map(
+                Ink.init(lanes:)),
+            from: first)
+    }
+
+    /// Adds an area of one class: its corners in subpixels (`CoverageRaster.subpixels`) from the raster's north-west corner,
+    /// counter-clockwise on the map (y grows downward), not closed. Anywhere within ±2³⁸ subpixels; what lies outside the
+    /// raster is cut off.
+    ///
+    /// `beyond` holds for the edge from each corner to the next the class on its other side, by which two neighbours draw
+    /// their common edge once; `nothing` where it is drawn by both or has no neighbour, `neighbours` where the other draws it.
+    /// - Complexity: O(pixels crossed by its edges inside the raster)
+    public func add(
+        _ corners: UnsafeBufferPointer<SIMD2<Int64>>, class inside: UInt8, beyond: UnsafePointer<UInt8>
+    ) {
+        let count = corners.count
+        guard count >= 3 else { return }
+        inks.withUnsafeBufferPointer { inks in
+            let own = inks[Int(inside)]
+            var a = corners[0]
+            for index in 0..<count {
+                let b = corners[index &+ 1 == count ? 0 : index &+ 1]
+                let other = beyond[index]
+                if other != inside, other != Self.neighbours { grid.add(from: a, to: b, own &- inks[Int(other)]) }
+                a = b
+            }
+        }
+    }
+
+    /// Makes a part of an area of one class, already added, another class: an outline that touches no other.
+    public func change(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, from old: UInt8, to new: UInt8) {
+        guard var a = corners.last else { return }
+        let ink = inks[Int(new)] &- inks[Int(old)]
+        for b in corners {
+            grid.add(from: a, to: b, ink)
+            a = b
+        }
+    }
+
+    /// Writes down every pixel whose colour differs from that of the one before it in its row (nothing, before the first),
+    /// from the north-west row by row, and leaves the raster empty again. There must be room for width × height + 1 runs.
+    func drain(into runs: RunList) {
+        precondition(runs.capacity > width * height && runs.rows >= height)
+        let (columns, colours, rowStarts) = (runs.columns, runs.colours, runs.rowStarts)
+        let width = width
+        var count = 0
+        for row in 0..<height {
+            rowStarts[row] = count
+            var sum = PixelColour.start
+            var last: UInt32 = 0
+            grid.drain(row: row) { column, added in
+                sum &+= added
+                let colour = PixelColour(sum)
+                columns[count] = UInt16(truncatingIfNeeded: column)
+                colours[count] = colour
+                // Which stay is hard to foretell, so without branches: 1 where the colour is another, and inside.
+                let isOther = (UInt64(colour.bits ^ last) &+ 0xFFFF_FFFF) &>> 32
+                let isInside = UInt64(bitPattern: Int64(column &- width)) &>> 63
+                count &+= Int(truncatingIfNeeded: isOther & isInside)
+                last = colour.bits
+            }
+        }
+        rowStarts[height] = count
+    }
+
+    /// The four lanes of every pixel in 2¹⁴ times an ink's own number, row-major from the north-west; leaves the raster empty
+    /// again.
+    package func drainLanes() -> [SIMD4<Int32>] {
+        var all = [SIMD4<Int32>](repeating: .zero, count: width * height)
+        var added = [Ink](repeating: .zero, count: width)
+        for row in 0..<height {
+            for column in 0..<width { added[column] = .zero }
+            grid.drain(row: row) { column, ink in
+                if column < width { added[column] = ink }
+            }
+            var sum = Ink.zero
+            for column in 0..<width {
+                sum &+= added[column]
+                all[row * width + column] = sum.lanes
+            }
+        }
+        return all
+    }
+}

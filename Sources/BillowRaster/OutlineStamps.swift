@@ -1,0 +1,191 @@
+/// What small outlines add to the pixels of a raster, worked out once and kept: at one zoom a cell's outline lies in the same
+/// pixels of the world in every tile and every frame. Drawn from it, a cell is the same to the bit.
+///
+/// Holds the stamps of so many outlines of one zoom and one size of raster.
+public final class OutlineStamps {
+    fileprivate struct Entry {
+        /// From the stamp's north-western pixel on, in pixels of the raster's memory.
+        var offset: UInt32
+        /// The areas that the outline (lower half) and its inset (upper half) add, with their signs.
+        var areas: UInt32
+    }
+
+    fileprivate struct Stamp {
+        /// The north-western pixel, counted from the world's.
+        var row: Int32 = 0
+        var column: Int32 = 0
+        var firstEntry: Int32 = 0
+        /// Of the rows: one bit for each pixel that is touched.
+        var firstMask: Int32 = 0
+        var entries: UInt16 = 0
+        var rows: UInt8 = 0
+        var columns: UInt8 = 0
+        var state = State.unknown
+    }
+
+    fileprivate enum State: UInt8 { case unknown, made, tooLarge }
+
+    private var stamps: [Stamp]
+    private var entries: [Entry] = []
+    private var masks: [UInt32] = []
+
+    /// Pixels each way, beyond which an outline has no stamp.
+    public static let largest = 30
+
+    public init(count: Int) { stamps = [Stamp](repeating: Stamp(), count: count) }
+
+    /// Whether an outline's stamp must be made before it is used.
+    public func isUnknown(_ index: Int) -> Bool { stamps[index].state == .unknown }
+
+    /// Makes the stamp of an outline and its inset (or without: no corners), by their corners in subpixels from the tile's
+    /// north-west corner, which is a pixel of the world.
+    public func make(
+        _ index: Int, outline: UnsafeBufferPointer<SIMD2<Int64>>, inset: UnsafeBufferPointer<SIMD2<Int64>>,
+        tileColumn: Int, tileRow: Int, with maker: StampMaker
+    ) {
+        var low = SIMD2<Int64>(repeating: .max)
+        var high = SIMD2<Int64>(repeating: .min)
+        for corner in outline {
+            low = pointwiseMin(low, corner)
+            high = pointwiseMax(high, corner)
+        }
+        let first = low &>> 10
+        let size = high &>> 10 &- first &+ 1
+        guard size.x <= Int64(Self.largest), size.y <= Int64(Self.largest) else {
+            stamps[index].state = .tooLarge
+            return
+        }
+        var stamp = Stamp(
+            row: Int32(truncatingIfNeeded: tileRow + Int(first.y)),
+            column: Int32(truncatingIfNeeded: tileColumn + Int(first.x)),
+            firstEntry: Int32(entries.count), firstMask: Int32(masks.count), state: .made)
+        let moved = first &<< 10
+        maker.add(outline, moved: moved, StampMaker.Areas(outline: 1, inset: 0))
+        maker.add(inset, moved: moved, StampMaker.Areas(outline: 0, inset: 1))
+        masks.append(contentsOf: repeatElement(0, count: Int(size.y)))
+        for row in 0..<Int(size.y) {
+            maker.grid.drain(row: row) { column, areas in
+                if areas.isNothing { return }
+                entries.append(
+                    Entry(
+                        offset: UInt32(row * maker.stride + column),
+                        areas: UInt32(UInt16(truncatingIfNeeded: areas.outline))
+                            | UInt32(UInt16(truncatingIfNeeded: areas.inset)) << 16))
+                masks[Int(stamp.firstMask) + row] |= 1 << UInt32(column)
+                stamp.columns = max(stamp.columns, UInt8(column + 1))
+            }
+        }
+        stamp.rows = UInt8(size.y)
+        stamp.entries = UInt16(entries.count - Int(stamp.firstEntry))
+        stamps[index] = stamp
+    }
+}
+
+/// The small raster in which stamps are made, for one size of raster.
+public final class StampMaker {
+    /// Of an outline and of its inset.
+    struct Areas: AreaLanes {
+        var outline: Int32
+        var inset: Int32
+
+        static let zero = Areas(outline: 0, inset: 0)
+        var isNothing: Bool { outline | inset == 0 }
+
+        static func &+= (sum: inout Areas, other: Areas) {
+            sum.outline &+= other.outline
+            sum.inset &+= other.inset
+        }
+
+        func negated(_ isNegated: Bool) -> Areas { isNegated ? Areas(outline: -outline, inset: -inset) : self }
+
+        func times(_ area: Int64) -> Areas {
+            let factor = Int32(truncatingIfNeeded: area)
+            return Areas(outline: outline &* factor, inset: inset &* factor)
+        }
+    }
+
+    fileprivate let grid: SignedAreaGrid<Areas>
+    /// Of the rasters that the stamps are for.
+    fileprivate let stride: Int
+
+    public init(for raster: InkRaster) {
+        // A mask has 32 bits, and an edge reaches two pixels further than it lies.
+        grid = .allocate(width: OutlineStamps.largest, height: OutlineStamps.largest)
+        stride = raster.grid.stride
+    }
+
+    deinit { grid.deallocate() }
+
+    fileprivate func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, moved: SIMD2<Int64>, _ areas: Areas) {
+        guard var a = corners.last else { return }
+        for b in corners {
+            grid.add(from: a &- moved, to: b &- moved, areas)
+            a = b
+        }
+    }
+}
+
+extension InkRaster {
+    /// How an outline is drawn by its stamp.
+    public struct StampUse {
+        let index: Int32
+        let rim: UInt8
+        let fill: UInt8
+
+        /// The outline of class `rim` and its inset of class `fill`.
+        public init(index: Int, rim: UInt8, fill: UInt8) {
+            self.index = Int32(truncatingIfNeeded: index)
+            self.rim = rim
+            self.fill = fill
+        }
+    }
+
+    /// Adds outlines by their stamps, and hands over those that have none or aren't wholly inside.
+    public func add(
+        _ uses: UnsafeBufferPointer<StampUse>, of stamps: OutlineStamps, tileColumn: Int, tileRow: Int,
+        others: (_ use: Int) -> Void
+    ) {
+        let (width, height) = (width, height)
+        let grid = grid
+        inks.withUnsafeBufferPointer { inks in
+            stamps.withBuffers { stamps, entries, masks in
+                for (number, use) in uses.enumerated() {
+                    let stamp = stamps[Int(use.index)]
+                    let row = Int(stamp.row) &- tileRow
+                    let column = Int(stamp.column) &- tileColumn
+                    // What lies right of the raster may be written there, and is not read.
+                    guard stamp.state == .made, row >= 0, column >= 0, row &+ Int(stamp.rows) <= height,
+                        column &+ Int(stamp.columns) <= width &+ 3
+                    else {
+                        others(number)
+                        continue
+                    }
+                    let base = grid.pixel(row: row, column: column)
+                    let rim = inks[Int(use.rim)]
+                    let pair = Ink.pair(lower: rim, upper: inks[Int(use.fill)] &- rim)
+                    let first = Int(stamp.firstEntry)
+                    for index in first..<first &+ Int(stamp.entries) {
+                        let entry = entries[index]
+                        base[Int(entry.offset)] &+= Ink.sum(pair, areas: entry.areas)
+                    }
+                    for line in 0..<Int(stamp.rows) {
+                        grid.mark(row &+ line, column, UInt64(masks[Int(stamp.firstMask) &+ line]))
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension OutlineStamps {
+    @inline(__always)
+    fileprivate func withBuffers(
+        _ body: (UnsafeBufferPointer<Stamp>, UnsafeBufferPointer<Entry>, UnsafeBufferPointer<UInt32>) -> Void
+    ) {
+        stamps.withUnsafeBufferPointer { stamps in
+            entries.withUnsafeBufferPointer { entries in
+                masks.withUnsafeBufferPointer { body(stamps, entries, $0) }
+            }
+        }
+    }
+}
