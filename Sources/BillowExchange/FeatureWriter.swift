@@ -212,6 +212,13 @@ public struct FeatureWriter: Sendable {
         json.closeArray()
     }
 
+    /// Turbulence groups as JSON text, for forms that have no lists.
+    public static func text(of groups: [TurbulenceGroup]) -> String {
+        var json = JSONWriter()
+        write(groups, to: &json)
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
     // MARK: JSON
 
     /// A geometry as the bytes of its JSON, for one that is written many times.
@@ -411,9 +418,7 @@ public struct FeatureWriter: Sendable {
             cell("")
         }
         cell(report.observedAt)
-        var groups = JSONWriter()
-        FeatureWriter.write(report.turbulence, to: &groups)
-        cell(String(decoding: groups.bytes, as: UTF8.self))
+        cell(FeatureWriter.text(of: report.turbulence))
         cell(report.text)
         cell(report.source.name)
         cell(ObservationKind.pilotReport.name)

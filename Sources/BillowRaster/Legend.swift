@@ -2,10 +2,32 @@ public import Turbulence
 
 /// What the colours of a layer mean, as data: the answer of `/legend.json`, and what `LegendRenderer` draws.
 public struct Legend: Sendable, Hashable, Encodable {
-    /// One colour and its meaning.
+    /// What a legend explains.
+    public enum Subject: Sendable, Hashable, CaseIterable {
+        case severities, reports, hazards, forecast, traffic, tracks
+    }
+
+    /// One sign and its meaning.
     public struct Entry: Sendable, Hashable {
-        public let severity: Severity
-        public let paint: SeverityPaint
+        public enum Sign: Sendable, Hashable {
+            case severity(Severity, SeverityPaint)
+            case report(ReportSymbol)
+            case area(AreaLook)
+            case aircraft
+            case track
+        }
+
+        public let label: String
+        public let sign: Sign
+
+        /// nil for what has none.
+        public var severity: Severity? {
+            switch sign {
+            case .severity(let severity, _): severity
+            case .report(let symbol): symbol.severity
+            case .area, .aircraft, .track: nil
+            }
+        }
     }
 
     /// What a legend says where the data is invented.
@@ -22,15 +44,19 @@ public struct Legend: Sendable, Hashable, Encodable {
     public let simulated: Bool
     /// Said below the entries; `simulatedNote` first where the data is simulated.
     public let notes: [String]
-    /// Smooth first.
+    /// Subject by subject; smooth first.
     public let entries: [Entry]
+    /// What its signs are drawn with.
+    let drawn: Style
 
     /// - Parameters:
+    ///   - layer: the ids of the layers, by comma.
+    ///   - subjects: what those layers show.
     ///   - severities: the ones the picture was asked for; others are left out.
     ///   - notes: plain sentences, for instance that the data is stale.
     public init(
-        style: Style, layer: String, severities: SeveritySet = .all, title: String = "Turbulence",
-        simulated: Bool = false, notes: [String] = []
+        style: Style, layer: String, subjects: [Subject] = [.severities], severities: SeveritySet = .all,
+        title: String = "Turbulence", simulated: Bool = false, notes: [String] = []
     ) {
         self.title = title
         self.style = style.id
@@ -38,8 +64,49 @@ public struct Legend: Sendable, Hashable, Encodable {
         theme = style.theme
         self.simulated = simulated
         self.notes = (simulated ? [Legend.simulatedNote] : []) + notes.filter { $0 != Legend.simulatedNote }
-        entries = Severity.allCases.filter { severities.contains($0) }.map {
-            Entry(severity: $0, paint: style[$0])
+        entries = subjects.flatMap { Legend.entries(of: $0, style, severities) }
+        drawn = style
+    }
+
+    private static func entries(of subject: Subject, _ style: Style, _ severities: SeveritySet) -> [Entry] {
+        let shown = Severity.allCases.filter { severities.contains($0) }
+        func area(_ label: String, _ kind: AreaLook.Kind, _ subject: AreaLook.Subject = .turbulence) -> Entry {
+            Entry(label: label, sign: .area(AreaLook(kind: kind, subject: subject, isFaint: false)))
+        }
+        switch subject {
+        case .severities: return shown.map { Entry(label: $0.label, sign: .severity($0, style[$0])) }
+        case .reports: return reports(shown, severities)
+        case .hazards:
+            return [
+                area("SIGMET, turbulence", .warning), area("SIGMET, other", .warning, .other),
+                area("G-AIRMET, turbulence", .advisory), area("G-AIRMET, other", .advisory, .other),
+            ]
+        case .forecast: return [area("Forecast", .forecast)]
+        case .traffic: return [Entry(label: "Aircraft", sign: .aircraft)]
+        case .tracks: return [Entry(label: "Track", sign: .track)]
+        }
+    }
+
+    private static func reports(_ shown: [Severity], _ severities: SeveritySet) -> [Entry] {
+        func entry(_ label: String, _ severity: Severity?, isUrgent: Bool = false) -> Entry {
+            Entry(label: label, sign: .report(ReportSymbol(severity: severity, isUrgent: isUrgent)))
+        }
+        var entries = shown.map { entry("Report: \($0.label)", $0) }
+        entries.append(entry("Urgent report", shown.last ?? .moderateSevere, isUrgent: true))
+        if severities == .all { entries.append(entry("No word on turbulence", nil)) }
+        return entries
+    }
+}
+
+extension Legend.Entry {
+    /// What stands for it; nil for a severity, whose swatch is a hexagon.
+    func drawing(_ style: Style) -> Drawing? {
+        switch sign {
+        case .severity: nil
+        case .report(let symbol): symbol.drawing(style)
+        case .area(let look): look.swatch(style)
+        case .aircraft: AircraftSymbol(headingDegrees: 45).drawing(style.marks)
+        case .track: TrackSymbol.drawing(style.marks)
         }
     }
 }
@@ -64,29 +131,63 @@ extension Legend {
 
 extension Legend.Entry: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case severity, name, label, fill, opacity, rgba, border
+        case severity, name, label, fill, opacity, rgba, border, pattern, symbol, urgent, kind, subject
     }
 
     private struct Border: Encodable {
         let colour: String
         let opacity: Double
         let rgba: [UInt8]
+
+        init(_ paint: Paint) {
+            colour = paint.colour.hexadecimal
+            opacity = paint.opacity
+            rgba = paint.colour.bytes
+        }
     }
 
-    /// `severity` (0–4), `name`, `label`, `fill` (`#RRGGBB`), `opacity` (0–1), `rgba` (the four bytes of a pixel wholly
-    /// inside, straight alpha), and `border` (`colour`, `opacity`, `rgba`) where there is one.
+    private struct PatternForm: Encodable {
+        let kind: String
+        let colour: String
+        let opacity: Double
+        let spacing: Int
+        let width: Double
+
+        init(_ pattern: SeverityPattern) {
+            kind = pattern.kind.rawValue
+            colour = pattern.paint.colour.hexadecimal
+            opacity = pattern.paint.opacity
+            spacing = pattern.spacing
+            width = pattern.width
+        }
+    }
+
+    /// For a severity `severity` (0–4), `name`, `label`, `fill` (`#RRGGBB`), `opacity` (0–1), `rgba` (the four bytes of a
+    /// pixel wholly inside, straight alpha), and `border` (`colour`, `opacity`, `rgba`) and `pattern` where there is one.
+    /// For anything else `label` and `symbol` (`report`, `area`, `aircraft`, `track`) with what tells it apart.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(severity.rawValue, forKey: .severity)
-        try container.encode(severity.name, forKey: .name)
-        try container.encode(severity.label, forKey: .label)
-        try container.encode(paint.fill.colour.hexadecimal, forKey: .fill)
-        try container.encode(paint.fill.opacity, forKey: .opacity)
-        try container.encode(paint.fill.colour.bytes, forKey: .rgba)
-        if let border = paint.border {
-            try container.encode(
-                Border(colour: border.colour.hexadecimal, opacity: border.opacity, rgba: border.colour.bytes),
-                forKey: .border)
+        try container.encode(label, forKey: .label)
+        if let severity {
+            try container.encode(severity.rawValue, forKey: .severity)
+            try container.encode(severity.name, forKey: .name)
+        }
+        switch sign {
+        case .severity(_, let paint):
+            try container.encode(paint.fill.colour.hexadecimal, forKey: .fill)
+            try container.encode(paint.fill.opacity, forKey: .opacity)
+            try container.encode(paint.fill.colour.bytes, forKey: .rgba)
+            try container.encodeIfPresent(paint.border.map(Border.init), forKey: .border)
+            try container.encodeIfPresent(paint.pattern.map(PatternForm.init), forKey: .pattern)
+        case .report(let symbol):
+            try container.encode("report", forKey: .symbol)
+            try container.encode(symbol.isUrgent, forKey: .urgent)
+        case .area(let look):
+            try container.encode("area", forKey: .symbol)
+            try container.encode(look.kind.name, forKey: .kind)
+            try container.encode(look.subject == .turbulence ? "turbulence" : "other", forKey: .subject)
+        case .aircraft: try container.encode("aircraft", forKey: .symbol)
+        case .track: try container.encode("track", forKey: .symbol)
         }
     }
 }

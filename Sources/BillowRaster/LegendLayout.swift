@@ -7,6 +7,7 @@ struct LegendLayout {
     enum Item {
         case box(Box)
         case hexagon(centre: Point, radius: Double, paint: SeverityPaint)
+        case drawing(Drawing, centre: Point)
         /// `start`: on the baseline.
         case text(String, start: Point, size: Double, weight: Weight, colour: StraightColour)
     }
@@ -57,6 +58,8 @@ struct LegendLayout {
     /// From the centre of a swatch to its corners; it stands on a corner. 18 points wide, so that its sides fall on
     /// whole pixels.
     private static let swatchRadius = 18 / 3.0.squareRoot()
+    /// The widest of the other signs.
+    private static let symbolWidth = 26.0
     private static let swatchGap = 9.0
     private static let entryGap = 20.0
     private static let noticePadding = 8.0
@@ -72,9 +75,10 @@ struct LegendLayout {
         typealias Layout = LegendLayout
         let colours = Colours(theme)
         let title = try measure(legend.title, Layout.titleSize, .bold)
-        let swatchWidth = Hexagon.width(radius: Layout.swatchRadius)
+        let isPlain = legend.entries.allSatisfy { $0.drawing(legend.drawn) == nil }
+        let swatchWidth = isPlain ? Hexagon.width(radius: Layout.swatchRadius) : Layout.symbolWidth
         var labels: [(width: Double, capHeight: Double)] = []
-        for entry in legend.entries { labels.append(try measure(entry.severity.label, Layout.labelSize, .regular)) }
+        for entry in legend.entries { labels.append(try measure(entry.label, Layout.labelSize, .regular)) }
         let entryWidths = labels.map { swatchWidth + Layout.swatchGap + $0.width }
 
         let rows = orientation == .vertical ? legend.entries.count : min(legend.entries.count, 1)
@@ -109,12 +113,15 @@ struct LegendLayout {
         var x = Layout.padding
         for (i, entry) in legend.entries.enumerated() {
             let centre = y + Layout.rowHeight / 2
-            inner.append(
-                .hexagon(
-                    centre: Point(x: x + swatchWidth / 2, y: centre), radius: Layout.swatchRadius, paint: entry.paint))
+            let middle = Point(x: x + swatchWidth / 2, y: centre)
+            if case .severity(_, let paint) = entry.sign {
+                inner.append(.hexagon(centre: middle, radius: Layout.swatchRadius, paint: paint))
+            } else if let drawing = entry.drawing(legend.drawn) {
+                inner.append(.drawing(drawing, centre: middle))
+            }
             inner.append(
                 .text(
-                    entry.severity.label,
+                    entry.label,
                     start: Point(x: x + swatchWidth + Layout.swatchGap, y: centre + labels[i].capHeight / 2),
                     size: Layout.labelSize, weight: .regular, colour: colours.label))
             switch orientation {

@@ -35,6 +35,7 @@ public final class LegendRenderer {
             case .box(let box): canvas.draw(box, scale: scale)
             case .hexagon(let centre, let radius, let paint):
                 canvas.drawHexagon(centre: centre.scaled(scale), radius: radius * scale, scale: scale, paint: paint)
+            case .drawing(let drawing, let centre): canvas.draw(drawing, at: centre.scaled(scale), scale: scale)
             case .text(let text, let start, let size, let weight, let colour):
                 do {
                     try font(weight).draw(
@@ -83,9 +84,20 @@ extension Canvas {
 
     fileprivate mutating func drawHexagon(centre: Point, radius: Double, scale: Double, paint: SeverityPaint) {
         let outer = Hexagon.ring(centre: centre, radius: radius)
-        guard let border = paint.border else { return fill([outer], with: paint.fill.colour) }
+        guard let border = paint.border else {
+            fill([outer], with: paint.fill.colour)
+            return ink(outer, paint.pattern, scale: scale)
+        }
         let inner = Hexagon.ring(centre: centre, radius: Hexagon.innerRadius(radius: radius / scale) * scale)
         fill(parts: [([inner], paint.fill.colour), ([outer, inner.reversed()], border.colour)])
+        ink(inner, paint.pattern, scale: scale)
+    }
+
+    private mutating func ink(_ ring: [Point], _ pattern: SeverityPattern?, scale: Double) {
+        guard let pattern else { return }
+        // The scale of a legend is 1, 2 or 3.
+        let placed = PlacedPattern(pattern.pattern(scale: Int(scale)), originX: 0, originY: 0)
+        fill([ring], with: pattern.paint.colour, pattern: placed)
     }
 }
 

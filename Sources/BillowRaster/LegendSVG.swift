@@ -26,9 +26,16 @@ enum LegendSVG {
                 + "stroke=\"\(box.outline.hexadecimal)\" stroke-width=\"\(number(hairline))\"/>"
         case .hexagon(let centre, let radius, let paint):
             let outer = Hexagon.ring(centre: centre, radius: radius)
-            guard let border = paint.border else { return path([outer], paint.fill) }
+            guard let border = paint.border else { return path([outer], paint.fill) + ink(outer, paint.pattern) }
             let inner = Hexagon.ring(centre: centre, radius: Hexagon.innerRadius(radius: radius))
-            return path([inner], paint.fill) + "\n" + path([outer, inner], border)
+            return path([inner], paint.fill) + "\n" + path([outer, inner], border) + ink(inner, paint.pattern)
+        case .drawing(let drawing, let centre):
+            let shapes = drawing.shapes.map { shape in
+                let opacity = number(Double(shape.colour.alpha) / 255)
+                return
+                    "<path d=\"\(data(shape.rings))\" fill=\"\(shape.colour.hexadecimal)\" fill-opacity=\"\(opacity)\"/>"
+            }
+            return "<g transform=\"translate(\(number(centre.x)) \(number(centre.y)))\">\(shapes.joined())</g>"
         case .text(let text, let start, let size, let weight, let colour):
             return "<text x=\"\(number(start.x))\" y=\"\(number(start.y))\" font-size=\"\(number(size))\""
                 + (weight == .bold ? " font-weight=\"bold\"" : "")
@@ -37,11 +44,42 @@ enum LegendSVG {
     }
 
     private static func path(_ rings: [[Point]], _ paint: Paint) -> String {
-        let data = rings.map { ring in
+        return
+            "<path d=\"\(data(rings))\" fill=\"\(paint.colour.hexadecimal)\" fill-opacity=\"\(number(paint.opacity))\" "
+            + "fill-rule=\"evenodd\"/>"
+    }
+
+    private static func data(_ rings: [[Point]]) -> String {
+        rings.map { ring in
             "M" + ring.map { "\(number($0.x)) \(number($0.y))" }.joined(separator: "L") + "Z"
         }.joined()
-        return "<path d=\"\(data)\" fill=\"\(paint.colour.hexadecimal)\" fill-opacity=\"\(number(paint.opacity))\" "
-            + "fill-rule=\"evenodd\"/>"
+    }
+
+    /// A severity's pattern over its hexagon, as an SVG pattern of its own.
+    private static func ink(_ ring: [Point], _ pattern: SeverityPattern?) -> String {
+        guard let pattern else { return "" }
+        let (id, side) = ("\(pattern.kind.rawValue)-\(pattern.spacing)-\(number(pattern.width))", pattern.spacing)
+        let half = number(Double(side) / 2)
+        let rising = "M0 \(half)L\(half) 0M\(half) \(side)L\(side) \(half)"
+        let falling = "M0 \(half)L\(half) \(side)M\(half) 0L\(side) \(half)"
+        let (colour, opacity) = (pattern.paint.colour.hexadecimal, number(pattern.paint.opacity))
+        func lines(_ data: String) -> String {
+            "<path d=\"\(data)\" fill=\"none\" stroke=\"\(colour)\" stroke-opacity=\"\(opacity)\" "
+                + "stroke-width=\"\(number(pattern.width))\" stroke-linecap=\"square\"/>"
+        }
+        let marks =
+            switch pattern.kind {
+            case .hatch: lines(rising)
+            case .backHatch: lines(falling)
+            case .crossHatch: lines(rising + falling)
+            case .horizontal: lines("M0 \(half)H\(side)")
+            case .vertical: lines("M\(half) 0V\(side)")
+            case .dots:
+                "<circle cx=\"\(half)\" cy=\"\(half)\" r=\"\(number(pattern.width / 2))\" fill=\"\(colour)\" "
+                    + "fill-opacity=\"\(opacity)\"/>"
+            }
+        return "<pattern id=\"\(id)\" width=\"\(side)\" height=\"\(side)\" patternUnits=\"userSpaceOnUse\">\(marks)"
+            + "</pattern><path d=\"\(data([ring]))\" fill=\"url(#\(id))\"/>"
     }
 
     /// At most three decimals, no trailing zeros, without a locale.

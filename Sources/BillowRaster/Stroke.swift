@@ -26,10 +26,20 @@ public struct Stroke: Sendable, Hashable {
     /// The rings of a line through `points`, of what lies within 0…width × 0…height.
     /// - Parameter isClosed: whether the last point joins the first.
     public func rings(_ points: [Point], isClosed: Bool = false, canvasWidth: Int, canvasHeight: Int) -> [[Point]] {
-        var rings: [[Point]] = []
         let reach = width / 2 + 1
-        let window = Window(
-            left: -reach, top: -reach, right: Double(canvasWidth) + reach, bottom: Double(canvasHeight) + reach)
+        return rings(
+            points, isClosed: isClosed,
+            in: Window(
+                left: -reach, top: -reach, right: Double(canvasWidth) + reach, bottom: Double(canvasHeight) + reach))
+    }
+
+    /// The rings of a whole line.
+    public func rings(_ points: [Point], isClosed: Bool = false) -> [[Point]] {
+        rings(points, isClosed: isClosed, in: .everywhere)
+    }
+
+    private func rings(_ points: [Point], isClosed: Bool, in window: Window) -> [[Point]] {
+        var rings: [[Point]] = []
         var travelled = 0.0
         for index in 0..<(isClosed ? points.count : points.count - 1) {
             let (a, b) = (points[index], points[(index + 1) % points.count])
@@ -76,6 +86,8 @@ public struct Stroke: Sendable, Hashable {
 
     private struct Window {
         var left, top, right, bottom: Double
+
+        static let everywhere = Window(left: -1e9, top: -1e9, right: 1e9, bottom: 1e9)
 
         func contains(_ point: Point) -> Bool {
             point.x >= left && point.x <= right && point.y >= top && point.y <= bottom

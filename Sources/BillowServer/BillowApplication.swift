@@ -56,11 +56,12 @@ public struct BillowApplication: Sendable {
     private let configuration: Configuration
     private let store: any Store
     private let gate: Gate
-    private let styles: StyleLibrary
+    public let styles: StyleShelf
     private let states: SourceStates
     private let loops: SourceLoops
     private let feed: EventFeed
     let tiles: TileService
+    private let pictures: PictureSource
     let hot = HotTiles()
     /// Pictures of regions, for animations too.
     public let maps: MapRenderer
@@ -76,7 +77,7 @@ public struct BillowApplication: Sendable {
         self.configuration = configuration
         self.store = store
         gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
-        self.styles = styles
+        self.styles = StyleShelf(styles)
         self.states = states
         self.loops = loops
         events = EventHub(logger: logger)
@@ -90,7 +91,7 @@ public struct BillowApplication: Sendable {
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds)
         features = FeatureSource(frames: frames, store: store)
-        let pictures = PictureSource(frames: frames, store: store)
+        pictures = PictureSource(frames: frames, store: store)
         tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)
         maps = try MapRenderer(pictures: pictures)
         animations = AnimationRenderer(maps: maps, frames: frames, ageRule: configuration.ageRule)
@@ -109,20 +110,22 @@ public struct BillowApplication: Sendable {
             ).withAdditionalMediaTypes(forFileExtensions: Self.mediaTypes))
         let reading = router.needing(.read, gate)
         TileRoutes(
-            frames: frames, tiles: tiles, styles: styles, ageRule: configuration.ageRule,
-            publicURL: configuration.publicURL, hot: hot
+            frames: frames, tiles: tiles, shelf: styles, ageRule: configuration.ageRule,
+            publicURL: configuration.publicURL, hot: hot,
+            vectors: VectorTileSource(frames: frames, pictures: pictures, store: store)
         ).add(to: reading)
-        MapRoutes(frames: frames, maps: maps, styles: styles, ageRule: configuration.ageRule).add(to: reading)
+        MapRoutes(frames: frames, maps: maps, shelf: styles, ageRule: configuration.ageRule).add(to: reading)
         let timelines = TimelineService(
             frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule)
-        TimelineRoutes(frames: frames, service: timelines, styles: styles, publicURL: configuration.publicURL)
+        TimelineRoutes(frames: frames, service: timelines, shelf: styles, publicURL: configuration.publicURL)
             .add(to: reading)
-        AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, styles: styles).add(to: reading)
+        AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, shelf: styles).add(to: reading)
         CollectionRoutes(
             frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL
         ).add(to: reading)
         ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: reading)
-        LegendRoutes(frames: frames, styles: styles, ageRule: configuration.ageRule).add(to: reading)
+        StyleRoutes(shelf: styles, publicURL: configuration.publicURL).add(to: reading)
+        LegendRoutes(frames: frames, shelf: styles, ageRule: configuration.ageRule).add(to: reading)
         IngestRoutes(
             store: store, simulated: configuration.isSimulated, fetched: configuration.ageRule.configured,
             retentionSeconds: configuration.retentionSeconds, now: now

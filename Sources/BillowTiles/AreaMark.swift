@@ -1,76 +1,19 @@
-public import BillowRaster
+import BillowRaster
 import Geometry
 import Turbulence
 
-/// How an issued area is drawn, by what it is: told apart by line and pattern, not by colour alone.
-///
-/// | | outline | pattern |
-/// | --- | --- | --- |
-/// | SIGMET | solid | rising lines |
-/// | G-AIRMET and other advisories | long dashes | falling lines |
-/// | forecast, nowcast | short dashes | upright lines |
-///
-/// Lines of a pattern stand twice as far apart where an area is a step ahead of its issue, or ends within half an hour.
-public struct AreaLook: Sendable, Hashable {
-    public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
-        case warning = 0
-        case advisory = 1
-        case forecast = 2
-    }
-
-    public enum Subject: UInt8, Sendable, Hashable, CaseIterable {
-        case turbulence = 0
-        case other = 1
-    }
-
-    public let kind: Kind
-    public let subject: Subject
-    public let isFaint: Bool
-
-    public init(kind: Kind, subject: Subject, isFaint: Bool) {
-        self.kind = kind
-        self.subject = subject
-        self.isFaint = isFaint
-    }
-
+extension AreaLook {
+    /// Areas that end within this time are faint.
     private static let endingSeconds = 1_800
 
     init(of area: IssuedArea, at instant: Instant) {
         let hazard = (area.hazard ?? "").uppercased()
-        subject =
-            hazard.isEmpty || ["TURB", "LLWS", "MTW", "WIND"].contains { hazard.contains($0) } ? .turbulence : .other
-        kind =
+        let isOfTurbulence = hazard.isEmpty || ["TURB", "LLWS", "MTW", "WIND"].contains { hazard.contains($0) }
+        let kind: Kind =
             area.collection == .forecast
             ? .forecast : area.kind.lowercased().contains("sigmet") ? .warning : .advisory
-        isFaint =
-            (area.forecastHour ?? 0) > 0 || area.validTo <= instant.advanced(by: AreaLook.endingSeconds)
-    }
-
-    public func colour(_ marks: MarkColours) -> StraightColour {
-        switch (kind, subject) {
-        case (.forecast, _): marks.forecast
-        case (_, .turbulence): marks.hazard
-        case (_, .other): marks.otherHazard
-        }
-    }
-
-    /// - Parameter scale: pixels a point.
-    public func stroke(scale: Double) -> Stroke {
-        switch kind {
-        case .warning: Stroke(width: 2.2 * scale)
-        case .advisory: Stroke(width: 1.8 * scale, dash: Stroke.Dash(on: 9 * scale, off: 5 * scale))
-        case .forecast: Stroke(width: 1.6 * scale, dash: Stroke.Dash(on: 4 * scale, off: 3.5 * scale))
-        }
-    }
-
-    public func pattern(scale: Int) -> Pattern {
-        let kind: Pattern.Kind =
-            switch self.kind {
-            case .warning: .hatch
-            case .advisory: .backHatch
-            case .forecast: .vertical
-            }
-        return Pattern(kind, period: (isFaint ? 32 : 16) * scale, width: 1.1 * Double(scale))
+        let isFaint = (area.forecastHour ?? 0) > 0 || area.validTo <= instant.advanced(by: AreaLook.endingSeconds)
+        self.init(kind: kind, subject: isOfTurbulence ? .turbulence : .other, isFaint: isFaint)
     }
 
     func mix(into fingerprint: inout Fingerprint) {
@@ -167,9 +110,7 @@ struct AreaMark: Sendable, Hashable {
         let shape = rings.map(\.places)
         let pattern = PlacedPattern(
             look.pattern(scale: region.scale), originX: region.originX, originY: region.originY)
-        var ground = colour
-        ground.alpha = UInt8(Int(colour.alpha) * 26 / 255)
-        canvas.fill(shape, with: ground)
+        canvas.fill(shape, with: look.ground(style.marks))
         canvas.fill(shape, with: colour, pattern: pattern)
         let stroke = look.stroke(scale: Double(region.scale))
         for ring in rings {

@@ -1,3 +1,4 @@
+public import BillowRaster
 public import Turbulence
 
 /// Something that can be drawn; its name is its id in addresses. The one place that lists them.
@@ -89,4 +90,36 @@ public struct LayerList: Sendable, Hashable, CustomStringConvertible {
     public var description: String { layers.map(\.rawValue).joined(separator: ",") }
 
     public var title: String { layers.map(\.title).joined(separator: ", ") }
+}
+
+extension Layer {
+    /// What its legend explains.
+    private var subject: Legend.Subject {
+        switch self {
+        case .turbulence, .hexagons, .polygons: .severities
+        case .pireps: .reports
+        case .hazards: .hazards
+        case .forecast: .forecast
+        case .traffic: .traffic
+        case .tracks: .tracks
+        }
+    }
+
+    fileprivate func add(to subjects: inout [Legend.Subject]) {
+        if !subjects.contains(subject) { subjects.append(subject) }
+    }
+}
+
+extension LayerList {
+    /// The legend of a picture of these layers.
+    public func legend(
+        style: Style, severities: SeveritySet = .all, simulated: Bool = false, notes: [String] = []
+    ) -> Legend {
+        var subjects: [Legend.Subject] = []
+        for layer in layers { layer.add(to: &subjects) }
+        let title = subjects.contains(.severities) ? Layer.turbulence.title : title
+        return Legend(
+            style: style, layer: description, subjects: subjects, severities: severities, title: title,
+            simulated: simulated, notes: notes)
+    }
 }

@@ -53,6 +53,21 @@ public struct MapRegion: Sendable, Hashable {
         self.init(width: width, height: height, scale: scale, worldPixels: world, originX: Int(x), originY: Int(y))
     }
 
+    /// The window of a zoom with a place in its middle; nil for a side outside `sides`, a scale outside 1…3 or a zoom
+    /// outside 0…22.
+    public init?(center: LonLat, zoom: Int, width: Int, height: Int, scale: Int = 1) {
+        guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale),
+            (0...TileCoord.maximumZoom).contains(zoom)
+        else { return nil }
+        let world = Double(256 * scale << zoom)
+        let latitude = min(max(center.latitude, -UnitMercator.maximumLatitude), UnitMercator.maximumLatitude)
+        let (x, y) = (UnitMercator.x(longitude: center.longitude), UnitMercator.y(latitude: latitude))
+        self.init(
+            width: width, height: height, scale: scale, worldPixels: world,
+            originX: Int((x * world - Double(width) / 2).rounded()),
+            originY: Int((y * world - Double(height) / 2).rounded()))
+    }
+
     /// The height that goes with a width, so that a box fills the window.
     public static func height(of box: BoundingBox, width: Int) -> Int {
         let unit = unitBox(box)

@@ -1,5 +1,4 @@
-public import BillowRaster
-import Foundation
+import BillowRaster
 import Geometry
 import Turbulence
 
@@ -35,12 +34,17 @@ struct TrafficMark: Sendable, Hashable {
     /// The marks of a window, those in the air on top.
     static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion) -> [TrafficMark] {
         let zoom = region.zoom
-        let grid = SymbolGrid(region, points: spacing, reach: reach)
-        let found = grid.found(
-            positions, labels: zoom >= firstLabelZoom ? labels : 0, place: \.place, isBetter: isBetter)
+        let found = found(positions, in: region, labels: zoom >= firstLabelZoom ? labels : 0)
         return found.sorted { $0.item.isOnGround && !$1.item.isOnGround }.map {
             TrafficMark($0.item, at: PicturePlace($0.at), zoom: zoom, hasLabel: $0.hasLabel && !$0.item.isOnGround)
         }
+    }
+
+    static func found(_ positions: [AircraftPosition], in region: MapRegion, labels: Int)
+        -> [SymbolGrid.Found<AircraftPosition>]
+    {
+        SymbolGrid(region, points: spacing, reach: reach).found(
+            positions, labels: labels, place: \.place, isBetter: isBetter)
     }
 
     /// In the air before on the ground, then by address.
@@ -56,41 +60,11 @@ struct TrafficMark: Sendable, Hashable {
 
     func paint(_ style: Style, scale: Double, onto canvas: inout Canvas, text: LabelPainter) throws(TextError) {
         let size = scale * (isSmall ? 0.55 : isOnGround ? 0.7 : 1)
-        AircraftSymbol.paint(
-            at: place.point, headingDegrees: heading.map(Double.init), style.marks, size: size, scale: scale,
-            onto: &canvas)
+        let symbol = AircraftSymbol(headingDegrees: heading, size: size / scale)
+        canvas.draw(symbol.drawing(style.marks), at: place.point, scale: scale)
         guard let label else { return }
         let start = Point(x: place.point.x + 11 * scale, y: place.point.y + 4 * scale)
         try text.draw(label, at: start, size: 10 * scale, style.marks, on: &canvas)
-    }
-}
-
-/// An aircraft from above, also for legends.
-public enum AircraftSymbol {
-    /// The right half, nose to tail, in points from the middle; north is up.
-    private static let half: [(Double, Double)] = [
-        (0, -8), (1, -6.6), (1.2, -2.4), (8, 2.2), (8, 3.8), (1.2, 1.6), (0.9, 5.2), (3.2, 7), (3.2, 8.2), (0, 7.2),
-    ]
-
-    /// - Parameters:
-    ///   - size: pixels a point of its shape; about 16 points wide.
-    ///   - scale: pixels a point of its halo.
-    public static func paint(
-        at centre: Point, headingDegrees: Double?, _ marks: MarkColours, size: Double, scale: Double,
-        onto canvas: inout Canvas
-    ) {
-        let outline: [Point]
-        if let headingDegrees {
-            let (sine, cosine) = (sin(headingDegrees * .pi / 180), cos(headingDegrees * .pi / 180))
-            let whole = half + half.dropFirst().dropLast().reversed().map { (-$0.0, $0.1) }
-            outline = whole.map { x, y in
-                Point(x: centre.x + (x * cosine - y * sine) * size, y: centre.y + (x * sine + y * cosine) * size)
-            }
-        } else {
-            outline = Point.circle(centre: centre, radius: 3.5 * size)
-        }
-        canvas.stroke(outline, isClosed: true, with: Stroke(width: 2.4 * scale), colour: marks.halo)
-        canvas.fill([outline], with: marks.aircraft)
     }
 }
 

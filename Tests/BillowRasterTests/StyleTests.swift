@@ -39,9 +39,32 @@ struct StyleTests {
     @Test("The library holds the styles of the interface, the default first, and no other id")
     func library() throws {
         let library = try StyleLibrary(folder: stylesFolder)
-        #expect(library.styles.map(\.id) == ["skypath", "colour-blind", "high-contrast", "night", "skypath-web"])
+        #expect(
+            library.styles.map(\.id) == ["skypath", "colour-blind", "high-contrast", "night", "print", "skypath-web"])
         #expect(library["night"]?.theme == .dark)
         #expect(library["nosuch"] == nil)
+    }
+
+    @Test("In print every severity has a sign of its own without colour, and worse is darker")
+    func printed() throws {
+        let style = try #require(try StyleLibrary(folder: stylesFolder)["print"])
+        #expect(Set(Severity.allCases.map { style[$0].pattern?.kind }).count == Severity.allCases.count)
+        for severity in Severity.allCases {
+            let fill = style[severity].fill.colour
+            #expect(fill.red == fill.green && fill.green == fill.blue)
+        }
+        let greys = Severity.allCases.map { style[$0].fill.colour.red }
+        #expect(greys == greys.sorted(by: >))
+    }
+
+    @Test("Marks that a style doesn't name come from its theme")
+    func marks() throws {
+        let library = try StyleLibrary(folder: stylesFolder)
+        #expect(library.default.marks == .standard(.light))
+        #expect(library["night"]?.marks == .standard(.dark))
+        #expect(library["print"]?.marks.hazard == StraightColour("#000000"))
+        let half = library.default.faded(by: 0.5)
+        #expect(half.marks.all.allSatisfy { $0.alpha == 128 })
     }
 
     @Test(
@@ -88,7 +111,7 @@ struct StyleTests {
         "Each mistake is named by key and value",
         arguments: [
             ("\"id\": \"x\"", "\"id\": \"y\"", "id", "\"y\""),
-            ("\"id\": \"x\"", "\"id\": 3", "id", "3.0"),
+            ("\"id\": \"x\"", "\"id\": 3", "id", "3"),
             ("\"title\": \"X\"", "\"title\": \"\"", "title", "\"\""),
             ("\"title\": \"X\"", "\"titel\": \"X\"", "titel", "not a known key"),
             ("\"title\": \"X\", ", "", "title", "missing"),
@@ -99,14 +122,14 @@ struct StyleTests {
             ("#fff04c", "yellow", "severities.light.fill", "\"yellow\""),
             ("\"#fff04c\"", "[1, 2]", "severities.light.fill", "[…]"),
             ("\"opacity\": 1}", "\"opacity\": 1.5}", "severities.light.opacity", "1.5"),
-            ("\"opacity\": 1}", "\"opacity\": -1}", "severities.light.opacity", "-1.0"),
-            ("\"opacity\": 1}", "\"opacity\": 0}", "severities.light.opacity", "0.0"),
+            ("\"opacity\": 1}", "\"opacity\": -1}", "severities.light.opacity", "-1"),
+            ("\"opacity\": 1}", "\"opacity\": 0}", "severities.light.opacity", "0"),
             ("\"opacity\": 1}", "\"opacity\": 0.001}", "severities.light.opacity", "0.001"),
             ("\"opacity\": 1}", "\"opacity\": \"1\"}", "severities.light.opacity", "\"1\""),
             ("\"opacity\": 1}", "\"opacity\": true}", "severities.light.opacity", "true"),
             ("\"opacity\": 1}", "\"alpha\": 1}", "severities.light.alpha", "not a known key"),
             (", \"opacity\": 1}", "}", "severities.light.opacity", "missing"),
-            ("{\"fill\": \"#FFBC09\", \"opacity\": 0.8}", "7", "severities.light-moderate", "7.0"),
+            ("{\"fill\": \"#FFBC09\", \"opacity\": 0.8}", "7", "severities.light-moderate", "7"),
             ("\"light-moderate\"", "\"lightModerate\"", "severities.lightModerate", "not a known key"),
             ("\"colour\"", "\"color\"", "severities.smooth.border.color", "not a known key"),
             ("\"#898989\"", "\"#89898G\"", "severities.smooth.border.colour", "\"#89898G\""),

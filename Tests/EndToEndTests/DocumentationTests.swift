@@ -131,7 +131,7 @@ import Turbulence
 
     @Test(
         "Every command and flag is there",
-        arguments: ["serve", "sync", "import", "export", "simulate", "prune", "backup", "check"])
+        arguments: ["serve", "sync", "import", "export", "render", "simulate", "prune", "backup", "check"])
     func commands(_ name: String) throws {
         let row = try #require(
             try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow \(name)") },
@@ -159,7 +159,8 @@ import Turbulence
         let list = try #require(source.firstMatch(of: /subcommands: \[([^\]]*)\]/)).1
         let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
         let documented = [
-            "serve", "sync", "import", "export", "simulate", "keys", "openskycommand", "prune", "backup", "check",
+            "serve", "sync", "import", "export", "render", "simulate", "keys", "openskycommand", "prune", "backup",
+            "check",
         ]
         #expect(Set(names.filter { !$0.isEmpty }) == Set(documented.map { "\($0).self" }))
     }

@@ -11,9 +11,11 @@ struct AnimationRoutes: Sendable {
     let frames: FrameSource
     let timelines: TimelineService
     let renderer: AnimationRenderer
-    let styles: StyleLibrary
+    let shelf: StyleShelf
 
     private static let defaultWidth = 640
+
+    private var styles: StyleLibrary { shelf.current }
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/animations/:layers") { request, context in try await animation(request, context.parameters) }

@@ -5,12 +5,14 @@ import HTTPTypes
 import Hummingbird
 import Turbulence
 
-/// `/legend.json`, `/legend.png`, `/legend.svg` and `/styles`.
+/// `/legend.json`, `/legend.png` and `/legend.svg`.
 struct LegendRoutes: Sendable {
     let frames: FrameSource
-    let styles: StyleLibrary
+    let shelf: StyleShelf
     let ageRule: AgeRule
     let painter = LegendPainter()
+
+    private var styles: StyleLibrary { shelf.current }
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/legend.json") { request, _ in
@@ -27,25 +29,6 @@ struct LegendRoutes: Sendable {
             let svg = try await painter.svg(legend, options: try Self.options(request))
             return Self.answer(Array(svg.utf8), type: "image/svg+xml", headers, request)
         }
-        router.get("/styles") { request, _ in
-            try JSONAnswer.make(
-                ["styles": styles.styles.map { StyleEntry($0) }], headers: [.cacheControl: "no-cache"], request: request
-            )
-        }
-    }
-
-    private struct StyleEntry: Encodable {
-        var id: String
-        var title: String
-        var description: String
-        var theme: Theme
-
-        init(_ style: Style) {
-            id = style.id
-            title = style.title
-            description = style.description
-            theme = style.theme
-        }
     }
 
     private func legend(_ request: Request) throws -> (Legend, HTTPFields) {
@@ -55,10 +38,8 @@ struct LegendRoutes: Sendable {
         let filter = try reader.filter()
         let age = ageRule.age(of: snapshot, filter: filter)
         let notes = age.isStale ? ["Stale: last data \(age.dataTime?.description ?? "never")"] : []
-        let legend = Legend(
-            style: try styles.style(reader), layer: layers.description, severities: filter.severities,
-            simulated: age.isSimulated,
-            notes: notes)
+        let legend = layers.legend(
+            style: try styles.style(reader), severities: filter.severities, simulated: age.isSimulated, notes: notes)
         var headers = AnswerHeaders.make(
             age: age, instant: snapshot.publication.asOf, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.cacheControl] = "no-cache"

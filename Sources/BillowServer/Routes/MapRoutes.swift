@@ -1,5 +1,5 @@
-import BillowRaster
-import BillowSnapshot
+public import BillowRaster
+public import BillowSnapshot
 import BillowTiles
 import Geometry
 import HTTPTypes
@@ -10,10 +10,10 @@ import Turbulence
 struct MapRoutes: Sendable {
     let frames: FrameSource
     let maps: MapRenderer
-    let styles: StyleLibrary
+    let shelf: StyleShelf
     let ageRule: AgeRule
 
-    private static let defaultWidth = 1_024
+    private var styles: StyleLibrary { shelf.current }
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/maps/:layers") { request, context in try await map(request, context.parameters) }
@@ -28,36 +28,54 @@ struct MapRoutes: Sendable {
                 .notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).",
                 allowed: "/maps/{layers}.png")
         }
-        let layers = try LayerList(parameter: document.dropLast(4))
         let query = try QueryReader(request)
         let snapshot = try frames.snapshot()
-        let instant = try frames.instant(
-            try query.time(), in: snapshot, ahead: LayerTime.list(of: layers).contains(where: \.reachesAhead))
-        let filter = try query.filter()
-        let age = ageRule.age(of: snapshot, filter: filter)
-        let order = MapRenderer.Request(
-            layers: layers, region: try query.region(defaultWidth: Self.defaultWidth), instant: instant, filter: filter,
-            style: try styles.style(query), labels: try query.labels(),
-            furniture: try Self.furniture(query, layers, instant, age, try styles.style(query), filter))
+        let age = ageRule.age(of: snapshot, filter: try query.filter())
+        let order = try MapRenderer.Request(
+            layers: document.dropLast(4), query, frames: frames, snapshot: snapshot, styles: styles, age: age)
         let png = try await maps.png(order, in: snapshot)
-        var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = AnswerHeaders.make(
+            age: age, instant: order.instant, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "image/png"
         return BytesAnswer.make(png, headers: headers, request: request)
     }
+}
 
-    private static func furniture(
-        _ query: QueryReader, _ layers: LayerList, _ instant: Instant, _ age: Age, _ style: Style, _ filter: Filter
-    ) throws -> MapFurniture {
-        let hasTime = try query.boolean("timestamp") ?? false
-        let hasLegend = try query.boolean("legend") ?? false
+extension MapRenderer.Request {
+    private static let defaultWidth = 1_024
+
+    /// What `/maps` would draw for the same parameters.
+    /// - Throws: `Problem` for what can't be read.
+    public init(
+        layers: String, parameters: [String: String], frames: FrameSource, snapshot: Snapshot, styles: StyleLibrary,
+        ageRule: AgeRule
+    ) throws {
+        let query = QueryReader(parameters)
+        try self.init(
+            layers: layers, query, frames: frames, snapshot: snapshot, styles: styles,
+            age: ageRule.age(of: snapshot, filter: try query.filter()))
+    }
+
+    init(
+        layers: some StringProtocol, _ query: QueryReader, frames: FrameSource, snapshot: Snapshot,
+        styles: StyleLibrary,
+        age: Age
+    ) throws {
+        let layers = try LayerList(parameter: layers)
+        let instant = try frames.instant(try query.time(), in: snapshot)
+        let filter = try query.filter()
+        let style = try styles.style(query)
         let words = [instant.forPeople, age.isSimulated ? "SIMULATED" : nil, age.isStale ? "STALE" : nil]
-        return MapFurniture(
-            legend: hasLegend
-                ? Legend(
-                    style: style, layer: layers.description, severities: filter.severities, simulated: age.isSimulated)
-                : nil,
-            timeStamp: hasTime ? words.compactMap { $0 }.joined(separator: " · ") : nil,
-            showsScaleBar: try query.boolean("scalebar") ?? false)
+        let hasLegend = try query.boolean("legend") ?? false
+        let hasTime = try query.boolean("timestamp") ?? false
+        self.init(
+            layers: layers, region: try query.region(defaultWidth: Self.defaultWidth), instant: instant, filter: filter,
+            style: style, labels: try query.labels(),
+            furniture: MapFurniture(
+                legend: hasLegend
+                    ? layers.legend(style: style, severities: filter.severities, simulated: age.isSimulated) : nil,
+                timeStamp: hasTime ? words.compactMap { $0 }.joined(separator: " · ") : nil,
+                showsScaleBar: try query.boolean("scalebar") ?? false))
     }
 }
 

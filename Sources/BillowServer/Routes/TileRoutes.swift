@@ -11,13 +11,16 @@ import Turbulence
 struct TileRoutes: Sendable {
     let frames: FrameSource
     let tiles: TileService
-    let styles: StyleLibrary
+    let shelf: StyleShelf
     let ageRule: AgeRule
     let publicURL: String?
     let hot: HotTiles
+    let vectors: VectorTileSource
 
     /// The parameters of a tile; others are ignored, and passed on to no address.
     private static let passedOn = QueryReader.filterNames.union(["style", "opacity", "labels"])
+
+    private var styles: StyleLibrary { shelf.current }
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/tiles/:layers/:time/:z/:x/:y") { request, context in
@@ -31,7 +34,7 @@ struct TileRoutes: Sendable {
 
     // MARK: - Tiles
 
-    /// 200 image/png, 304, 307 to the frame's own version, 400 for what can't be read, 404 outside the grid or retention,
+    /// 200 with the picture or the vector tile, 204 for an empty vector tile, 304, 307 to the frame's own version, 400 for what can't be read, 404 outside the grid or retention,
     /// 503 when overloaded.
     private func tile(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let query = try QueryReader(request)
@@ -69,6 +72,13 @@ struct TileRoutes: Sendable {
             case .current: break
             }
             headers[.cacheControl] = "public, max-age=31536000, immutable"
+        }
+        if place.format == .vector {
+            let order = VectorTileSource.Request(layers: layers, coord: place.coord, instant: instant, filter: filter)
+            let bytes = try await vectors.tile(order, in: drawn)
+            guard !bytes.isEmpty else { return Response(status: .noContent, headers: headers) }
+            headers[.contentType] = "application/vnd.mapbox-vector-tile"
+            return BytesAnswer.make(bytes, headers: headers, request: request)
         }
         let known = EntityTags(request.headers[.ifNoneMatch])
         let wanted = TileService.Request(
@@ -119,6 +129,20 @@ struct TileRoutes: Sendable {
             var template: String
         }
 
+        struct VectorLayer: Encodable {
+            var id: String
+            var description: String
+            var minzoom = 0
+            var maxzoom = 14
+            var fields: [String: String]
+
+            init(_ layer: Layer) {
+                id = layer.rawValue
+                description = layer.summary
+                fields = layer.vectorFields
+            }
+        }
+
         struct State: Encodable {
             var version: Int64
             var asOf: String
@@ -141,8 +165,15 @@ struct TileRoutes: Sendable {
         var center = [0.0, 30, 2]
         var scheme = "xyz"
         var legend: String
+        var vectorLayers: [VectorLayer]
         var time: Time
         var billow: State
+
+        private enum CodingKeys: String, CodingKey {
+            case tilejson, name, description, attribution, tiles, tileSize, minzoom, maxzoom, bounds, center, scheme
+            case legend, time, billow
+            case vectorLayers = "vector_layers"
+        }
     }
 
     /// 200, 304, 400 for what can't be read, 404 for a layer that isn't there and a time outside retention.
@@ -169,15 +200,17 @@ struct TileRoutes: Sendable {
         // The filters and the time asked for here are those of the tiles that it names.
         let passed = query.passedOn(Self.passedOn)
         let shown = if case .instant = time { instant.compact } else { "latest" }
+        let suffix = try query.choice("f", [("png", "png"), ("mvt", "mvt"), ("json", "png")]) ?? "png"
         let answer = TileJSON(
             name: "Billow: \(layers.title)", description: layers.layers.map(\.summary).joined(separator: " "),
             attribution: age.isSimulated ? "SIMULATED turbulence, not for operational use" : "Turbulence: Billow",
-            tiles: ["\(base)/tiles/\(layers)/\(shown)/{z}/{x}/{y}.png\(passed)"],
+            tiles: ["\(base)/tiles/\(layers)/\(shown)/{z}/{x}/{y}.\(suffix)\(passed)"],
             legend: "\(base)/legend.png?layer=\(layers)&style=\(style.id)",
+            vectorLayers: layers.layers.map(TileJSON.VectorLayer.init),
             time: TileJSON.Time(
                 latest: snapshot.publication.asOf.description,
                 extent: [extent.lowerBound.description, extent.upperBound.description],
-                template: "\(base)/tiles/\(layers)/{time}/{z}/{x}/{y}.png\(passed)"),
+                template: "\(base)/tiles/\(layers)/{time}/{z}/{x}/{y}.\(suffix)\(passed)"),
             billow: TileJSON.State(
                 version: snapshot.publication.version.rawValue, asOf: snapshot.publication.asOf.description,
                 dataTime: age.dataTime?.description, stale: age.isStale, simulated: age.isSimulated,
@@ -188,20 +221,26 @@ struct TileRoutes: Sendable {
     }
 }
 
-/// The z/x/y part of a tile's path: plain decimal digits, and the suffix `.png`, `@2x.png` or `@3x.png`.
+/// The z/x/y part of a tile's path: plain decimal digits, and the suffix `.png`, `@2x.png`, `@3x.png` or `.mvt`.
 struct TilePath {
+    enum Format: Sendable, Hashable {
+        case picture, vector
+    }
+
+    let format: Format
     let coord: TileCoord
     let scale: TileScale
 
     init(z: String, x: String, y: String) throws(Problem) {
         var row = y[...]
-        guard row.hasSuffix(".png") else {
-            throw Self.unreadable("y", y, "a number followed by .png, @2x.png or @3x.png")
+        guard row.hasSuffix(".png") || row.hasSuffix(".mvt") else {
+            throw Self.unreadable("y", y, "a number followed by .png, @2x.png, @3x.png or .mvt")
         }
+        format = row.hasSuffix(".mvt") ? .vector : .picture
         row = row.dropLast(4)
-        if let at = row.firstIndex(of: "@") {
+        if format == .picture, let at = row.firstIndex(of: "@") {
             guard let scale = TileScale.allCases.first(where: { $0 != .one && row[at...] == "@\($0.rawValue)x" }) else {
-                throw Self.unreadable("y", y, "a number followed by .png, @2x.png or @3x.png")
+                throw Self.unreadable("y", y, "a number followed by .png, @2x.png, @3x.png or .mvt")
             }
             self.scale = scale
             row = row[..<at]

@@ -9,12 +9,14 @@ import Turbulence
 struct TimelineRoutes: Sendable {
     let frames: FrameSource
     let service: TimelineService
-    let styles: StyleLibrary
+    let shelf: StyleShelf
     let publicURL: String?
 
     private static let passedOn = QueryReader.filterNames.union(["style", "opacity"])
     /// A manifest may be kept this long: what it names can be had for a day.
     private static let freshSeconds = 10
+
+    private var styles: StyleLibrary { shelf.current }
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/timeline.json") { request, _ in try await timeline(request) }

@@ -164,9 +164,8 @@ public final class AnimationRenderer: Sendable {
         ]
         let legend =
             request.hasLegend
-            ? Legend(
-                style: request.style, layer: request.layers.description, severities: request.filter.severities,
-                simulated: age.isSimulated) : nil
+            ? request.layers.legend(
+                style: request.style, severities: request.filter.severities, simulated: age.isSimulated) : nil
         return MapRenderer.Request(
             layers: request.layers, region: request.region, instant: time, filter: request.filter,
             style: request.style, labels: request.labels,

@@ -1,5 +1,5 @@
 public import BillowRaster
-import BillowSnapshot
+public import BillowSnapshot
 import BillowTiles
 import HTTPTypes
 import Synchronization
@@ -60,6 +60,25 @@ public final class TileService: Sendable {
             }
         }
         return Tile(png: png, entityTag: entityTag)
+    }
+
+    /// The picture of a tile, `z/x/y` with or without `@2x`, as `/tiles` would draw it for the same parameters.
+    /// - Throws: `Problem` for what can't be read.
+    public func png(
+        layers: String, place: String, parameters: [String: String], frames: FrameSource, snapshot: Snapshot,
+        styles: StyleLibrary
+    ) async throws -> [UInt8] {
+        let parts = place.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3 else {
+            throw Problem(ParameterError(parameter: "tile", value: place, expected: "z/x/y or z/x/y@2x"))
+        }
+        let path = try TilePath(z: parts[0], x: parts[1], y: parts[2] + ".png")
+        let query = QueryReader(parameters)
+        let request = Request(
+            layers: try LayerList(parameter: layers), coord: path.coord, scale: path.scale,
+            instant: try frames.instant(try query.time(), in: snapshot), filter: try query.filter(),
+            style: try styles.style(query), labels: try query.labels())
+        return try await tile(request, in: snapshot) { _ in false }.png
     }
 
     var statistics: SharedCache<Fingerprint, [UInt8]>.Statistics { tiles.statistics }

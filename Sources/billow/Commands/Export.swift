@@ -136,7 +136,7 @@ struct Export: AsyncParsableCommand {
 }
 
 /// Standard output, or a file that appears under its name only when it is whole.
-private final class OutputFile {
+final class OutputFile {
     private let handle: FileHandle
     private let path: String?
     private let part: String?

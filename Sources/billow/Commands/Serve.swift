@@ -64,7 +64,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private static func styles(_ folder: String) throws -> StyleLibrary {
+    static func styles(_ folder: String) throws -> StyleLibrary {
         do { return try StyleLibrary(folder: folder) } catch { throw Failure(.inputOutput, error.description) }
     }
 }
@@ -127,6 +127,7 @@ private struct Server {
         }
         for source in settings.sources { services.append(try loop(for: source, httpClient, states, loops)) }
         let address = settings.server.host
+        services.append(StyleReload(shelf: application.styles, folder: settings.server.stylesFolder, logger: logger))
         services += application.services { port in
             logger.notice("Billow is at http://\(address.contains(":") ? "[\(address)]" : address):\(port)/")
         }
@@ -157,6 +158,24 @@ private struct Server {
         case EACCES: return Failure(.unavailable, "\(address) may not be listened on: permission denied")
         case EADDRNOTAVAIL: return Failure(.unavailable, "\(settings.server.host) is no address of this machine")
         default: return Failure(.unavailable, "\(address) can't be listened on: \(error)")
+        }
+    }
+}
+
+/// Reads the styles again at each SIGHUP. What can't be used is said, and what was read before stays.
+private struct StyleReload: Service {
+    let shelf: StyleShelf
+    let folder: String
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await _ in await UnixSignalsSequence(trapping: .sighup) {
+                do {
+                    shelf.replace(by: try StyleLibrary(folder: folder))
+                    logger.notice("styles read again", metadata: ["styles": "\(shelf.current.styles.map(\.id))"])
+                } catch { logger.error("the styles stay as they were: \(error)") }
+            }
         }
     }
 }

@@ -1,0 +1,105 @@
+/// How an issued area is drawn, by what it is: told apart by line and pattern, not by colour alone.
+///
+/// | | outline | pattern |
+/// | --- | --- | --- |
+/// | SIGMET | solid | rising lines |
+/// | G-AIRMET and other advisories | long dashes | falling lines |
+/// | forecast, nowcast | short dashes | upright lines |
+///
+/// Lines of a pattern stand twice as far apart where an area is a step ahead of its issue, or ends within half an hour.
+public struct AreaLook: Sendable, Hashable {
+    public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        case warning = 0
+        case advisory = 1
+        case forecast = 2
+
+        var name: String {
+            switch self {
+            case .warning: "warning"
+            case .advisory: "advisory"
+            case .forecast: "forecast"
+            }
+        }
+    }
+
+    public enum Subject: UInt8, Sendable, Hashable, CaseIterable {
+        case turbulence = 0
+        case other = 1
+    }
+
+    public let kind: Kind
+    public let subject: Subject
+    public let isFaint: Bool
+
+    public init(kind: Kind, subject: Subject, isFaint: Bool) {
+        self.kind = kind
+        self.subject = subject
+        self.isFaint = isFaint
+    }
+
+    public func colour(_ marks: MarkColours) -> StraightColour {
+        switch (kind, subject) {
+        case (.forecast, _): marks.forecast
+        case (_, .turbulence): marks.hazard
+        case (_, .other): marks.otherHazard
+        }
+    }
+
+    /// The tint of the whole area.
+    public func ground(_ marks: MarkColours) -> StraightColour {
+        var ground = colour(marks)
+        ground.alpha = UInt8(Int(ground.alpha) * 20 / 255)
+        return ground
+    }
+
+    /// - Parameter scale: pixels a point.
+    public func stroke(scale: Double) -> Stroke {
+        switch kind {
+        case .warning: Stroke(width: 2.2 * scale)
+        case .advisory: Stroke(width: 1.8 * scale, dash: Stroke.Dash(on: 9 * scale, off: 5 * scale))
+        case .forecast: Stroke(width: 1.6 * scale, dash: Stroke.Dash(on: 4 * scale, off: 3.5 * scale))
+        }
+    }
+
+    public func pattern(scale: Int) -> Pattern {
+        let kind: Pattern.Kind =
+            switch self.kind {
+            case .warning: .hatch
+            case .advisory: .backHatch
+            case .forecast: .vertical
+            }
+        return Pattern(kind, period: (isFaint ? 32 : 16) * scale, width: 1.1 * Double(scale))
+    }
+
+    /// A piece of such an area, 22 × 15 points, for legends.
+    func swatch(_ style: Style) -> Drawing {
+        let (right, bottom) = (11.0, 7.5)
+        let corners = [(-right, -bottom), (right, -bottom), (right, bottom), (-right, bottom)].map {
+            Point(x: $0.0, y: $0.1)
+        }
+        var drawing = Drawing()
+        let colour = colour(style.marks)
+        drawing.fill([corners], with: ground(style.marks))
+        for way in stride(from: -24.0, through: 24, by: isFaint ? 10 : 5) {
+            let line: [(Double, Double)]
+            switch kind {
+            // From the bottom to the top, cut to the sides.
+            case .warning:
+                line = [
+                    (max(-right, way - bottom), min(bottom, way + right)),
+                    (min(right, way + bottom), max(-bottom, way - right)),
+                ]
+            case .advisory:
+                line = [
+                    (max(-right, way - bottom), max(-bottom, -right - way)),
+                    (min(right, way + bottom), min(bottom, right - way)),
+                ]
+            case .forecast: line = [(way, -bottom), (way, bottom)]
+            }
+            guard line[0].0 < line[1].0 || kind == .forecast && abs(way) < right else { continue }
+            drawing.stroke(line.map { Point(x: $0.0, y: $0.1) }, with: Stroke(width: 1.1), colour: colour)
+        }
+        drawing.stroke(corners, isClosed: true, with: stroke(scale: 1), colour: colour)
+        return drawing
+    }
+}

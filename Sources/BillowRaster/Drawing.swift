@@ -1,0 +1,36 @@
+/// A small drawing of filled shapes, in points around its middle: laid onto pictures, and written into SVG legends.
+public struct Drawing: Sendable, Hashable {
+    /// Rings that are filled as one; where two overlap, wound the same way, the place is simply covered.
+    public struct Shape: Sendable, Hashable {
+        public var rings: [[Point]]
+        public var colour: StraightColour
+    }
+
+    /// The lowest first.
+    public private(set) var shapes: [Shape] = []
+
+    public init() {}
+
+    public mutating func fill(_ rings: [[Point]], with colour: StraightColour) {
+        shapes.append(Shape(rings: rings, colour: colour))
+    }
+
+    public mutating func stroke(
+        _ points: [Point], isClosed: Bool = false, with stroke: Stroke, colour: StraightColour
+    ) {
+        fill(stroke.rings(points, isClosed: isClosed), with: colour)
+    }
+}
+
+extension Canvas {
+    /// Lays a drawing over the picture.
+    /// - Parameter scale: pixels a point.
+    public mutating func draw(_ drawing: Drawing, at centre: Point, scale: Double) {
+        for shape in drawing.shapes {
+            let rings = shape.rings.map { ring in
+                ring.map { Point(x: centre.x + $0.x * scale, y: centre.y + $0.y * scale) }
+            }
+            fill(rings, with: shape.colour)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+public import BillowRaster
+public import BillowSnapshot
+public import BillowTiles
+public import Geometry
+public import Turbulence
+
+/// One place in many ways: a row for each style and list of layers, a column for each zoom.
+public struct ContactSheet: Sendable {
+    public var layers: [LayerList]
+    public var styles: [Style]
+    public var zooms: [Int]
+    public var center: LonLat
+    public var filter: Filter
+
+    public init(layers: [LayerList], styles: [Style], zooms: [Int], center: LonLat, filter: Filter) {
+        self.layers = layers
+        self.styles = styles
+        self.zooms = zooms
+        self.center = center
+        self.filter = filter
+    }
+
+    /// Pixels.
+    private static let cellWidth = 240
+    private static let cellHeight = 150
+    private static let gap = 6
+    private static let captionHeight = 20
+    private static let paper = StraightColour(red: 0xFF, green: 0xFF, blue: 0xFF)
+    private static let ink = StraightColour(red: 0x14, green: 0x18, blue: 0x1D)
+    private static let lightMap = StraightColour(red: 0xDD, green: 0xE3, blue: 0xE8)
+    private static let darkMap = StraightColour(red: 0x1B, green: 0x20, blue: 0x26)
+
+    /// - Throws: `Problem` where it would be larger than a picture may be.
+    public func png(_ maps: MapRenderer, at instant: Instant, in snapshot: Snapshot) async throws -> [UInt8] {
+        let rows = layers.count * styles.count
+        let row = Self.cellHeight + Self.captionHeight + Self.gap
+        var sheet: Canvas
+        do {
+            sheet = try Canvas(
+                width: zooms.count * (Self.cellWidth + Self.gap) + Self.gap, height: rows * row + Self.gap)
+        } catch {
+            throw Problem(
+                ParameterError(
+                    parameter: "sheet", value: "\(rows) rows of \(zooms.count)",
+                    expected: "fewer layers, styles or zooms"))
+        }
+        sheet.fill([Self.box(0, 0, sheet.width, sheet.height)], with: Self.paper)
+        let font = try TextRenderer()
+        var top = Self.gap
+        for list in layers {
+            for style in styles {
+                try font.draw(
+                    "\(list) · \(style.id) · zoom \(zooms.map(String.init).joined(separator: ", "))",
+                    at: Point(x: Double(Self.gap), y: Double(top + 14)), size: 12, colour: Self.ink, on: &sheet)
+                for (column, zoom) in zooms.enumerated() {
+                    guard
+                        let region = MapRegion(
+                            center: center, zoom: zoom, width: Self.cellWidth, height: Self.cellHeight)
+                    else { throw Problem(ParameterError(parameter: "zooms", value: "\(zoom)", expected: "0 to 22")) }
+                    let picture = try await maps.canvas(
+                        MapRenderer.Request(
+                            layers: list, region: region, instant: instant, filter: filter, style: style), in: snapshot)
+                    let (x, y) = (Self.gap + column * (Self.cellWidth + Self.gap), top + Self.captionHeight)
+                    sheet.fill(
+                        [Self.box(x, y, Self.cellWidth, Self.cellHeight)],
+                        with: style.theme == .dark ? Self.darkMap : Self.lightMap)
+                    sheet.lay(picture, x: x, y: y)
+                }
+                top += row
+            }
+        }
+        return try sheet.png()
+    }
+
+    private static func box(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> [Point] {
+        [(0, 0), (width, 0), (width, height), (0, height)].map {
+            Point(x: Double(x + $0.0), y: Double(y + $0.1))
+        }
+    }
+}

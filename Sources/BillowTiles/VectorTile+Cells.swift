@@ -1,0 +1,132 @@
+public import BillowSnapshot
+import BillowRaster
+public import Geometry
+public import Turbulence
+
+extension VectorTile {
+    /// A cell's outline.
+    /// - Parameter dense: its index at the resolution 0…5.
+    public static func shape(dense: Int, resolution: Int) -> Shape {
+        .polygons([[CellTable.of(resolution: resolution).vertices(dense: dense).map(unit)]])
+    }
+
+    /// The cells that a tile's picture is drawn from, with their resolution: H3 parents at low zoom.
+    public static func cells(of plane: FramePlane, in coord: TileCoord) -> (
+        resolution: Int, cells: [(dense: UInt32, severity: Severity)]
+    ) {
+        let size = Grid.world >> Int64(coord.z)
+        let margin = size * Int64(buffer) / Int64(extent) + 1
+        let box = coord.box
+        let wide = GridBox(
+            minX: box.minX - margin, minY: box.minY - margin, maxX: box.maxX + margin, maxY: box.maxY + margin)
+        let content = TileContent(of: plane, in: wide, resolution: DrawnResolution.of(zoom: coord.z))
+        return (
+            content.resolution,
+            content.cells.compactMap { entry in
+                Severity(rawValue: UInt8(entry & 7)).map { (dense: entry >> 3, severity: $0) }
+            }
+        )
+    }
+}
+
+extension PictureContent {
+    /// The reports that a tile's picture shows: thinned out at low zoom.
+    public static func shown(_ reports: [PilotReport], in coord: TileCoord) -> [PilotReport] {
+        ReportMark.found(reports, in: MapRegion(coord, scale: .one), labels: 0).map(\.item)
+    }
+
+    /// The aircraft that a tile's picture shows: thinned out at low zoom.
+    public static func shown(_ positions: [AircraftPosition], in coord: TileCoord) -> [AircraftPosition] {
+        TrafficMark.found(positions, in: MapRegion(coord, scale: .one), labels: 0).map(\.item)
+    }
+}
+
+extension VectorTile {
+    /// The area of some cells of one resolution without the borders between them: the directed edges that no neighbour
+    /// runs the other way, chained into rings. An exterior and a hole are told apart by their winding alone, which is what
+    /// a vector tile does too.
+    public static func outline(of cells: [Int], resolution: Int) -> Shape {
+        let table = CellTable.of(resolution: resolution)
+        var edges: [GridPoint: [GridPoint]] = [:]
+        func remove(_ from: GridPoint, _ to: GridPoint) -> Bool {
+            guard let index = edges[from]?.firstIndex(of: to) else { return false }
+            edges[from]?.remove(at: index)
+            if edges[from]?.isEmpty == true { edges[from] = nil }
+            return true
+        }
+        for dense in cells {
+            let ring = table.vertices(dense: dense)
+            guard var from = ring.last else { continue }
+            for to in ring {
+                if !remove(to, from) { edges[from, default: []].append(to) }
+                from = to
+            }
+        }
+        var rings: [[GridPoint]] = []
+        // In a fixed order, so that equal cells are equal bytes.
+        for start in edges.keys.sorted(by: { ($0.y, $0.x) < ($1.y, $1.x) }) {
+            while let first = edges[start]?.first {
+                var ring = [start]
+                var (from, to) = (start, first)
+                while remove(from, to), to != start {
+                    ring.append(to)
+                    (from, to) = (to, edges[to]?.first ?? start)
+                }
+                rings.append(ring)
+            }
+        }
+        return .polygons(nested(rings))
+    }
+
+    /// Each exterior with the holes that lie in it.
+    private static func nested(_ rings: [[GridPoint]]) -> [[[Point]]] {
+        func area(_ ring: [GridPoint]) -> Double {
+            guard var previous = ring.last else { return 0 }
+            var sum = 0.0
+            for point in ring {
+                sum += Double(previous.x) * Double(point.y) - Double(point.x) * Double(previous.y)
+                previous = point
+            }
+            return sum
+        }
+        // Cells run counter-clockwise on the map, where y grows downward: their area is negative.
+        let exteriors = rings.filter { area($0) < 0 }.sorted { area($0) > area($1) }
+        var polygons = exteriors.map { [$0.map(unit)] }
+        for hole in rings where area(hole) > 0 {
+            // The smallest that holds it; a place beside the middle of an edge is on no corner of another ring.
+            let middle = Point(
+                x: (unit(hole[0]).x + unit(hole[1]).x) / 2, y: (unit(hole[0]).y + unit(hole[1]).y) / 2)
+            if let index = exteriors.firstIndex(where: { contains($0, middle) }) {
+                polygons[index].append(hole.map(unit))
+            }
+        }
+        return polygons
+    }
+
+    /// Source: the crossing number, W. R. Franklin's PNPOLY
+    private static func contains(_ ring: [GridPoint], _ place: Point) -> Bool {
+        var inside = false
+        guard var a = ring.last.map(unit) else { return false }
+        for point in ring {
+            let b = unit(point)
+            if (a.y > place.y) != (b.y > place.y), place.x < a.x + (place.y - a.y) / (b.y - a.y) * (b.x - a.x) {
+                inside.toggle()
+            }
+            a = b
+        }
+        return inside
+    }
+}
+
+extension TileCoord {
+    /// What lies in the tile and its buffer, in degrees.
+    public var bounds: BoundingBox {
+        let side = 1 / Double(1 << z)
+        let margin = side * VectorTile.buffer / Double(VectorTile.extent)
+        let (west, east) = (Double(x) * side - margin, Double(x + 1) * side + margin)
+        let (north, south) = (Double(y) * side - margin, Double(y + 1) * side + margin)
+        return BoundingBox(
+            west: UnitMercator.longitude(x: west), south: UnitMercator.latitude(y: south),
+            east: UnitMercator.longitude(x: east), north: UnitMercator.latitude(y: north)) ?? .world
+    }
+}

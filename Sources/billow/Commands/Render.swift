@@ -1,0 +1,192 @@
+import ArgumentParser
+import BillowRaster
+import BillowServer
+import BillowSnapshot
+import BillowStore
+import BillowTiles
+import Foundation
+import Geometry
+import Turbulence
+
+struct Render: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Draw tiles and maps from what is stored.",
+        subcommands: [RenderMap.self, RenderTile.self, RenderSheet.self])
+}
+
+/// What every picture takes.
+struct RenderOptions: ParsableArguments {
+    @OptionGroup var common: CommonOptions
+
+    @Option(name: [.short, .long], help: "The PNG file to write (default: standard output).")
+    var output: String?
+
+    @Option(help: "Parameters as the HTTP interface has them: 'style=night&hours=1&bbox=-125,24,-66,50'.")
+    var query: String?
+
+    func parameters() throws -> [String: String] {
+        guard let query else { return [:] }
+        guard let items = URLComponents(string: "?\(query)")?.queryItems else {
+            throw Failure(.usage, "--query is '\(query)'; it must be name=value pairs joined by '&'")
+        }
+        return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
+    }
+
+    /// Opens what pictures are drawn from, and writes the one that `draw` makes of it.
+    func write(_ draw: (Studio) async throws -> [UInt8]) async throws {
+        let settings = try common.settings()
+        guard FileManager.default.fileExists(atPath: settings.database) else {
+            throw Failure(.inputOutput, "there is no database \(settings.database)")
+        }
+        let logger = Logs.start(level: settings.logLevel)
+        let store = try await SQLiteStore.open(path: settings.database, simulated: nil)
+        let styles: StyleLibrary
+        do { styles = try StyleLibrary(folder: settings.server.stylesFolder) } catch {
+            throw Failure(.inputOutput, error.description)
+        }
+        let publisher = SnapshotPublisher(
+            store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
+        try await publisher.refresh()
+        let frames = FrameSource(publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds)
+        let studio = Studio(
+            frames: frames, snapshot: try frames.snapshot(), pictures: PictureSource(frames: frames, store: store),
+            styles: styles, parameters: try parameters(),
+            ageRule: AgeRule(
+                staleAfterSeconds: settings.staleAfterSeconds, configured: Set(settings.sources.map(\.id))))
+        let png = try await draw(studio)
+        let sink = try OutputFile(output)
+        do {
+            try sink.write(png)
+            try sink.finish()
+        } catch {
+            sink.discard()
+            throw error
+        }
+        try store.close()
+    }
+}
+
+/// What pictures are drawn from.
+struct Studio {
+    let frames: FrameSource
+    let snapshot: Snapshot
+    let pictures: PictureSource
+    let styles: StyleLibrary
+    let parameters: [String: String]
+    let ageRule: AgeRule
+}
+
+struct RenderMap: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "map", abstract: "A picture of a region.",
+        discussion: "--query takes what /maps takes: bbox, width, height, scale, legend, timestamp, scalebar, …")
+
+    @OptionGroup var options: RenderOptions
+
+    @Argument(help: "Layers by comma, the first lowest.")
+    var layers: String
+
+    func run() async throws {
+        try await Failure.reported {
+            try await options.write { studio in
+                let request = try MapRenderer.Request(
+                    layers: layers, parameters: studio.parameters, frames: studio.frames, snapshot: studio.snapshot,
+                    styles: studio.styles, ageRule: studio.ageRule)
+                return try await MapRenderer(pictures: studio.pictures).png(request, in: studio.snapshot)
+            }
+        }
+    }
+}
+
+struct RenderTile: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "tile", abstract: "One tile.")
+
+    @OptionGroup var options: RenderOptions
+
+    @Argument(help: "Layers by comma, the first lowest.")
+    var layers: String
+
+    @Argument(help: "z/x/y or z/x/y@2x.")
+    var tile: String
+
+    func run() async throws {
+        try await Failure.reported {
+            try await options.write { studio in
+                try await TileService(pictures: studio.pictures, paintersAtOnce: 1).png(
+                    layers: layers, place: tile, parameters: studio.parameters, frames: studio.frames,
+                    snapshot: studio.snapshot, styles: studio.styles)
+            }
+        }
+    }
+}
+
+struct RenderSheet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sheet", abstract: "A contact sheet: every layer in every style at some zooms.")
+
+    @OptionGroup var options: RenderOptions
+
+    @Option(help: "Rows, by blanks: lists of layers by comma (default: every layer by itself).")
+    var layers: String?
+
+    @Option(help: "Styles by comma (default: all).")
+    var styles: String?
+
+    @Option(help: "Zooms by comma.")
+    var zooms = "2,4,6,8"
+
+    @Option(help: "Longitude and latitude of the middle.")
+    var center = "-98,39"
+
+    func run() async throws {
+        try await Failure.reported {
+            try await options.write { studio in
+                let request = try MapRenderer.Request(
+                    layers: Layer.turbulence.rawValue, parameters: studio.parameters, frames: studio.frames,
+                    snapshot: studio.snapshot, styles: studio.styles, ageRule: studio.ageRule)
+                let sheet = ContactSheet(
+                    layers: try rows(), styles: try chosen(from: studio.styles), zooms: try wholeNumbers(),
+                    center: try middle(), filter: request.filter)
+                return try await sheet.png(
+                    MapRenderer(pictures: studio.pictures), at: request.instant, in: studio.snapshot)
+            }
+        }
+    }
+
+    private func rows() throws -> [LayerList] {
+        guard let layers else { return Layer.allCases.map { LayerList($0) } }
+        return try layers.split(separator: " ").map { text in
+            do { return try LayerList(text) } catch {
+                throw Failure(
+                    .usage,
+                    "'\(text)' is no list of layers; they are \(Layer.allCases.map(\.rawValue).joined(separator: ", "))"
+                )
+            }
+        }
+    }
+
+    private func chosen(from library: StyleLibrary) throws -> [Style] {
+        guard let styles else { return library.styles }
+        return try styles.split(separator: ",").map { id in
+            guard let style = library[String(id)] else { throw Failure(.usage, "there is no style '\(id)'") }
+            return style
+        }
+    }
+
+    private func wholeNumbers() throws -> [Int] {
+        try zooms.split(separator: ",").map { text in
+            guard let zoom = Int(text), (0...TileCoord.maximumZoom).contains(zoom) else {
+                throw Failure(.usage, "--zooms has '\(text)'; a zoom must be 0 to \(TileCoord.maximumZoom)")
+            }
+            return zoom
+        }
+    }
+
+    private func middle() throws -> LonLat {
+        let numbers = center.split(separator: ",").compactMap { Double($0) }
+        guard numbers.count == 2, let place = LonLat(longitude: numbers[0], latitude: numbers[1]) else {
+            throw Failure(.usage, "--center is '\(center)'; it must be a longitude and a latitude joined by ','")
+        }
+        return place
+    }
+}
