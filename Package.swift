@@ -63,6 +63,7 @@ let package = Package(
         .target(
             name: "WireHTTP",
             dependencies: [
+                "WireJSON",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -72,7 +73,7 @@ let package = Package(
             dependencies: [
                 "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-            ], swiftSettings: strict),
+            ], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "SkyPath",
             dependencies: [
@@ -89,7 +90,7 @@ let package = Package(
         .target(
             name: "BillowSync",
             dependencies: [
-                "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "SkyPath",
+                "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "OpenSky", "SkyPath",
                 "AviationWeather", "WireHTTP", "WireJSON",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -121,8 +122,8 @@ let package = Package(
             name: "billow",
             dependencies: [
                 "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
-                "BillowExchange", "BillowTimeline", "UpstreamSimulator", "SkyPath", "AviationWeather", "Turbulence",
-                "Geometry",
+                "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky", "SkyPath", "AviationWeather",
+                "Turbulence", "Geometry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -165,6 +166,12 @@ let package = Package(
             dependencies: ["BillowExchange", "AviationWeather", "Turbulence", "Geometry"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
+            name: "OpenSkyTests",
+            dependencies: [
+                "OpenSky", "UpstreamSimulator", "TestSupport", "WireHTTP",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ], swiftSettings: strict),
+        .testTarget(
             name: "AviationWeatherTests",
             dependencies: [
                 "AviationWeather", "UpstreamSimulator",
@@ -182,7 +189,7 @@ let package = Package(
         .testTarget(
             name: "BillowSyncTests",
             dependencies: [
-                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "BillowExchange", "SkyPath",
+                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "BillowExchange", "OpenSky", "SkyPath",
                 "AviationWeather", "UpstreamSimulator", "WireJSON",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

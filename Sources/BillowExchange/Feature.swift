@@ -37,6 +37,23 @@ public enum PropertyValue: Sendable, Hashable {
     case instants([Instant])
 }
 
+extension JSONWriter {
+    /// Writes a property's value.
+    public mutating func value(_ value: PropertyValue) {
+        switch value {
+        case .text(let text): self.value(text)
+        case .integer(let number): self.value(Int64(number))
+        case .decimal(let number, let decimals): self.value(number, decimals: decimals)
+        case .flag(let flag): self.value(flag)
+        case .instant(let instant): self.value(instant)
+        case .instants(let instants):
+            openArray()
+            for instant in instants { self.value(instant) }
+            closeArray()
+        }
+    }
+}
+
 extension Feature {
     /// An issued area, as the interface lists a hazard's properties.
     public init(_ area: IssuedArea) {
@@ -73,6 +90,21 @@ extension Feature {
     }
 }
 
+extension Feature {
+    /// The way of an aircraft: `times` has the time of every vertex, of one line after the other.
+    public init(_ track: AircraftTrack) {
+        let lines = track.lines.map { $0.map(\.place) }
+        let times = track.lines.flatMap { $0.map(\.time) }
+        self.init(
+            id: track.newest.icao24.text, geometry: lines.count == 1 ? .lineString(lines[0]) : .multiLineString(lines),
+            properties: [
+                ("icao24", .text(track.newest.icao24.text)), ("callsign", track.newest.callsign.map { .text($0) }),
+                ("observedFrom", times.first.map { .instant($0) }), ("observedTo", times.last.map { .instant($0) }),
+                ("times", .instants(times)), ("source", .text(track.newest.source.name)),
+            ])
+    }
+}
+
 extension ExportCollection {
     /// The names of the properties that `Feature`s of the collection can have, in order; nil for what has its own writer.
     var propertyNames: [StaticString]? {
@@ -93,6 +125,7 @@ extension ExportCollection {
                 "icao24", "callsign", "altitude", "geometricAltitude", "groundSpeed", "heading", "verticalRate",
                 "onGround", "category", "observedAt", "source",
             ]
+        case .tracks: ["icao24", "callsign", "observedFrom", "observedTo", "times", "source"]
         }
     }
 }

@@ -190,23 +190,9 @@ public struct FeatureWriter: Sendable {
         openFeature(id: feature.id, geometry: feature.geometry)
         for (name, value) in feature.properties {
             json.name(name)
-            write(value)
+            json.value(value)
         }
         closeFeature()
-    }
-
-    private mutating func write(_ value: PropertyValue) {
-        switch value {
-        case .text(let text): json.value(text)
-        case .integer(let number): json.value(Int64(number))
-        case .decimal(let number, let decimals): json.value(number, decimals: decimals)
-        case .flag(let flag): json.value(flag)
-        case .instant(let instant): json.value(instant)
-        case .instants(let instants):
-            json.openArray()
-            for instant in instants { json.value(instant) }
-            json.closeArray()
-        }
     }
 
     private static func write(_ groups: [TurbulenceGroup], to json: inout JSONWriter) {

@@ -28,6 +28,8 @@ public struct BillowApplication: Sendable {
         /// How many tiles are painted at once.
         public var paintersAtOnce: Int
         public var timeline: TimelineSettings
+        /// How long after it was last seen an aircraft is shown.
+        public var trafficDropSeconds: Int
         /// Whether what shows data is open without a key.
         public var anonymousRead: Bool
         /// Whether the sources are made up, and with them what is sent in.
@@ -36,7 +38,7 @@ public struct BillowApplication: Sendable {
         public init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int, ageRule: AgeRule,
             severityTable: SeverityTable, paintersAtOnce: Int, anonymousRead: Bool = true, isSimulated: Bool = false,
-            timeline: TimelineSettings = TimelineSettings()
+            timeline: TimelineSettings = TimelineSettings(), trafficDropSeconds: Int = 180
         ) {
             self.host = host
             self.port = port
@@ -47,6 +49,7 @@ public struct BillowApplication: Sendable {
             self.severityTable = severityTable
             self.paintersAtOnce = paintersAtOnce
             self.timeline = timeline
+            self.trafficDropSeconds = trafficDropSeconds
             self.anonymousRead = anonymousRead
             self.isSimulated = isSimulated
         }
@@ -94,7 +97,9 @@ public struct BillowApplication: Sendable {
         publisher = SnapshotPublisher(
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
         feed.start(publisher)
-        frames = FrameSource(publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds)
+        frames = FrameSource(
+            publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
+            trafficDropSeconds: configuration.trafficDropSeconds)
         features = FeatureSource(frames: frames, store: store, histories: configuration.polygonHistories)
         changes = ChangeSource(frames: frames, features: features)
         alerts = AlertSource(frames: frames, store: store)

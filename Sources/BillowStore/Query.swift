@@ -176,6 +176,9 @@ enum Query {
             AND observedAt >= ? AND observedAt < ?
         ORDER BY bucket, icao24, observedAt, position.source LIMIT ?
         """
+    static let aircraftBetween = """
+        SELECT icao24 FROM position WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
+        """
     /// One bucket of a track.
     static let trackInBucket = """
         \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ?
@@ -246,6 +249,6 @@ enum Query {
             closeReport, openReport,
             openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
             closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
-            positionsBetween, positionsPage, trackInBucket, oldestBucket, newestBucket, positionsSince,
+            positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
         ] + besideTheLog + allOfChanges + allOfPruning
 }

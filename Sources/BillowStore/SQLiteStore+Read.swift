@@ -87,14 +87,27 @@ extension SQLiteStore {
     }
 
     public func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
+        try await reading { db in try Self.between(from, to, RawStatement(db, Query.positionsBetween)).positions() }
+    }
+
+    public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
         try await reading { db in
-            let statement = try RawStatement(db, Query.positionsBetween)
-            statement.bind(AircraftPosition.bucket(from), at: 1)
-            statement.bind(AircraftPosition.bucket(to), at: 2)
-            statement.bind(Int64(from.seconds), at: 3)
-            statement.bind(Int64(to.seconds), at: 4)
-            return try statement.positions()
+            var aircraft = Set<ICAO24>()
+            try Self.between(from, to, RawStatement(db, Query.aircraftBetween)).forEachRow { columns in
+                if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
+                    aircraft.insert(address)
+                }
+            }
+            return aircraft.sorted()
         }
+    }
+
+    private static func between(_ from: Instant, _ to: Instant, _ statement: RawStatement) -> RawStatement {
+        statement.bind(AircraftPosition.bucket(from), at: 1)
+        statement.bind(AircraftPosition.bucket(to), at: 2)
+        statement.bind(Int64(from.seconds), at: 3)
+        statement.bind(Int64(to.seconds), at: 4)
+        return statement
     }
 
     /// By bucket of three minutes, aircraft, time and source. A source that nobody knows starts after all of its second.

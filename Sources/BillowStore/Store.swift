@@ -78,6 +78,9 @@ public protocol Store: Sendable {
     func positions(after: PositionPlace?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
         -> [AircraftPosition]
 
+    /// The aircraft with a position observed at `from` ≤ t < `to`, by address.
+    func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24]
+
     /// The positions of one aircraft, observed at `from` ≤ t < `to`, oldest first.
     func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition]
 }

@@ -110,34 +110,6 @@ struct ReplyReader {
         return SkyPathHexagonsReply(records: reader.records, counts: reader.counts)
     }
 
-    /// What an error's body says; members that are missing or of another type are nil.
-    static func problem(status: Int, _ bytes: [UInt8], redacting secrets: [Secret]) -> SkyPathProblem {
-        var code: String?
-        var message: String?
-        func member(_ scanner: inout JSONScanner, _ key: JSONScanner.Key) throws(JSONScanner.Malformed) {
-            let isCode = scanner.matches(key, Array("code".utf8))
-            let isMessage = scanner.matches(key, Array("message".utf8))
-            if case .string(let range, let escaped) = try scanner.value() {
-                let text = scanner.text(range, escaped: escaped)
-                if isCode { code = text }
-                if isMessage { message = text }
-            }
-        }
-        var scanner = JSONScanner(bytes)
-        // What was read before the text broke off still helps; nothing depends on it.
-        try? scanner.object { (scanner, key) throws(JSONScanner.Malformed) in
-            if scanner.matches(key, Array("data".utf8)), scanner.peek() == UInt8(ascii: "{") {
-                try scanner.object(member)
-            } else {
-                try member(&scanner, key)
-            }
-        }
-        func clean(_ text: String) -> String {
-            String(Secret.redacting(secrets, in: text).prefix(500))
-        }
-        return SkyPathProblem(status: status, code: code.map(clean), message: message.map(clean))
-    }
-
     // MARK: Parts
 
     /// Member names as bytes, to be compared a million times.
@@ -160,14 +132,12 @@ struct ReplyReader {
     private func scan(
         _ bytes: [UInt8], _ body: (inout JSONScanner) throws(JSONScanner.Malformed) -> Void
     ) throws(SkyPathError) {
-        var scanner = JSONScanner(bytes)
-        guard let first = scanner.peek() else { throw .unreadable(.empty) }
-        if first == UInt8(ascii: "<") { throw .unreadable(.html) }
-        do throws(JSONScanner.Malformed) {
-            if first == UInt8(ascii: "{") { try body(&scanner) } else { _ = try scanner.value() }
-            try scanner.end()
+        do throws(UnreadableAnswer) {
+            try UnreadableAnswer.reading(bytes) { (scanner) throws(JSONScanner.Malformed) in
+                if scanner.peek() == UInt8(ascii: "{") { try body(&scanner) } else { try scanner.skipValue() }
+            }
         } catch {
-            throw .unreadable(.notJSON(atByte: error.atByte))
+            throw .unreadable(error)
         }
     }
 

@@ -114,7 +114,7 @@ public struct SkyPathClient: Sendable {
 
     private func refusal(_ answer: Exchange.Answer) -> SkyPathError {
         let status = answer.status
-        let problem = ReplyReader.problem(status: status, answer.bytes, redacting: secrets)
+        let problem = SkyPathProblem(status: status, body: answer.bytes, redacting: secrets)
         let retryAfter = answer.headers.first(name: "retry-after").flatMap {
             RetryAfter.seconds($0, now: now())
         }

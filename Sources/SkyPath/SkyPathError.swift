@@ -1,18 +1,6 @@
-/// What an upstream said when it refused, without secrets. `code` and `message` come from the envelope where there is one.
-public struct SkyPathProblem: Sendable, Hashable {
-    /// The HTTP status.
-    public let status: Int
-    /// The machine code, `FST_ERR_VALIDATION` for instance.
-    public let code: String?
-    /// At most 500 characters.
-    public let message: String?
+public import WireHTTP
 
-    public init(status: Int, code: String? = nil, message: String? = nil) {
-        self.status = status
-        self.code = code
-        self.message = message
-    }
-}
+public typealias SkyPathProblem = UpstreamProblem
 
 /// Why a call gave nothing. None holds a key, a token or a body.
 public enum SkyPathError: Error, Sendable, Hashable {
@@ -47,21 +35,7 @@ public enum SkyPathError: Error, Sendable, Hashable {
     /// The configuration can't be used; all reasons.
     case invalidConfiguration([String])
 
-    /// How a body can't be read.
-    public enum Unreadable: Sendable, Hashable {
-        /// The connection ended before the body did.
-        case truncated
-        /// No byte at all.
-        case empty
-        /// A page for people.
-        case html
-        /// Not JSON from this byte on, or cut off there.
-        case notJSON(atByte: Int)
-        /// JSON without what must be there, or with something else in its place.
-        case missing(String)
-        /// Parallel arrays of unequal length, so that no row can be trusted.
-        case unequalArrays([Int])
-    }
+    public typealias Unreadable = UnreadableAnswer
 
     /// Whether the same call may work later, with nothing changed here.
     public var isTransient: Bool {
@@ -108,12 +82,7 @@ extension SkyPathError: CustomStringConvertible {
         case .server(let problem, let seconds):
             "upstream failed\(seconds.map { ", wait \($0) s" } ?? ""): \(problem)"
         case .unexpectedStatus(let status): "unexpected status \(status)"
-        case .unreadable(.truncated): "answer cut off by the connection"
-        case .unreadable(.empty): "empty answer"
-        case .unreadable(.html): "an HTML page instead of an answer"
-        case .unreadable(.notJSON(let byte)): "answer is not JSON at byte \(byte)"
-        case .unreadable(.missing(let what)): "answer lacks \(what)"
-        case .unreadable(.unequalArrays(let counts)): "parallel arrays of unequal lengths \(counts)"
+        case .unreadable(let reason): "\(reason)"
         case .tooLarge(let limit): "answer larger than \(limit) bytes"
         case .timeout: "no complete answer in time"
         case .unreachable(let reason): "unreachable: \(reason)"
@@ -121,11 +90,5 @@ extension SkyPathError: CustomStringConvertible {
         case .invalidQuery(let reason): "query not sent: \(reason)"
         case .invalidConfiguration(let reasons): reasons.joined(separator: "; ")
         }
-    }
-}
-
-extension SkyPathProblem: CustomStringConvertible {
-    public var description: String {
-        "HTTP \(status)" + (code.map { " \($0)" } ?? "") + (message.map { ": \($0)" } ?? "")
     }
 }

@@ -26,6 +26,7 @@ final class SimulatorState: Sendable {
     let world: World
     /// Unix seconds.
     let startedAt: Int
+    let openSkyAccounts: OpenSkyAccounts
     private let clock: @Sendable () -> Int
     private let inner: Mutex<Inner>
 
@@ -33,6 +34,7 @@ final class SimulatorState: Sendable {
         world = World(seed: configuration.seed, flights: configuration.flights)
         clock = configuration.clock
         startedAt = configuration.clock()
+        openSkyAccounts = OpenSkyAccounts(configuration)
         inner = Mutex(Inner(fault: configuration.fault))
     }
 

@@ -130,6 +130,9 @@ public struct UpstreamSimulator: Service {
     /// How many data calls were answered, well or ill.
     public var calls: Int { state.calls }
 
+    /// How many OpenSky tokens were given out.
+    public var openSkyTokens: Int { state.openSkyAccounts.issued }
+
     /// Puts a report into the world, as if an aircraft had sent it now. It counts if it is the newest of its cell and
     /// level. Levels beyond 5…52 and EDR beyond 0…1 are brought into range.
     ///

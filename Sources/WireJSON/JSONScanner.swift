@@ -146,6 +146,9 @@ package struct JSONScanner {
         }
     }
 
+    /// Passes over the value that comes next.
+    package mutating func skipValue() throws(Malformed) { _ = try value() }
+
     private mutating func literal(_ text: StaticString) throws(Malformed) {
         for byte in text.description.utf8 {
             guard position < bytes.count, bytes[position] == byte else { throw malformed }

@@ -8,6 +8,7 @@ struct Billow: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             Serve.self, Sync.self, Import.self, Export.self, Render.self, Simulate.self, Keys.self,
+            OpenSkyCommand.self,
             Prune.self, Backup.self, Check.self,
         ])
 }

@@ -82,6 +82,7 @@ import Turbulence
               - {zzz: 1, query: {zzz: 1}, limits: {zzz: 1}, wire: {zzz: 1}}
               - {kind: aviationweather, zzz: 1}
               - {kind: inbox, zzz: 1}
+              - {kind: opensky, zzz: 1}
             """
         let error = try #require(throws: SettingsError.self) {
             try Settings.read(yaml: wrong, file: "", environment: [:], overrides: SettingsOverrides())
@@ -139,6 +140,18 @@ import Turbulence
         for flag in try Self.flags(of: name) { #expect(row.contains("--\(flag)"), "--\(flag) of billow \(name)") }
     }
 
+    @Test("Every flag of billow opensky is there")
+    func openSky() throws {
+        let row = try #require(
+            try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow opensky") })
+        let flags = try Self.flags(of: "openSkyCommand")
+        #expect(flags.count > 8)
+        for flag in flags { #expect(row.contains("--\(flag)"), "--\(flag)") }
+        for service in ["states", "own", "flights", "aircraft", "arrivals", "departures", "track"] {
+            #expect(row.contains(service))
+        }
+    }
+
     @Test("There is no other command")
     func allCommands() throws {
         let readme = try Self.text("README.md")
@@ -147,7 +160,8 @@ import Turbulence
         let list = try #require(source.firstMatch(of: /subcommands: \[([^\]]*)\]/)).1
         let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
         let documented = [
-            "serve", "sync", "import", "export", "render", "simulate", "keys", "prune", "backup", "check",
+            "serve", "sync", "import", "export", "render", "simulate", "keys", "openskycommand", "prune", "backup",
+            "check",
         ]
         #expect(Set(names.filter { !$0.isEmpty }) == Set(documented.map { "\($0).self" }))
     }

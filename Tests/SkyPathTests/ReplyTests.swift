@@ -175,7 +175,7 @@ import WireJSON
 
     @Test func anErrorBodyIsReadHoweverItComes() {
         func problem(_ text: String) -> SkyPathProblem {
-            ReplyReader.problem(status: 400, Array(text.utf8), redacting: [Secret("hunter2")].compactMap { $0 })
+            SkyPathProblem(status: 400, body: Array(text.utf8), redacting: [Secret("hunter2")].compactMap { $0 })
         }
         let envelope =
             #"{"data":{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request","message":"body must have required property 'corridor'"},"meta":{},"links":{},"warnings":{}}"#

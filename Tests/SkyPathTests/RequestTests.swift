@@ -80,7 +80,7 @@ struct Answer: Equatable {
                 #expect(response.headers.first(name: "x-simulated") == "true")
                 #expect(text.contains(#""message":"\#(message)""#), "\(body): \(text)")
                 #expect(text.hasPrefix(#"{"data":{"statusCode":400,"code":""#))
-                let problem = ReplyReader.problem(status: 400, Array(text.utf8), redacting: [])
+                let problem = SkyPathProblem(status: 400, body: Array(text.utf8), redacting: [])
                 #expect(problem.message == message && problem.code != nil)
             }
         }

@@ -60,6 +60,10 @@ extension WrappedStore {
     public func positions(after: PositionPlace?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
         -> [AircraftPosition]
     { try await store.positions(after: after, from: from, to: to, limit: limit) }
+    public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
+        try await store.aircraft(from: from, to: to)
+    }
+
     public func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
         try await store.track(of: aircraft, from: from, to: to)
     }

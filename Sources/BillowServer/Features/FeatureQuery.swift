@@ -28,9 +28,11 @@ public struct FeatureQuery: Sendable {
     var shape = PolygonShape()
     /// Whether hexagons are aggregated; false gives every standing record.
     public var aggregate: Bool
+    /// Whether aircraft are where they would be by now, by speed and track; false leaves them where they were received.
+    public var deadReckoning: Bool
 
     static func names(_ collection: ExportCollection) -> Set<String> {
-        let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "f"])
+        let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "deadReckoning", "f"])
         return collection == .polygons ? names.union(PolygonShape.names) : names
     }
 
@@ -48,6 +50,7 @@ public struct FeatureQuery: Sendable {
         box = try reader.bbox()
         aggregate = try reader.boolean("aggregate") ?? true
         if collection == .polygons { shape = try PolygonShape(reader) }
+        deadReckoning = try reader.boolean("deadReckoning") ?? false
         let time = try reader.time()
         let datetime = try reader.datetime()
         instant = snapshot.publication.asOf
@@ -56,6 +59,7 @@ public struct FeatureQuery: Sendable {
         switch collection {
         case .turbulence, .hexagons, .polygons: try setPicture(time, datetime, reader, frames, snapshot)
         case .observations, .pireps: try setRange(time, datetime, reader, snapshot)
+        case .tracks: try setTracks(time, datetime, reader, frames, snapshot)
         case .hazards, .forecast, .traffic:
             if case .interval = datetime {
                 isInterval = true
@@ -93,6 +97,21 @@ public struct FeatureQuery: Sendable {
             }
             filter.lookBackSeconds = seconds
         }
+    }
+
+    /// On tracks an instant is the history before it, and an interval itself.
+    private mutating func setTracks(
+        _ time: RequestedTime, _ datetime: DatetimeParameter?, _ reader: QueryReader, _ frames: FrameSource,
+        _ snapshot: Snapshot
+    ) throws(Problem) {
+        if case .interval = datetime {
+            isInterval = true
+            return try setRange(time, datetime, reader, snapshot)
+        }
+        let asked: RequestedTime = if case .instant(let wanted) = datetime { .instant(wanted) } else { time }
+        instant = try frames.instant(asked, in: snapshot, parameter: datetime == nil ? "time" : "datetime")
+        to = instant.advanced(by: 1)
+        from = to.advanced(by: -filter.lookBackSeconds)
     }
 
     /// On observations and pilot reports it filters the time of observation, ends included; without it and without hours

@@ -13,8 +13,8 @@ extension FeatureSource {
             let positions = try await frames.positions(
                 at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
             return try write(
-                positions.filter { Self.takes($0, query) }.map { Feature($0) }, after: cursor, limit: limit,
-                to: &writer)
+                positions.map { Self.reckoned($0, query) }.filter { Self.takes($0, query) }.map { Feature($0) },
+                after: cursor, limit: limit, to: &writer)
         }
         var after = try cursor.map { try Self.place($0) }
         var written = 0
@@ -42,7 +42,13 @@ extension FeatureSource {
         guard let aircraft = ICAO24(id) else { return }
         let positions = try await frames.positions(
             at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
-        if let position = positions.first(where: { $0.icao24 == aircraft }) { writer.write(Feature(position)) }
+        if let position = positions.first(where: { $0.icao24 == aircraft }) {
+            writer.write(Feature(Self.reckoned(position, query)))
+        }
+    }
+
+    private static func reckoned(_ position: AircraftPosition, _ query: FeatureQuery) -> AircraftPosition {
+        query.deadReckoning ? position.reckoned(to: query.instant) : position
     }
 
     private static func takes(_ position: AircraftPosition, _ query: FeatureQuery) -> Bool {

@@ -49,6 +49,7 @@ public struct FeatureSource: Sendable {
         case .hazards: return try await areas(.hazards, query, in: snapshot, after: cursor, limit: limit, to: &writer)
         case .forecast: return try await areas(.forecast, query, in: snapshot, after: cursor, limit: limit, to: &writer)
         case .traffic: return try await traffic(query, in: snapshot, after: cursor, limit: limit, to: &writer)
+        case .tracks: return try await tracks(query, in: snapshot, after: cursor, limit: limit, to: &writer)
         }
     }
 
@@ -65,6 +66,7 @@ public struct FeatureSource: Sendable {
         case .hazards: try await area(id, .hazards, query, in: snapshot, to: &writer)
         case .forecast: try await area(id, .forecast, query, in: snapshot, to: &writer)
         case .traffic: try await aircraft(id, query, in: snapshot, to: &writer)
+        case .tracks: try await track(id, query, to: &writer)
         }
         return writer.features > 0
     }

@@ -129,7 +129,8 @@ struct CollectionRoutes: Sendable {
     {
         try reader.requireJSON("geojson")
         let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
-        let age = ageRule.age(of: snapshot, filter: query.filter)
+        let age = ageRule.age(
+            of: snapshot, filter: query.filter, isTraffic: query.collection.isTraffic)
         var writer = FeatureWriter(
             query.collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, age: age))
         writer.begin()
@@ -170,7 +171,8 @@ struct CollectionRoutes: Sendable {
         try reader.requireJSON("geojson")
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
-        let age = ageRule.age(of: snapshot, filter: query.filter)
+        let age = ageRule.age(
+            of: snapshot, filter: query.filter, isTraffic: query.collection.isTraffic)
         let id = parameters.text("feature")
         var writer = FeatureWriter(collection, as: .geojsonl)
         guard try await features.write(id: id, query, in: snapshot, to: &writer) else {
@@ -190,7 +192,7 @@ extension ExportCollection {
     /// Whether it is shown as it stands at an instant, unless an interval is asked for.
     var isPicture: Bool {
         switch self {
-        case .turbulence, .hexagons, .polygons, .hazards, .forecast, .traffic: true
+        case .turbulence, .hexagons, .polygons, .hazards, .forecast, .traffic, .tracks: true
         case .observations, .pireps: false
         }
     }
@@ -205,6 +207,7 @@ extension ExportCollection {
         case .hazards: "Hazard areas"
         case .forecast: "Forecast areas"
         case .traffic: "Aircraft"
+        case .tracks: "Tracks of aircraft"
         }
     }
 
@@ -218,6 +221,7 @@ extension ExportCollection {
         case .hazards: "SIGMETs and G-AIRMETs that hold at an instant."
         case .forecast: "Areas of forecast turbulence that hold at an instant; not observations."
         case .traffic: "Where every aircraft was seen last."
+        case .tracks: "The way of every aircraft over a history, with the time of every vertex."
         }
     }
 }

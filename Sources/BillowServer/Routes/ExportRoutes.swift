@@ -34,7 +34,8 @@ struct ExportRoutes: Sendable {
         try reader.requireJSON(format.rawValue)
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
-        let age = ageRule.age(of: snapshot, filter: query.filter)
+        let age = ageRule.age(
+            of: snapshot, filter: query.filter, isTraffic: query.collection.isTraffic)
         var headers = AnswerHeaders.make(
             age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = format.mediaType

@@ -40,6 +40,9 @@ final class OpenSkyAccounts: Sendable {
         }
     }
 
+    /// How many tokens were given out.
+    var issued: Int { inner.withLock { $0.issued } }
+
     func isValid(_ token: String, now: Int) -> Bool { inner.withLock { ($0.tokens[token] ?? 0) > now } }
 
     func revoke(_ token: String) { inner.withLock { $0.tokens[token] = nil } }

@@ -11,9 +11,10 @@ struct OpenSkyRoutes: Sendable {
     private let clientSecret: String
     private let state: SimulatorState
     private let transport: Transport
-    private let accounts: OpenSkyAccounts
     private let traffic: OpenSkyTraffic
     private let replay: OpenSkyReplay?
+
+    private var accounts: OpenSkyAccounts { state.openSkyAccounts }
 
     private static let maximumTokenRequestBytes = 16 * 1_024
     private static let historySeconds = 3_600
@@ -29,7 +30,6 @@ struct OpenSkyRoutes: Sendable {
         clientSecret = configuration.openSkyClientSecret
         self.state = state
         self.transport = transport
-        accounts = OpenSkyAccounts(configuration)
         traffic = OpenSkyTraffic(world: state.world)
         if let replay {
             self.replay = try OpenSkyReplay(replay, startedAt: state.startedAt)

@@ -110,15 +110,18 @@ struct Export: AsyncParsableCommand {
         let publisher = SnapshotPublisher(
             store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
         try await publisher.refresh()
-        let frames = FrameSource(publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds)
+        let frames = FrameSource(
+            publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
+            trafficDropSeconds: settings.trafficDropSeconds)
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(
             parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
         let rule = AgeRule(
-            staleAfterSeconds: settings.staleAfterSeconds, configured: Set(settings.sources.map(\.id)))
+            staleAfterSeconds: settings.staleAfterSeconds, configured: Set(settings.sources.map(\.id)),
+            trafficSources: settings.trafficSources)
         let export = FeatureExport(
             features: FeatureSource(frames: frames, store: store), query: query, format: format, snapshot: snapshot,
-            age: rule.age(of: snapshot, filter: query.filter))
+            age: rule.age(of: snapshot, filter: query.filter, isTraffic: collection.isTraffic))
         let sink = try OutputFile(output)
         let count: Int
         do {

@@ -5,6 +5,7 @@ import BillowStore
 import BillowSync
 import Foundation
 import NIOCore
+import OpenSky
 import UpstreamSimulator
 
 /// How a command ends that can't do what it was asked: one clear message, and the exit status of its kind.
@@ -46,12 +47,24 @@ struct Failure: Error {
             } else {
                 self.init(.inputOutput, error.description)
             }
+        case let error as OpenSkyError: self.init(Self.kind(of: error), error.description)
         case let error as ReplayError: self.init(.data, error.description)
         case let error as ImportFileError: self.init(.inputOutput, error.description)
         case let error as SimulatedDataError: self.init(.data, error.description)
         case let problem as Problem: self.init(.usage, problem.detail)
         case let error as any CustomStringConvertible: self.init(.software, error.description)
         default: self.init(.software, "\(error)")
+        }
+    }
+}
+
+extension Failure {
+    private static func kind(of error: OpenSkyError) -> Kind {
+        switch error {
+        case .invalidQuery, .invalidConfiguration: .usage
+        case .unreadable, .tooLarge: .data
+        case .cancelled: .software
+        default: .unavailable
         }
     }
 }

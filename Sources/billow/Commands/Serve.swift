@@ -8,6 +8,7 @@ import BillowSync
 import Foundation
 import Logging
 import NIOCore
+import OpenSky
 import ServiceLifecycle
 import SkyPath
 import Turbulence
@@ -99,11 +100,14 @@ private struct Server {
         var configuration = BillowApplication.Configuration(
             host: settings.server.host, port: settings.server.port, publicURL: settings.server.publicURL,
             publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
-            ageRule: AgeRule(staleAfterSeconds: settings.staleAfterSeconds, configured: configured),
+            ageRule: AgeRule(
+                staleAfterSeconds: settings.staleAfterSeconds, configured: configured,
+                trafficSources: simulator == nil
+                    ? settings.trafficSources : settings.trafficSources.union([.simulatedTraffic])),
             severityTable: settings.severityTable,
             paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
             anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated,
-            timeline: settings.timeline)
+            timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds)
         configuration.polygonHistories = settings.polygons
         configuration.areaLimitKm2 = settings.areaLimitKm2
         let application = try BillowApplication(
@@ -192,8 +196,10 @@ extension SourceID {
     static let simulator = SourceID.known(simulatorName)
     /// The Aviation Weather Center's.
     static let simulatedWeather = SourceID.known("\(simulatorName)-awc")
+    /// OpenSky's.
+    static let simulatedTraffic = SourceID.known("\(simulatorName)-opensky")
     /// The sources of the demo.
-    static let demo = [simulator, simulatedWeather]
+    static let demo = [simulator, simulatedWeather, simulatedTraffic]
 
     private static func known(_ name: String) -> SourceID {
         guard let id = SourceID(name) else { preconditionFailure("\(name) is no source id") }
@@ -213,6 +219,9 @@ extension Settings.Source {
                     products: AviationWeatherUpstream.Product.allCases, areas: AviationWeatherUpstream.defaultAreas,
                     // A simulator of one's own may be asked at will.
                     spacingSeconds: 0))
+        } else if id == .simulatedTraffic {
+            kind = .openSky(
+                Settings.OpenSkySettings(configuration: OpenSkyConfiguration(baseURL: baseURL), boxes: []))
         } else {
             guard let key = SkyPathSecret(UpstreamSimulator.Configuration().apiKey) else {
                 throw Failure(.software, "the simulator's key can't be used")

@@ -1,9 +1,11 @@
 import AviationWeather
 import BillowServer
+import BillowSnapshot
 import BillowSync
 import BillowTimeline
 import Foundation
 import Geometry
+import OpenSky
 import SkyPath
 import Turbulence
 
@@ -15,6 +17,8 @@ struct Settings: Sendable {
     var retentionSeconds = 7 * 86_400
     /// How long all sources of a layer may be silent before it is called stale, in seconds.
     var staleAfterSeconds = 300
+    /// How long after it was last seen an aircraft is shown, in seconds.
+    var trafficDropSeconds = 180
     var severityTable = SeverityTable()
     var timeline = TimelineSettings()
     var polygons = PolygonHistories()
@@ -45,6 +49,7 @@ struct Settings: Sendable {
         enum Kind: Sendable {
             case skyPath(SkyPathSettings)
             case aviationWeather(AviationWeatherSettings)
+            case openSky(OpenSkySettings)
             case inbox(InboxSettings)
         }
     }
@@ -55,6 +60,17 @@ struct Settings: Sendable {
         var areas: [AviationWeatherBox]
         /// Between two calls of one product.
         var spacingSeconds: Int
+    }
+
+    /// The sources that give nothing but where aircraft are.
+    var trafficSources: Set<SourceID> {
+        Set(sources.filter { if case .openSky = $0.kind { true } else { false } }.map(\.id))
+    }
+
+    struct OpenSkySettings: Sendable {
+        var configuration: OpenSkyConfiguration
+        /// Empty is the world.
+        var boxes: [GeographicBox]
     }
 
     struct InboxSettings: Sendable {
@@ -118,6 +134,10 @@ extension Settings {
             root.value("staleAfter", expected: "an ISO 8601 duration above 0, such as PT5M") {
                 ISODuration.seconds($0).flatMap { $0 > 0 ? $0 : nil }
             } ?? settings.staleAfterSeconds
+        settings.trafficDropSeconds =
+            root.value("trafficDropAfter", expected: "an ISO 8601 duration from 1 second to 10 minutes, such as PT3M") {
+                ISODuration.seconds($0).flatMap { (1...Traffic.keptSeconds).contains($0) ? $0 : nil }
+            } ?? settings.trafficDropSeconds
         settings.logLevel =
             root.value("logLevel", expected: "one of trace, debug, info, notice, warning, error") {
                 ["trace", "debug", "info", "notice", "warning", "error"].contains($0) ? $0 : nil
@@ -201,14 +221,15 @@ extension Settings.Source {
             "id", expected: "1 to 64 letters, digits, '-', '_' and '.'"
         ) { SourceID($0) }
         if !section.has("id") { reader.problem(section.path(of: "id"), "is missing") }
-        let name = section.value("kind", expected: "skypath, aviationweather or inbox") {
-            ["skypath", "aviationweather", "inbox"].contains($0) ? $0 : nil
+        let name = section.value("kind", expected: "skypath, aviationweather, opensky or inbox") {
+            ["skypath", "aviationweather", "opensky", "inbox"].contains($0) ? $0 : nil
         }
         if !section.has("kind") { reader.problem(section.path(of: "kind"), "is missing") }
         // Keys that only another kind has are told by `finish`.
         let kind: Kind?
         switch name {
         case "aviationweather": kind = Settings.AviationWeatherSettings(section, reader).map { .aviationWeather($0) }
+        case "opensky": kind = Settings.OpenSkySettings(section, reader).map { .openSky($0) }
         case "inbox": kind = Settings.InboxSettings(section, reader).map { .inbox($0) }
         default: kind = Settings.SkyPathSettings(section, reader).map { .skyPath($0) }
         }
@@ -226,12 +247,39 @@ extension Settings.Source {
 }
 
 extension Settings.Source.Kind {
-    /// A folder is looked at often: it costs nothing, and a file is taken at the second look.
+    /// A folder is looked at often: it costs nothing, and a file is taken at the second look. Aircraft move fast.
     fileprivate var defaultUpdate: UpdateFrequency {
         switch self {
         case .skyPath, .aviationWeather: .fast
+        case .openSky: .every(.seconds(10))
         case .inbox: .every(.seconds(2))
         }
+    }
+}
+
+extension SettingsReader.Section {
+    /// A box as west, south, east, north: itself, or its two parts where it crosses the antimeridian.
+    fileprivate func boxes(_ key: String, _ reader: SettingsReader)
+        -> [(west: Double, south: Double, east: Double, north: Double)]?
+    {
+        guard
+            let sides = list(
+                key, expected: "four numbers, west, south, east, north, in degrees",
+                { Double($0).flatMap { $0.isFinite ? $0 : nil } })
+        else { return nil }
+        guard sides.count == 4, sides[0] != sides[2], (-180...180).contains(sides[0]), (-180...180).contains(sides[2]),
+            sides[1] < sides[3], (-90...90).contains(sides[1]), (-90...90).contains(sides[3])
+        else {
+            reader.problem(
+                path(of: key),
+                "must be four numbers, west, south, east, north: longitudes -180 to 180 (west above east crosses the "
+                    + "antimeridian), latitudes -90 to 90, south below north")
+            return nil
+        }
+        let parts: [(Double, Double)] =
+            sides[0] > sides[2] ? [(sides[0], 180), (-180, sides[2])] : [(sides[0], sides[2])]
+        // A box that ends at the antimeridian has one part only.
+        return parts.filter { $0.0 < $0.1 }.map { (west: $0.0, south: sides[1], east: $0.1, north: sides[3]) }
     }
 }
 
@@ -257,31 +305,51 @@ extension Settings.AviationWeatherSettings {
         let spacing = section.value("spacing", expected: "an ISO 8601 duration, such as PT1M") {
             ISODuration.seconds($0)
         }
-        let box = section.list("bbox", expected: "four numbers, west, south, east, north, in degrees") {
-            Double($0).flatMap { $0.isFinite ? $0 : nil }
-        }
-        var areas = AviationWeatherUpstream.defaultAreas
-        if let box {
-            areas = Self.areas(box)
-            if areas.isEmpty {
-                reader.problem(
-                    section.path(of: "bbox"),
-                    "must be four numbers, west, south, east, north: longitudes -180 to 180 (west above east crosses the "
-                        + "antimeridian), latitudes -90 to 90, south below north")
-            }
+        let areas = section.boxes("bbox", reader).map { sides in
+            sides.compactMap { AviationWeatherBox(west: $0.west, south: $0.south, east: $0.east, north: $0.north) }
         }
         guard reader.problems.count == problemsBefore else { return nil }
         self.init(
-            configuration: configuration, products: products ?? AviationWeatherUpstream.Product.allCases, areas: areas,
-            spacingSeconds: spacing ?? 60)
+            configuration: configuration, products: products ?? AviationWeatherUpstream.Product.allCases,
+            areas: areas ?? AviationWeatherUpstream.defaultAreas, spacingSeconds: spacing ?? 60)
     }
+}
 
-    /// A box, or its two parts where it crosses the antimeridian.
-    private static func areas(_ box: [Double]) -> [AviationWeatherBox] {
-        guard box.count == 4 else { return [] }
-        let parts: [(west: Double, east: Double)] =
-            box[0] > box[2] ? [(box[0], 180), (-180, box[2])] : [(box[0], box[2])]
-        return parts.compactMap { AviationWeatherBox(west: $0.west, south: box[1], east: $0.east, north: box[3]) }
+extension Settings.OpenSkySettings {
+    init?(_ section: SettingsReader.Section, _ reader: SettingsReader) {
+        let problemsBefore = reader.problems.count
+        let baseURL = section.text("baseURL") ?? OpenSkyConfiguration.publicBaseURL
+        let tokenURL = section.text("tokenURL")
+        let clientID = section.text("clientId")
+        let clientSecret = section.value("clientSecret", expected: "1 or more printable ASCII characters", secret: true)
+        {
+            Secret($0)
+        }
+        if (clientID == nil) != !section.has("clientSecret") {
+            let (given, missing) = clientID == nil ? ("clientSecret", "clientId") : ("clientId", "clientSecret")
+            reader.problem(section.path(of: missing), "is missing, where \(given) is given")
+        }
+        let credits = section.value("credits", expected: "a day's credits, 1 or more") {
+            Int($0).flatMap { CreditAllowance(credits: $0, periodSeconds: 86_400) }
+        }
+        let timeout = section.value("timeout", expected: "an ISO 8601 duration above 0, such as PT60S") {
+            ISODuration.seconds($0).flatMap { $0 > 0 ? Duration.seconds($0) : nil }
+        }
+        let allowsPlainHTTP = section.value("allowsPlainHTTP", expected: "true or false") { Bool($0) } ?? false
+        let credentials = clientID.flatMap { id in
+            clientSecret.map { OpenSkyConfiguration.Credentials(clientID: id, clientSecret: $0) }
+        }
+        var configuration = OpenSkyConfiguration(
+            baseURL: baseURL, tokenURL: tokenURL, credentials: credentials,
+            allowance: credits.map { .some($0) } ?? .none,
+            allowsPlainHTTP: allowsPlainHTTP)
+        if let timeout { configuration.timeout = timeout }
+        for problem in configuration.problems { reader.problem(section.path, "can't be used: \(problem)") }
+        let boxes = section.boxes("bbox", reader).map { sides in
+            sides.compactMap { GeographicBox(west: $0.west, south: $0.south, east: $0.east, north: $0.north) }
+        }
+        guard reader.problems.count == problemsBefore else { return nil }
+        self.init(configuration: configuration, boxes: boxes ?? [])
     }
 }
 

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import AviationWeather
 import BillowStore
 import BillowSync
+import OpenSky
 import SkyPath
 
 extension Settings.Source {
@@ -19,6 +20,10 @@ extension Settings.Source {
                 client: try AviationWeatherClient(configuration: weather.configuration, httpClient: httpClient),
                 products: weather.products, areas: weather.areas, spacingSeconds: weather.spacingSeconds,
                 simulated: simulated, store: store, retentionSeconds: retentionSeconds)
+        case .openSky(let openSky):
+            return OpenSkyUpstream(
+                id: id, client: try OpenSkyClient(configuration: openSky.configuration, httpClient: httpClient),
+                boxes: openSky.boxes, simulated: simulated, store: store, retentionSeconds: retentionSeconds)
         case .inbox(let inbox):
             return InboxUpstream(
                 id: id, path: inbox.path, simulated: simulated, store: store, now: SystemClock.now)

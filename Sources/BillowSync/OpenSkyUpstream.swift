@@ -1,0 +1,134 @@
+public import BillowStore
+import Foundation
+import Geometry
+public import OpenSky
+public import Turbulence
+import WireHTTP
+
+/// Live traffic of the OpenSky Network, brought into the store: where each aircraft was received last, of the world or of
+/// boxes.
+public struct OpenSkyUpstream: Upstream {
+    public let id: SourceID
+    public let kind = "opensky"
+    public let merge = MergeRule.keep
+    public let simulated: Bool
+    private let client: OpenSkyClient
+    /// Empty is the world.
+    private let boxes: [GeographicBox]
+    private let store: any Store
+    private let retentionSeconds: Int
+
+    /// Positions further ahead than this are refused: a clock is wrong.
+    private static let futureSeconds = 300
+    /// Rows in one transaction, so that other writers never wait long.
+    private static let batchSize = 10_000
+
+    /// - Parameter boxes: the areas to ask for, one call each; empty is the world, in one.
+    public init(
+        id: SourceID, client: OpenSkyClient, boxes: [GeographicBox] = [], simulated: Bool, store: any Store,
+        retentionSeconds: Int
+    ) {
+        self.id = id
+        self.client = client
+        self.boxes = boxes
+        self.simulated = simulated
+        self.store = store
+        self.retentionSeconds = retentionSeconds
+    }
+
+    public var collections: [String] { ["traffic", "tracks"] }
+    public var credential: String? { client.configuration.credentials?.clientSecret.fingerprint }
+
+    /// What makes the credits last for the day.
+    public var shortestInterval: Duration {
+        let configuration = client.configuration
+        guard configuration.allowance != nil else { return .seconds(1) }
+        return .seconds(
+            boxes.isEmpty
+                ? configuration.statesInterval(in: nil)
+                : boxes.reduce(0) { $0 + configuration.statesInterval(in: $1) })
+    }
+
+    public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+        var outcome = SyncOutcome()
+        do throws(SyncError) {
+            _ = try await register(in: store)
+            var positions: [AircraftPosition] = []
+            for box in boxes.isEmpty ? [nil] : boxes.map({ Optional($0) }) {
+                positions += try await ask(box, now, &outcome)
+            }
+            try await write(positions, now, &outcome)
+        } catch {
+            var error = error
+            error.outcome = outcome
+            throw error
+        }
+        return outcome
+    }
+
+    private func ask(
+        _ box: GeographicBox?, _ now: Instant, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) -> [AircraftPosition] {
+        let answer: StateVectors
+        do throws(OpenSkyError) { answer = try await client.states(in: box, includesCategory: true) } catch {
+            throw SyncError(error)
+        }
+        try refuseSimulated(answer.isSimulated, from: client.configuration.baseURL)
+        for (reason, count) in answer.counts.skipped { outcome.skipped[reason.rawValue, default: 0] += count }
+        if answer.counts.droppedValues > 0 {
+            outcome.adjusted["value dropped", default: 0] += answer.counts.droppedValues
+        }
+        let latest = now.advanced(by: Self.futureSeconds)
+        let oldest = now.advanced(by: -retentionSeconds)
+        var positions: [AircraftPosition] = []
+        positions.reserveCapacity(answer.vectors.count)
+        for vector in answer.vectors {
+            guard let position = AircraftPosition(vector, source: id) else {
+                outcome.skipped["without position", default: 0] += 1
+                continue
+            }
+            guard position.observedAt <= latest else {
+                outcome.skipped["in the future", default: 0] += 1
+                continue
+            }
+            guard position.observedAt >= oldest else {
+                outcome.skipped["older than retention", default: 0] += 1
+                continue
+            }
+            positions.append(position)
+        }
+        return positions
+    }
+
+    private func write(
+        _ positions: [AircraftPosition], _ now: Instant, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        var start = 0
+        repeat {
+            let end = min(positions.count, start + Self.batchSize)
+            let batch = Batch(
+                source: id, positions: Array(positions[start..<end]), fetchedAt: end == positions.count ? now : nil)
+            let result = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+            outcome.accepted += result.positions
+            outcome.duplicates += end - start - result.positions
+            start = end
+        } while start < positions.count
+    }
+}
+
+extension AircraftPosition {
+    /// nil where the vector has no place, or no time of it.
+    init?(_ vector: StateVector, source: SourceID) {
+        guard let longitude = vector.longitude, let latitude = vector.latitude, let time = vector.positionTime,
+            let place = LonLat(longitude: longitude, latitude: latitude),
+            let aircraft = ICAO24(rawValue: vector.address.value)
+        else { return nil }
+        self.init(
+            icao24: aircraft, callsign: vector.callsign, place: place, source: source, observedAt: Instant(time),
+            altitudeFeet: vector.barometricAltitude.flatMap { Int(exactly: $0.feet.rounded()) },
+            geometricAltitudeFeet: vector.geometricAltitude.flatMap { Int(exactly: $0.feet.rounded()) },
+            groundSpeedKnots: vector.groundSpeed?.knots, headingDegrees: vector.trackDegrees,
+            verticalRateFeetPerMinute: vector.verticalRate.flatMap { Int(exactly: $0.feetPerMinute.rounded()) },
+            isOnGround: vector.isOnGround, category: vector.category.flatMap { UInt8(exactly: $0.rawValue) })
+    }
+}

@@ -1,0 +1,284 @@
+public import AsyncHTTPClient
+public import Foundation
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import WireHTTP
+
+/// Reads the OpenSky Network's REST API: its seven services, with or without an API client's credentials.
+///
+/// Queries are checked against the service's limits before they are sent, and credits are spread over their day: a call
+/// that would use them up too soon throws `.creditsSpent` with the time to wait. Nothing is tried again, except once with a
+/// new token when one is refused. Share one client: it keeps the token and counts the credits.
+///
+/// The HTTP client is the caller's and must outlive this one. It should not follow redirects (they would carry the token
+/// elsewhere): take `recommendedHTTPConfiguration`.
+public final class OpenSkyClient: Sendable {
+    public let configuration: OpenSkyConfiguration
+    private let exchange: Exchange
+    private let now: @Sendable () -> Int
+    private let keeper: TokenKeeper?
+    private let ledger: Mutex<CreditLedger>
+
+    /// - Parameter now: Unix seconds, by which intervals, credits and tokens are judged.
+    /// - Throws: `.invalidConfiguration` with all problems.
+    public init(
+        configuration: OpenSkyConfiguration, httpClient: HTTPClient,
+        now: @escaping @Sendable () -> Int = OpenSkyClient.systemClock
+    ) throws(OpenSkyError) {
+        let problems = configuration.problems
+        guard problems.isEmpty else { throw .invalidConfiguration(problems) }
+        self.configuration = configuration
+        self.now = now
+        exchange = Exchange(
+            httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
+            secrets: configuration.credentials.map { [$0.clientSecret] } ?? [])
+        let exchange = exchange
+        keeper = configuration.credentials.map {
+            TokenKeeper($0, url: configuration.effectiveTokenURL, exchange: exchange, now: now)
+        }
+        ledger = Mutex(CreditLedger(configuration.allowance))
+    }
+
+    /// Unix seconds of this machine.
+    public static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+
+    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until then.
+    public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
+
+    private static let hour = 3_600
+    private static let day = 86_400
+    private static let allFlightsSeconds = 2 * hour
+    private static let flightsSeconds = 2 * day
+    private static let trackHistorySeconds = 30 * day
+    private static let statesHistorySeconds = hour
+
+    // MARK: - State vectors
+
+    /// `GET /states/all`: all aircraft.
+    ///
+    /// - Parameters:
+    ///   - time: At most an hour back, and only with credentials; nil is now.
+    ///   - aircraft: Only these; empty is all.
+    ///   - box: Only there; nil is the world.
+    ///   - includesCategory: Whether the vectors tell the kind of aircraft.
+    public func states(
+        at time: Date? = nil, of aircraft: [TransponderAddress] = [], in box: GeographicBox? = nil,
+        includesCategory: Bool = false
+    ) async throws(OpenSkyError) -> StateVectors {
+        var query = Query()
+        if let time {
+            guard configuration.credentials != nil else {
+                throw .invalidQuery("a time needs credentials: without them the service gives the present only")
+            }
+            let seconds = try self.seconds(time, "the time")
+            guard seconds >= now() - Self.statesHistorySeconds else {
+                throw .invalidQuery("the time must be at most an hour back: \(seconds)")
+            }
+            query.add("time", seconds)
+        }
+        query.add(aircraft)
+        if let box {
+            query.add("lamin", box.south)
+            query.add("lomin", box.west)
+            query.add("lamax", box.north)
+            query.add("lomax", box.east)
+        }
+        if includesCategory { query.add("extended", 1) }
+        let answer = try await get("states/all", query, .states, cost: CreditCost.states(in: box))
+        return try stateVectors(answer)
+    }
+
+    /// `GET /states/own`: what one's own receivers see, for which no credits are counted. Needs credentials.
+    ///
+    /// - Parameters:
+    ///   - time: nil is now.
+    ///   - serials: Only of these receivers; empty is all of one's own.
+    public func ownStates(
+        at time: Date? = nil, of aircraft: [TransponderAddress] = [], serials: [Int] = [],
+        includesCategory: Bool = false
+    ) async throws(OpenSkyError) -> StateVectors {
+        guard configuration.credentials != nil else { throw .invalidQuery("own state vectors need credentials") }
+        var query = Query()
+        if let time { query.add("time", try seconds(time, "the time")) }
+        query.add(aircraft)
+        for serial in serials {
+            guard serial >= 0 else { throw .invalidQuery("a receiver's serial number is 0 or more: \(serial)") }
+            query.add("serials", serial)
+        }
+        if includesCategory { query.add("extended", 1) }
+        return try stateVectors(try await get("states/own", query, nil, cost: 0))
+    }
+
+    private func stateVectors(_ answer: Answer?) throws(OpenSkyError) -> StateVectors {
+        // Nothing to be found has no time of its own.
+        guard let answer else { return StateVectors(time: Date(timeIntervalSince1970: Double(now())), vectors: []) }
+        var states = try ReplyReader.states(answer.bytes)
+        states.isSimulated = answer.isSimulated
+        return states
+    }
+
+    // MARK: - Flights and tracks
+
+    /// `GET /flights/all`: all flights of an interval of at most two hours.
+    public func flights(during interval: ClosedRange<Date>) async throws(OpenSkyError) -> Flights {
+        try await flights("flights/all", Query(), interval, longest: Self.allFlightsSeconds)
+    }
+
+    /// `GET /flights/aircraft`: the flights of an aircraft in an interval of at most two days. The service fills them in
+    /// overnight, so the present day is empty.
+    public func flights(
+        of aircraft: TransponderAddress, during interval: ClosedRange<Date>
+    ) async throws(OpenSkyError) -> Flights {
+        var query = Query()
+        query.add([aircraft])
+        return try await flights("flights/aircraft", query, interval, longest: Self.flightsSeconds)
+    }
+
+    /// `GET /flights/arrival`, `GET /flights/departure`: the flights to or from an airport in an interval of at most two
+    /// days. The service fills them in overnight.
+    ///
+    /// - Parameter airport: An ICAO location indicator, of either case.
+    public func flights(
+        _ direction: FlightDirection, airport: String, during interval: ClosedRange<Date>
+    ) async throws(OpenSkyError) -> Flights {
+        guard (3...7).contains(airport.utf8.count), airport.utf8.allSatisfy({ Self.isLetterOrDigit($0) }) else {
+            throw .invalidQuery("an airport is an ICAO location indicator such as EDDF: \(airport)")
+        }
+        var query = Query()
+        query.add("airport", airport.uppercased())
+        return try await flights("flights/\(direction.rawValue)", query, interval, longest: Self.flightsSeconds)
+    }
+
+    /// `GET /tracks`: the way of a flight, or nil where nothing is known. Experimental, says the service.
+    ///
+    /// - Parameter time: Any time of the flight, at most 30 days back; nil is the live one.
+    public func track(of aircraft: TransponderAddress, at time: Date? = nil) async throws(OpenSkyError) -> Track? {
+        var query = Query()
+        query.add([aircraft])
+        let now = now()
+        let seconds = try time.map { (time) throws(OpenSkyError) in try self.seconds(time, "the time") } ?? 0
+        guard time == nil || seconds >= now - Self.trackHistorySeconds else {
+            throw .invalidQuery("the time must be at most 30 days back: \(seconds)")
+        }
+        query.add("time", seconds)
+        let at = time == nil ? now : seconds
+        let cost = CreditCost.history(from: at, to: at, now: now)
+        guard let answer = try await get("tracks/all", query, .tracks, cost: cost) else { return nil }
+        return try ReplyReader.track(answer.bytes)
+    }
+
+    private func flights(
+        _ path: String, _ query: Query, _ interval: ClosedRange<Date>, longest: Int
+    ) async throws(OpenSkyError) -> Flights {
+        let begin = try seconds(interval.lowerBound, "the beginning")
+        let end = try seconds(interval.upperBound, "the end")
+        guard end - begin <= longest else {
+            throw .invalidQuery("the interval may have at most \(longest / Self.hour) hours: \(end - begin) s")
+        }
+        var query = query
+        query.add("begin", begin)
+        query.add("end", end)
+        let cost = CreditCost.history(from: begin, to: end, now: now())
+        guard let answer = try await get(path, query, .flights, cost: cost) else { return Flights() }
+        return try ReplyReader.flights(answer.bytes)
+    }
+
+    // MARK: - The exchange
+
+    private struct Answer {
+        var bytes: [UInt8]
+        var isSimulated: Bool
+    }
+
+    /// The parameters of a call, in order; a name may come more than once.
+    private struct Query {
+        private(set) var text = ""
+
+        mutating func add(_ name: String, _ value: some CustomStringConvertible) {
+            text += (text.isEmpty ? "?" : "&") + name + "=" + TokenKeeper.encoded(value.description)
+        }
+
+        mutating func add(_ aircraft: [TransponderAddress]) {
+            for address in aircraft { add("icao24", address) }
+        }
+    }
+
+    /// Whole seconds of a time that an Int can hold.
+    private func seconds(_ date: Date, _ what: String) throws(OpenSkyError) -> Int {
+        guard let seconds = Int(exactly: date.timeIntervalSince1970.rounded(.down)),
+            (0...4_102_444_800).contains(seconds)
+        else { throw .invalidQuery("\(what) must lie between 1970 and 2100") }
+        return seconds
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
+    }
+
+    /// Seconds until a call for the states of an area would be sent; 0 where it would be now.
+    public func statesWait(in box: GeographicBox?) -> Int {
+        let now = now()
+        return ledger.withLock { $0.wait(for: CreditCost.states(in: box), of: .states, now: now) }
+    }
+
+    /// The answer of a 200; nil for a 404, by which the service says that there is nothing.
+    ///
+    /// - Parameter bucket: nil where no credits are counted.
+    private func get(
+        _ path: String, _ query: Query, _ bucket: CreditBucket?, cost: Int
+    ) async throws(OpenSkyError) -> Answer? {
+        if let bucket {
+            let now = now()
+            let wait = ledger.withLock { ledger in
+                let wait = ledger.wait(for: cost, of: bucket, now: now)
+                if wait == 0 { ledger.spend(cost, of: bucket, now: now) }
+                return wait
+            }
+            guard wait == 0 else { throw .creditsSpent(bucket, retryAfterSeconds: wait) }
+        }
+        let url = configuration.baseURL + "/api/" + path + query.text
+        guard let keeper else { return try answer(try await send(url, nil), bucket, token: nil) }
+        let token = try await keeper.token()
+        var reply = try await send(url, token)
+        guard reply.status == 401 else { return try answer(reply, bucket, token: token) }
+        await keeper.discard(token)
+        let renewed = try await keeper.token()
+        reply = try await send(url, renewed)
+        return try answer(reply, bucket, token: renewed)
+    }
+
+    private func send(_ url: String, _ token: Secret?) async throws(OpenSkyError) -> Exchange.Answer {
+        var request = HTTPClientRequest(url: url)
+        request.headers.add(name: "accept", value: "application/json")
+        if let token { request.headers.add(name: "authorization", value: "Bearer \(token.value)") }
+        do { return try await exchange.answer(to: request) } catch { throw OpenSkyError(error) }
+    }
+
+    private func answer(
+        _ reply: Exchange.Answer, _ bucket: CreditBucket?, token: Secret?
+    ) throws(OpenSkyError) -> Answer? {
+        let now = now()
+        if let bucket, let text = reply.headers.first(name: "x-rate-limit-remaining"), let credits = Int(text) {
+            ledger.withLock { $0.note(remaining: credits, of: bucket, now: now) }
+        }
+        let mark = reply.headers.first(name: "x-simulated")
+        switch reply.status {
+        case 200:
+            return Answer(bytes: reply.bytes, isSimulated: mark.map { $0.lowercased() != "false" } ?? false)
+        case 404: return nil
+        default:
+            let secrets = [token, configuration.credentials?.clientSecret].compactMap { $0 }
+            let error = OpenSkyError(reply, secrets: secrets, now: now)
+            if let bucket, case .rateLimited(_, let seconds?) = error {
+                ledger.withLock { $0.block(bucket, seconds: seconds, now: now) }
+            }
+            throw error
+        }
+    }
+}
