@@ -159,7 +159,7 @@ public struct FeatureWriter: Sendable {
         if let trend { member("trend", trend.rawValue) }
         for case (let name, let value?) in more {
             json.name(name)
-            write(value)
+            json.value(value)
         }
         closeFeature()
     }

@@ -35,7 +35,7 @@ extension FeatureSource {
     private func track(of aircraft: ICAO24, _ query: FeatureQuery) async throws -> AircraftTrack? {
         let positions = try await store.track(of: aircraft, from: query.from, to: query.to)
             .filter { query.filter.sources?.contains($0.source) ?? true }
-        let isWanted = positions.contains { query.filter.takes($0) && query.box?.contains($0.place) ?? true }
+        let isWanted = positions.contains { query.filter.takes($0) && query.contains($0.place) }
         return isWanted ? AircraftTrack(positions) : nil
     }
 }
