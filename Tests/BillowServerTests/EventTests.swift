@@ -146,15 +146,17 @@ struct EventTests {
     func http() async throws {
         try await withWorld { world in
             let hub = world.application.events
-            async let answer = world.get("/events?flight=F1")
+            #expect(try await world.get("/events?flight=F1").status == .unauthorized)
+            async let answer = world.get("/events")
             while hub.listeners == 0 { await Task.yield() }
             hub.publish("alert", ["flight": "F1"], to: .flight("F1"))
+            hub.publish("reachable", ["on": "false"])
             hub.close()
             let response = try await answer
             #expect(response.status == .ok && response.headers[.contentType] == "text/event-stream")
             #expect(response.headers[.cacheControl] == "no-store")
             let heard = try Heard.read(response.text)
-            #expect(heard.map(\.name) == ["data", "alert"])
+            #expect(heard.map(\.name) == ["data", "reachable"])
             #expect(heard[0].data["area"]?.string == "all" && heard[0].data["version"]?.double == 0)
             #expect(try await world.get("/events").status == .serviceUnavailable)
             #expect(try await world.get("/events?zzz=1").status == .badRequest)

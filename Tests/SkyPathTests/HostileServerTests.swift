@@ -49,7 +49,7 @@ private func error(of address: String) async throws -> SkyPathError? {
     let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
     let client = try SkyPathClient(
         configuration: SkyPathConfiguration(
-            environment: .custom(address), apiKey: try unwrap(SkyPathSecret("demo")), timeout: .seconds(20)),
+            environment: .custom(address), apiKey: try unwrap(SkyPathSecret("demo")), timeout: .seconds(120)),
         httpClient: http)
     var result: SkyPathError?
     do throws(SkyPathError) { _ = try await client.map(SkyPathMapQuery(.hours(2))) } catch { result = error }
