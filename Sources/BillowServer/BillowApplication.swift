@@ -189,7 +189,8 @@ public struct BillowApplication: Sendable {
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
         let watch = FlightWatch(publisher: publisher, monitor: flights)
         return [
-            publisher, prerenderer, preparation, watch, retention, application, Heartbeat(hub: events),
+            publisher, OutlineWarmer(publisher: publisher), prerenderer, preparation, watch, retention, application,
+            Heartbeat(hub: events),
             Drain(readiness: readiness, events: events),
         ]
     }

@@ -44,6 +44,11 @@ public struct Window: Sendable {
         return nil
     }
 
+    /// The chunks of the cell table in which some row lies, in rising order.
+    public var occupiedChunks: [Int] {
+        (0..<Segment.chunks).filter { chunk in segments.values.contains { !$0.rows(inChunk: chunk).isEmpty } }
+    }
+
     /// The oldest hour with rows, as its first instant.
     public var oldestHour: Instant? { segments.keys.min().map { Instant(clamping: $0 * Segment.seconds) } }
 
