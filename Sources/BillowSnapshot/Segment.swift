@@ -45,9 +45,10 @@ struct Segment: Sendable {
         merged.reserve(count + added.count)
         var next = 0
         for index in places.indices {
-            while next < order.count, (order[next].place, added[order[next].index].key.rawValue) < (places[index], keys[index])
-            {
-                merged.append(added[order[next].index], place: order[next].place)
+            while next < order.count {
+                let (place, added) = (order[next].place, added[order[next].index])
+                guard (place, added.key.rawValue) < (places[index], keys[index]) else { break }
+                merged.append(added, place: place)
                 next += 1
             }
             if !removed.isEmpty, removed.contains(keys[index]) { continue }

@@ -64,7 +64,7 @@ public final class FrameSource: Sendable {
     /// From when to when an instant may be asked for.
     public func extent(of snapshot: Snapshot) -> ClosedRange<Instant> {
         let retained = snapshot.publication.asOf.advanced(by: -retentionSeconds)
-        let oldest = publisher.observed.map { min($0.lowerBound, retained) } ?? retained
+        let oldest = publisher.oldest.map { min($0, retained) } ?? retained
         return oldest...max(oldest, snapshot.publication.asOf.advanced(by: 60))
     }
 
