@@ -95,7 +95,8 @@ public struct DataQuery: Sendable, Hashable {
     public func needsData(after old: DataQuery) -> Bool {
         guard asksForAnything else { return false }
         return !old.asksForAnything || !types.isSubset(of: old.types) || !severities.isSubset(of: old.severities)
-            || history > old.history || (polygonsUpTo && !old.polygonsUpTo) || category != old.category
+            || history > old.history || (types.contains(.polygons) && polygonsUpTo && !old.polygonsUpTo)
+            || category != old.category
             || (global && !old.global)
             || (polygon != nil && polygon != old.polygon) || (viewport != nil && viewport != old.viewport)
     }
