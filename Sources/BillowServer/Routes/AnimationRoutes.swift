@@ -47,7 +47,7 @@ struct AnimationRoutes: Sendable {
                 ?? min(3 * delay, AnimationRenderer.delays.upperBound),
             loops: try query.integer("loop", in: 0...10_000) ?? 0)
         let png = try await renderer.png(order, in: snapshot)
-        let age = timelines.ageRule.age(of: snapshot, filter: filter)
+        let age = timelines.ageRule.age(of: layers, in: snapshot, filter: filter)
         var headers = AnswerHeaders.make(
             age: age, instant: order.times.last ?? snapshot.publication.asOf,
             freshSeconds: frames.freshSeconds(of: snapshot))
