@@ -13,7 +13,7 @@ export const SEVERITIES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Mod
 /** What can be laid over each other, in the order of drawing, with short names. */
 export const LAYERS = [
     ["hexagons", "Hexagons"], ["polygons", "Polygons"], ["forecast", "Forecast"], ["hazards", "Hazards"],
-    ["tracks", "Tracks"], ["traffic", "Aircraft"], ["pireps", "Pilot reports"],
+    ["tracks", "Tracks"], ["traffic", "Aircraft"], ["pireps", "PIREPs"],
 ];
 const DEFAULT = {
     layers: ["hexagons", "hazards", "pireps"],
