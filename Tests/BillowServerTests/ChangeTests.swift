@@ -1,3 +1,4 @@
+import BillowStore
 import Foundation
 import Geometry
 import HTTPTypes
@@ -32,7 +33,7 @@ struct ChangeTests {
         "taking in every delta gives exactly what is there, whatever came, went and aged in between",
         arguments: [
             "/changes/hexagons?hours=0.5", "/changes/polygons?hours=1",
-            "/changes/hexagons?minSeverity=2&geometry=false",
+            "/changes/hexagons?minSeverity=2&geometry=true",
         ])
     func deltas(_ path: String) async throws {
         try await withWorld { world in
@@ -86,6 +87,22 @@ struct ChangeTests {
         }
     }
 
+    @Test("a hexagon is told by its cell alone unless its shape is asked for; a polygon has no other name")
+    func geometry() async throws {
+        try await withWorld { world in
+            try await world.take([try observation(try cell(10, 50))])
+            for (path, type) in [
+                ("hexagons", nil), ("turbulence", nil), ("hexagons?geometry=true", "Polygon"),
+                ("hexagons?geometry=false", nil), ("polygons", "MultiPolygon"), ("polygons?geometry=false", nil),
+            ] as [(String, String?)] {
+                let feature = try #require(try await world.json("/changes/\(path)").features.first)
+                #expect(feature["geometry"]?["type"]?.string == type, "\(path)")
+                if type == nil { #expect(feature["geometry"] == .null) }
+            }
+            #expect(try await world.get("/changes/hexagons?geometry=perhaps").status == .badRequest)
+        }
+    }
+
     @Test("a client that takes gzip gets it")
     func gzip() async throws {
         try await withWorld { world in
@@ -97,6 +114,87 @@ struct ChangeTests {
             #expect(packed.headers[.contentEncoding] == "gzip")
             #expect(Array(packed.body.readableBytesView.prefix(2)) == [0x1F, 0x8B])
             #expect(packed.body.readableBytes < plain.body.readableBytes / 3)
+        }
+    }
+}
+
+/// Not a test: prints how large the delta of a minute is over the picture that a busy world leaves in two hours.
+@Suite("Measuring changes", .enabled(if: ProcessInfo.processInfo.environment["BILLOW_MEASURE"] != nil))
+struct ChangeMeasureTests {
+    private static let minutes = 150
+    /// So many that some 173,000 hexagons come out.
+    private static let flights = 6_600
+
+    /// A flight on a great circle that reports every cell it comes into, over turbulence in waves.
+    private struct Flight {
+        var start: LonLat
+        var bearing: Double
+        /// Minutes from the beginning of the measurement, and in the air.
+        var departure: Int
+        var duration: Int
+        var level: Int
+
+        init(_ random: inout SeededGenerator) throws {
+            func share() -> Double { Double(random.next() >> 11) / Double(1 << 53) }
+            let hub = Int(random.next() % 40)
+            start = try place(Double(hub * 73 % 330) - 165 + 8 * share(), Double(hub * 29 % 100) - 45 + 6 * share())
+            bearing = 360 * share()
+            duration = 60 + Int(360 * share())
+            departure = Int(Double(ChangeMeasureTests.minutes + duration) * share()) - duration
+            level = 30 + Int(random.next() % 11)
+        }
+
+        func reports(minute: Int) throws -> [Observation] {
+            guard (departure..<departure + duration).contains(minute) else { return [] }
+            var last: Cell?
+            return try (-1..<4).compactMap { quarter in
+                let seconds = Double((minute - departure) * 60 + quarter * 15)
+                let here = Geodesic.place(from: start, bearing: bearing, metres: 240 * seconds).place
+                let cell = H3.cell(at: here)
+                defer { last = cell }
+                guard quarter >= 0, cell != last else { return nil }
+                let wave = sin(here.longitude / 3) * sin(here.latitude / 2 + Double(level) / 3) + Double(minute) / 500
+                let severity: Severity =
+                    wave < 0.5 ? .smooth : wave < 0.7 ? .light : wave < 0.95 ? .lightModerate : .moderate
+                return try observation(
+                    cell, altitude: level, severity: severity,
+                    at: (minute - ChangeMeasureTests.minutes) * 60 + quarter * 15, aircraft: nil)
+            }
+        }
+    }
+
+    @Test func minute() async throws {
+        try await withWorld { world in
+            var random = SeededGenerator(seed: 1)
+            let flights = try (0..<Self.flights).map { _ in try Flight(&random) }
+            func reports(_ minute: Int) throws -> [Observation] {
+                try flights.flatMap { try $0.reports(minute: minute) }
+            }
+            for minute in 0..<Self.minutes {
+                _ = try await world.store.commit(Batch(source: nil, observations: try reports(minute)))
+            }
+            try await world.refresh()
+            var versions: [String: Int] = [:]
+            for minute in Self.minutes..<Self.minutes + 4 {
+                for form in ["geometry=false", "geometry=true"] {
+                    let path = "/changes/hexagons?\(form)" + (versions[form].map { "&since=\($0)" } ?? "")
+                    let packed = try await world.get(path, [.acceptEncoding: "gzip"]).body.readableBytes
+                    let answer = try await world.json(path)
+                    versions[form] = answer["version"]?.double.map { Int($0) }
+                    print(
+                        "\(path): \(packed) bytes in gzip, \(answer.features.count) features,",
+                        "\(answer["removed"]?.items.count ?? 0) removed")
+                    if minute == Self.minutes + 3, form == "geometry=false" {
+                        for feature in answer.features.prefix(5) { print(feature) }
+                        let trends = answer.features.count {
+                            ($0.property("observedAt")?.string ?? "") < noon.advanced(by: 60).description
+                        }
+                        print("older than two minutes: \(trends)")
+                    }
+                }
+                world.clock.advance(by: 60)
+                try await world.take(try reports(minute))
+            }
         }
     }
 }

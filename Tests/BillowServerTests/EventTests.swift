@@ -11,7 +11,7 @@ import Turbulence
 @testable import BillowServer
 
 /// A server-sent event, read as a browser does.
-private struct Heard: Hashable {
+struct Heard: Hashable {
     var id: String?
     var name: String
     var data: JSON

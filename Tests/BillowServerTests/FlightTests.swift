@@ -1,5 +1,6 @@
 import BillowAreas
 import BillowSnapshot
+import BillowStore
 import Foundation
 import Geometry
 import HTTPTypes
@@ -145,6 +146,95 @@ struct FlightTests {
             let flight = try await world.client.executeRequest(
                 uri: "/flights", method: .post, headers: [:], body: ByteBuffer(string: "{}"))
             #expect(flight.status == .unauthorized)
+        }
+    }
+
+    @Test("a key's flight over HTTP: registered, flown, heard by that key alone, ended")
+    func overHTTP() async throws {
+        try await withWorld { world in
+            let key = try await world.key(.read).text
+            let other = try await world.key(.read, name: "other").text
+            try await world.take([try observation(try cell(1, 0))])
+            let registered = try await world.send(.post, "/flights", #"{"distance": 90}"#, key: key)
+            #expect(registered.status == .created)
+            #expect(try registered.json["alert"] == nil, "no position yet")
+            let id = try registered.json["id"]?.string.orMissing() ?? ""
+            #expect(try registered.json["events"]?.string == "/events?flight=\(id)")
+            let events = "/events?flight=\(id)"
+            let path = "/flights/\(id)/position"
+            let state = #"{"position": [0, 0], "altitude": 38000, "track": 90, "speed": 480}"#
+
+            for (method, path, body) in [
+                (HTTPRequest.Method.put, path, state), (.delete, "/flights/\(id)", nil), (.get, events, nil),
+            ] {
+                let foreign = try await world.send(method, path, body, key: other)
+                #expect(foreign.status == .notFound)
+                #expect(try foreign.json["code"]?.string == "unknown-flight")
+                #expect(try await world.send(method, path, body).status == .unauthorized)
+            }
+
+            let hub = world.application.events
+            async let heard = world.send(.get, events, key: key)
+            async let everyone = world.get("/events")
+            while hub.listeners < 2 { await Task.yield() }
+            let flown = try await world.send(.put, path, state, key: key)
+            #expect(flown.status == .ok)
+            #expect(try flown.json["items"]?.items.count == 1)
+            #expect(flown.headers[.cacheControl] == "private, no-store")
+            // Once more the same, then a place with nothing ahead.
+            _ = try await world.send(.put, path, state, key: key)
+            let onward = state.replacing("[0, 0]", with: "[3, 0]")
+            #expect(try await world.send(.put, path, onward, key: key).status == .ok)
+            for (method, path, body) in [(HTTPRequest.Method.delete, "/flights/\(id)", nil), (.put, path, state)] {
+                let answer = try await world.send(method, path, body, key: key)
+                #expect(answer.status == (method == .delete ? .noContent : .notFound))
+            }
+            hub.close()
+            let alerts = try Heard.read(try await heard.text).filter { $0.name == "alert" }
+            #expect(alerts.map { $0.data["flight"]?.string } == [id, id])
+            #expect(alerts.map { $0.data["items"]?.items.count } == [1, 0])
+            #expect(try Heard.read(try await everyone.text).allSatisfy { $0.name != "alert" })
+        }
+    }
+
+    @Test("a flight in the traffic is followed by its address or callsign, without a position from anyone")
+    func followed() async throws {
+        try await withWorld { world in
+            let key = try await world.key(.read).text
+            func register(_ body: String) async throws -> String {
+                try await world.send(.post, "/flights", body, key: key).json["id"]?.string.orMissing() ?? ""
+            }
+            let byAddress = try await register(#"{"icao24": "3C6DD2"}"#)
+            let byCallsign = try await register(#"{"callsign": "dlh4ab"}"#)
+            let elsewhere = try await register(#"{"callsign": "OTHER1"}"#)
+            for body in [#"{"icao24": "xyz"}"#, #"{"callsign": "TOOLONG99"}"#, #"{"callsign": ""}"#] {
+                #expect(try await world.send(.post, "/flights", body, key: key).status == .badRequest)
+            }
+            let position = AircraftPosition(
+                icao24: try ICAO24("3c6dd2").orMissing(), callsign: "DLH4AB", place: try place(0, 0),
+                source: try source("awc"), observedAt: noon, altitudeFeet: 38_000, groundSpeedKnots: 480,
+                headingDegrees: 90, isOnGround: false)
+            _ = try await world.store.commit(
+                Batch(source: nil, observations: [try observation(try cell(1, 0))], positions: [position]))
+            try await world.refresh()
+            let hub = world.application.events
+            async let first = world.send(.get, "/events?flight=\(byAddress)", key: key)
+            async let second = world.send(.get, "/events?flight=\(byCallsign)", key: key)
+            async let third = world.send(.get, "/events?flight=\(elsewhere)", key: key)
+            while hub.listeners < 3 { await Task.yield() }
+            try await world.application.flights.published(try Self.snapshot(world))
+            hub.close()
+            for (id, text) in [(byAddress, try await first.text), (byCallsign, try await second.text)] {
+                let alerts = try Heard.read(text).filter { $0.name == "alert" }
+                #expect(alerts.map { $0.data["flight"]?.string } == [id])
+                let item = try #require(alerts.first?.data["items"]?[0])
+                let ahead = try cell(1, 0)
+                #expect(item["h3"]?.string == ahead.h3String)
+                // 60 NM at 480 knots; the cell's middle lies some miles off.
+                let seconds = try item["timeTo"]?.double.orMissing() ?? 0
+                #expect(abs(seconds - 450) < 60)
+            }
+            #expect(try Heard.read(try await third.text).allSatisfy { $0.name != "alert" })
         }
     }
 }

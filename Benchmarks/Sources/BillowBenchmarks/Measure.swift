@@ -38,4 +38,14 @@ struct Spread {
     var text: String {
         [Double(minimum), Double(median), Double(p99), mean].map { String(format: "%10.1f", $0 / 1_000) }.joined()
     }
+
+    /// The head of a table of `line`s.
+    static var heading: String {
+        "µs of one thread".padding(toLength: 34, withPad: " ", startingAt: 0)
+            + ["min", "median", "p99", "mean"].map { String(repeating: " ", count: 10 - $0.count) + $0 }.joined()
+    }
+
+    static func line(_ title: String, _ spread: Spread) {
+        print(title.padding(toLength: 34, withPad: " ", startingAt: 0) + spread.text)
+    }
 }

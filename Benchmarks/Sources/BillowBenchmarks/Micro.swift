@@ -9,12 +9,10 @@ struct Micro {
     let scene: Scene
 
     func run() throws {
-        print(
-            "µs of one thread".padding(toLength: 34, withPad: " ", startingAt: 0)
-                + ["min", "median", "p99", "mean"].map { String(repeating: " ", count: 10 - $0.count) + $0 }.joined())
-        line("plane of \(scene.world.cells.count) rows", Spread(times: 20) { _ = scene.frame.plane() })
+        print(Spread.heading)
+        Spread.line("plane of \(scene.world.cells.count) rows", Spread(times: 20) { _ = scene.frame.plane() })
         let million = Scene.frame(of: scene.world.rows(count: 1_000_000))
-        line("plane of 1000000 rows", Spread(times: 10) { _ = million.plane() })
+        Spread.line("plane of 1000000 rows", Spread(times: 10) { _ = million.plane() })
         try tiles()
     }
 
@@ -25,9 +23,9 @@ struct Micro {
             let coords = scene.tiles[zoom] ?? []
             let contents = coords.map { maker.content($0) }
             let pictures = zip(contents, coords).map { maker.picture($0, $1) }
-            line("z\(zoom) gather", spread(rounds, coords) { _ = maker.content($0) })
-            line("z\(zoom) paint", spread(rounds, Array(zip(contents, coords))) { _ = maker.picture($0, $1) })
-            line("z\(zoom) encode", try spread(rounds, pictures) { _ = try maker.png($0) })
+            Spread.line("z\(zoom) gather", spread(rounds, coords) { _ = maker.content($0) })
+            Spread.line("z\(zoom) paint", spread(rounds, Array(zip(contents, coords))) { _ = maker.picture($0, $1) })
+            Spread.line("z\(zoom) encode", try spread(rounds, pictures) { _ = try maker.png($0) })
             let cells = contents.reduce(0) { $0 + $1.count } / max(contents.count, 1)
             let colours = pictures.reduce(0) { $0 + $1.palette.count } / max(pictures.count, 1)
             let bytes = try pictures.reduce(0) { try $0 + maker.png($1).count } / max(pictures.count, 1)
@@ -46,7 +44,7 @@ struct Micro {
             let encoder = try TileMaker(scene, level: level)
             let spread = try spread(3, pictures) { _ = try encoder.png($0) }
             let bytes = try pictures.reduce(0) { try $0 + encoder.png($1).count } / max(pictures.count, 1)
-            line("level \(level), \(bytes) bytes", spread)
+            Spread.line("level \(level), \(bytes) bytes", spread)
         }
     }
 
@@ -60,9 +58,5 @@ struct Micro {
             }
         }
         return Spread(times)
-    }
-
-    private func line(_ title: String, _ spread: Spread) {
-        print(title.padding(toLength: 34, withPad: " ", startingAt: 0) + spread.text)
     }
 }

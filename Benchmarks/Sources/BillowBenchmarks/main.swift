@@ -14,11 +14,12 @@ enum BenchmarkError: Error, CustomStringConvertible {
     }
 }
 
-/// data FOLDER: what the peer reads. worker: see `Worker`. micro, tiles, levels: see `Micro`.
+/// data FOLDER: what the peer reads. worker: see `Worker`. micro, tiles, levels: see `Micro`. areas: see `Areas`.
 func run(_ arguments: [String]) throws {
     guard arguments.count >= 2 else {
-        throw BenchmarkError.usage("usage: BillowBenchmarks STYLES data FOLDER|worker|micro|tiles|levels")
+        throw BenchmarkError.usage("usage: BillowBenchmarks STYLES data FOLDER|worker|micro|tiles|levels|areas")
     }
+    if arguments[1] == "areas" { return Areas().run() }
     let scene = try Scene(styles: arguments[0])
     switch (arguments[1], arguments.dropFirst(2).first) {
     case ("data", let path?): try writeData(scene, to: URL(filePath: path, directoryHint: .isDirectory))

@@ -26,8 +26,10 @@ struct ChangeRoutes: Sendable {
         let reader = try QueryReader(request, known: known.union(["since", "geometry"]))
         try reader.requireJSON("geojson")
         let since = try reader.integer("since", in: 0...Int.max).map { Version(rawValue: Int64($0)) }
-        let hasGeometry = try reader.boolean("geometry") ?? true
+        // A hexagon's shape is that of the cell in its id, and most of its bytes.
+        let hasGeometry = try reader.boolean("geometry") ?? (collection == .polygons)
         var parameters = reader.all
+        parameters["geometry"] = String(hasGeometry)
         for name in ["since", "f"] { parameters[name] = nil }
         let delta = try await changes.changes(
             of: "\(collection.rawValue)?\(QueryReader.query(parameters))", since: since, hasGeometry: hasGeometry
