@@ -40,22 +40,22 @@ struct Segment: Sendable {
     /// (`replacedAt`) are left open.
     /// - Complexity: O(n + m log m) for n rows here and m added
     func merging(_ added: [ObservationRow], removing removed: Set<Int64>) -> Segment {
-        let order = added.map { (place: Place(of: $0).bits, row: $0) }.sorted {
-            ($0.place, $0.row.key.rawValue) < ($1.place, $1.row.key.rawValue)
-        }
+        let order = Place.order(of: added)
         var merged = Segment()
         merged.reserve(count + added.count)
         var next = 0
         for index in places.indices {
-            while next < order.count, (order[next].place, order[next].row.key.rawValue) < (places[index], keys[index]) {
-                merged.append(order[next].row, place: order[next].place)
+            while next < order.count {
+                let (place, added) = (order[next].place, added[order[next].index])
+                guard (place, added.key.rawValue) < (places[index], keys[index]) else { break }
+                merged.append(added, place: place)
                 next += 1
             }
             if !removed.isEmpty, removed.contains(keys[index]) { continue }
             merged.append(copying: index, of: self)
         }
         while next < order.count {
-            merged.append(order[next].row, place: order[next].place)
+            merged.append(added[order[next].index], place: order[next].place)
             next += 1
         }
         merged.indexChunks()
@@ -126,6 +126,9 @@ struct Segment: Sendable {
 
     mutating func setReplacedAt(_ value: UInt32, row: Int) { replacedAt[row] = value }
 
+    /// One value a row.
+    mutating func setReplacedAt(_ values: [UInt32]) { replacedAt = values }
+
     /// A row as the rest of the program knows it; its versions are not kept here.
     func row(_ index: Int) -> ObservationRow? {
         let place = Place(bits: places[index])
@@ -154,6 +157,35 @@ struct Place: Hashable {
             UInt64(row.cell.dense) << 24 | UInt64(row.source.rawValue) << 16 | category << 12
             | UInt64(row.altitude.lowest.thousands) << 6 | UInt64(row.altitude.highest.thousands)
     }
+
+    /// The rows of an hour by place and key: what is sorted are small things, and by counting where there are many.
+    fileprivate static func order(of rows: [ObservationRow]) -> [(place: UInt64, index: Int)] {
+        var order = rows.indices.map { (place: Place(of: rows[$0]).bits, index: $0) }
+        // As the store gives them.
+        let isByKey = zip(rows, rows.dropFirst()).allSatisfy { $0.key < $1.key }
+        guard isByKey, rows.count > 1 << digitBits else {
+            order.sort { ($0.place, rows[$0.index].key.rawValue) < ($1.place, rows[$1.index].key.rawValue) }
+            return order
+        }
+        // Each pass keeps the order of the one before among equals, so keys stay in order under each place.
+        var sorted = order
+        for shift in stride(from: 0, to: Place.bitWidth, by: digitBits) {
+            let digit = { (place: UInt64) in Int(place >> UInt64(shift)) & (1 << digitBits - 1) }
+            var next = [Int](repeating: 0, count: 1 << digitBits + 1)
+            for entry in order { next[digit(entry.place) + 1] += 1 }
+            for value in 1..<next.count { next[value] += next[value - 1] }
+            for entry in order {
+                let value = digit(entry.place)
+                sorted[next[value]] = entry
+                next[value] += 1
+            }
+            swap(&order, &sorted)
+        }
+        return order
+    }
+
+    private static let bitWidth = 45
+    private static let digitBits = 12
 
     @inline(__always) var dense: Int { Int(bits >> 24) }
     @inline(__always) var source: SourceNumber { SourceNumber(rawValue: UInt8(truncatingIfNeeded: bits >> 16)) }

@@ -22,6 +22,15 @@ public struct Window: Sendable {
         update(opened: rows, closed: [], sources: sources)
     }
 
+    /// Windows of different hours as one; their rows are not read again.
+    /// - Complexity: O(rows × windows)
+    public init(joining windows: [Window], sources: [SourceRecord]) {
+        self.init()
+        for window in windows { segments.merge(window.segments) { first, _ in first } }
+        setSources(sources)
+        linkAll()
+    }
+
     /// How many rows it holds.
     public var count: Int { segments.values.reduce(0) { $0 + $1.count } }
 
@@ -50,20 +59,31 @@ public struct Window: Sendable {
     /// Takes in what came and went.
     /// - Complexity: O(rows of the hours touched + changes × hours held)
     public mutating func update(opened: [ObservationRow], closed: [ObservationRow], sources: [SourceRecord]) {
-        self.sources = Dictionary(sources.map { ($0.number, $0.id) }) { _, last in last }
-        let rules = Set(sources.lazy.filter { $0.merge == .replace }.map(\.number))
-        let ruleChanged = rules != replacing
-        replacing = rules
+        let ruleChanged = setSources(sources)
 
-        var added: [Int: [ObservationRow]] = [:]
-        var removed: [Int: Set<Int64>] = [:]
-        for row in opened { added[row.observedAt.seconds / Segment.seconds, default: []].append(row) }
-        for row in closed { removed[row.observedAt.seconds / Segment.seconds, default: []].insert(row.key.rawValue) }
+        let added = Self.byHour(opened)
+        let removed = Self.byHour(closed).mapValues { rows in Set(rows.lazy.map(\.key.rawValue)) }
         for hour in Set(added.keys).union(removed.keys) {
             let merged = (segments[hour] ?? Segment()).merging(added[hour] ?? [], removing: removed[hour] ?? [])
             segments[hour] = merged.count == 0 ? nil : merged
         }
         if ruleChanged || opened.count > count / 4 { linkAll() } else { link(placesOf: opened, closed) }
+    }
+
+    private static func byHour(_ rows: [ObservationRow]) -> [Int: [ObservationRow]] {
+        let hour = { (row: ObservationRow) in row.observedAt.seconds / Segment.seconds }
+        // What is read from the archive is one hour as it is.
+        if let only = rows.first.map(hour), rows.allSatisfy({ hour($0) == only }) { return [only: rows] }
+        return Dictionary(grouping: rows, by: hour)
+    }
+
+    /// Gives whether a source's rule is another one now.
+    @discardableResult
+    private mutating func setSources(_ sources: [SourceRecord]) -> Bool {
+        self.sources = Dictionary(sources.map { ($0.number, $0.id) }) { _, last in last }
+        let rules = Set(sources.lazy.filter { $0.merge == .replace }.map(\.number))
+        defer { replacing = rules }
+        return rules != replacing
     }
 
     /// Lets go of the hours that end before an instant.
@@ -73,28 +93,36 @@ public struct Window: Sendable {
 
     // MARK: - Which record replaces which
 
-    /// Links the records of every place anew.
+    /// Links the records of every place anew: the hours, each sorted by place and time, are merged from their ends.
+    /// - Complexity: O(rows × hours)
     private mutating func linkAll() {
-        var rows: [(place: UInt64, observedAt: UInt32, hour: Int32, row: UInt32)] = []
-        rows.reserveCapacity(count)
-        for (hour, segment) in segments {
-            for row in 0..<segment.count where replacing.contains(Place(bits: segment.places[row]).source) {
-                rows.append((segment.places[row], segment.observedAt[row], Int32(hour), UInt32(row)))
+        let hours = segments.keys.sorted(by: >)
+        let columns = hours.map { segments[$0] ?? Segment() }
+        var left = columns.map(\.count)
+        var links = columns.map { [UInt32](repeating: .max, count: $0.count) }
+        let heads = { (left: [Int], hour: Int) in left[hour] > 0 ? columns[hour].places[left[hour] - 1] : nil }
+        var places = hours.indices.map { heads(left, $0) }
+        while let place = places.lazy.compactMap({ $0 }).max() {
+            let replaces = replacing.contains(Place(bits: place).source)
+            var observedLater = UInt32.max
+            var replacedLater = UInt32.max
+            // The newest hour comes first.
+            for hour in hours.indices where places[hour] == place {
+                var row = left[hour]
+                while row > 0, columns[hour].places[row - 1] == place {
+                    row -= 1
+                    guard replaces else { continue }
+                    let observedAt = columns[hour].observedAt[row]
+                    // Records of one second stand beside each other.
+                    if observedAt != observedLater { replacedLater = observedLater }
+                    observedLater = observedAt
+                    links[hour][row] = replacedLater
+                }
+                left[hour] = row
+                places[hour] = heads(left, hour)
             }
         }
-        rows.sort { ($0.place, $0.observedAt) < ($1.place, $1.observedAt) }
-        var next: (place: UInt64, observedAt: UInt32, replacedAt: UInt32)?
-        for entry in rows.reversed() {
-            let replacedAt: UInt32
-            if let next, next.place == entry.place {
-                // Records of one second stand beside each other.
-                replacedAt = next.observedAt == entry.observedAt ? next.replacedAt : next.observedAt
-            } else {
-                replacedAt = .max
-            }
-            segments[Int(entry.hour)]?.setReplacedAt(replacedAt, row: Int(entry.row))
-            next = (entry.place, entry.observedAt, replacedAt)
-        }
+        for (hour, links) in zip(hours, links) { segments[hour]?.setReplacedAt(links) }
     }
 
     /// Links the records of the places of some rows anew.

@@ -126,6 +126,9 @@ enum Query {
         \(reports) WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
         ORDER BY observedAt, id, pilotReport.source
         """
+    static let oldestReport = """
+        SELECT observedAt FROM pilotReport WHERE observedAt >= 0 AND until IS NULL ORDER BY observedAt LIMIT 1
+        """
     static let reportsOpenedSince = "\(reports) WHERE since > ? AND until IS NULL"
     static let reportsClosedSince = "\(reports) WHERE until > ? AND since <= ?"
 
@@ -150,6 +153,8 @@ enum Query {
     static let areasAsOf = """
         \(areas) WHERE validTo > ? AND validFrom < ? AND since <= ? AND (until IS NULL OR until > ?)
         """
+    /// The one that ended first.
+    static let oldestArea = "SELECT validFrom FROM area WHERE validTo >= 0 AND until IS NULL ORDER BY validTo LIMIT 1"
     static let areasOpenedSince = "\(areas) WHERE since > ? AND until IS NULL"
     static let areasClosedSince = "\(areas) WHERE until > ? AND since <= ?"
 
@@ -245,7 +250,8 @@ enum Query {
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
             insertObservation, closeObservation, observationByKey, openObservationByExternalID,
             openObservationByFeatureID,
-            openOfSource, countKeys, oldestKey, newestKey, openRows, openPage, openedSince, closedSince, insertReport,
+            openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, openRows, openPage, openedSince,
+            closedSince, insertReport,
             closeReport, openReport,
             openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
             closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,

@@ -169,6 +169,14 @@ extension SQLiteStore {
         }
     }
 
+    public func oldestReportOrArea() async throws(StoreError) -> Instant? {
+        try await reading { db in
+            try [Query.oldestReport, Query.oldestArea].compactMap { query in
+                try RawStatement(db, query).first { Instant(clamping: Int($0.integer(0))) }
+            }.min()
+        }
+    }
+
     /// A `limit` below 1 gives an empty page.
     public func page(
         after: ObservationKey?, from: Instant, to: Instant, limit: Int

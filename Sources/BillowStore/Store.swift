@@ -35,6 +35,9 @@ public protocol Store: Sendable {
     /// The times of the oldest and the newest observation that count; nil when there is none.
     func extent() async throws(StoreError) -> ClosedRange<Instant>?
 
+    /// When the oldest pilot report or issued area that counts begins; nil when there is none.
+    func oldestReportOrArea() async throws(StoreError) -> Instant?
+
     /// The details of some rows; keys that aren't there are left out.
     func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails]
 

@@ -65,6 +65,20 @@ struct AreaAndTrafficTests {
         }
     }
 
+    @Test("the timeline reaches as far back as imported areas")
+    func past() async throws {
+        try await withWorld { world in
+            try await world.take(areas: [area("old", from: -337 * 86_400, to: -336 * 86_400)])
+            let start = noon.advanced(by: -337 * 86_400)
+            #expect(try await world.ids("/collections/hazards/items?time=\(start)") == ["old"])
+            let manifest = try await world.json(
+                "/timeline.json?start=\(start)&end=\(start.advanced(by: 3_600))&intervals=3&layers=hazards")
+            #expect(manifest["layers"]?[0]?["frames"]?.items.count == 3)
+            let before = try await world.get("/collections/hazards/items?time=\(start.advanced(by: -1))")
+            #expect(before.status == .notFound)
+        }
+    }
+
     @Test(
         "areas are filtered like everything else",
         arguments: [

@@ -35,6 +35,15 @@ struct ReadTests {
         #expect(try await store.extent() == nil)
     }
 
+    @Test func theOldestReportOrAreaIsOfWhatCounts() async throws {
+        let store = try await makeStore()
+        #expect(try await store.oldestReportOrArea() == nil)
+        _ = try await store.commit(Batch(source: source("awc"), pilotReports: [pilotReport(at: 100)]))
+        #expect(try await store.oldestReportOrArea() == noon.advanced(by: 100))
+        _ = try await store.commit(Batch(source: source("awc"), pilotReports: [pilotReport(at: -200)]))
+        #expect(try await store.oldestReportOrArea() == noon.advanced(by: -200))
+    }
+
     @Test func sourcesKeepTheirNumbers() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")

@@ -28,8 +28,8 @@ public final class FrameSource: Sendable {
     public let trafficDropSeconds: Int
     /// Archived hours, by rows.
     private let windows = SharedCache<HoursKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
-    /// The rows of single archived hours, by rows: windows that overlap share their reading.
-    private let hours = SharedCache<HoursKey, Rows>(capacity: 500_000) { $0.rows.count + 1_000 }
+    /// Single archived hours, by rows: windows that overlap share their columns.
+    private let hours = SharedCache<HoursKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
     /// When what is archived last changed.
     private let changes = SharedCache<ChangeKey, Version>(capacity: 20_000) { _ in 1 }
     /// Planes, by bytes.
@@ -64,7 +64,7 @@ public final class FrameSource: Sendable {
     /// From when to when an instant may be asked for.
     public func extent(of snapshot: Snapshot) -> ClosedRange<Instant> {
         let retained = snapshot.publication.asOf.advanced(by: -retentionSeconds)
-        let oldest = publisher.observed.map { min($0.lowerBound, retained) } ?? retained
+        let oldest = publisher.oldest.map { min($0, retained) } ?? retained
         return oldest...max(oldest, snapshot.publication.asOf.advanced(by: 60))
     }
 
@@ -110,19 +110,20 @@ public final class FrameSource: Sendable {
     private func window(of range: ClosedRange<Int>, in snapshot: Snapshot) async throws -> Window {
         let version = try await version(of: Self.observations(of: range), in: snapshot)
         return try await windows.value(for: HoursKey(hours: range, version: version)) { [self] in
-            let parts = try await withThrowingTaskGroup { group in
-                for hour in range { group.addTask { try await self.rows(of: hour, in: snapshot) } }
+            let hours = try await withThrowingTaskGroup { group in
+                for hour in range { group.addTask { try await self.window(of: hour, in: snapshot) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            return Window(rows: parts.flatMap(\.rows), sources: snapshot.sources)
+            return Window(joining: hours, sources: snapshot.sources)
         }
     }
 
-    private func rows(of hour: Int, in snapshot: Snapshot) async throws -> Rows {
+    private func window(of hour: Int, in snapshot: Snapshot) async throws -> Window {
         let version = try await version(of: Self.observations(of: hour...hour), in: snapshot)
         return try await hours.value(for: HoursKey(hours: hour...hour, version: version)) { [store] in
-            try await store.rows(
+            let rows = try await store.rows(
                 from: Instant(clamping: hour * 3_600), to: Instant(clamping: (hour + 1) * 3_600), asOf: version)
+            return Window(rows: rows.rows, sources: snapshot.sources)
         }
     }
 

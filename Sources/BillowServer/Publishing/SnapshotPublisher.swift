@@ -21,6 +21,7 @@ public final class SnapshotPublisher: Service {
     private let logger: Logger
     private let current: Mutex<Snapshot?> = Mutex(nil)
     private let extent: Mutex<ClosedRange<Instant>?> = Mutex(nil)
+    private let oldestReportOrArea: Mutex<Instant?> = Mutex(nil)
     private let failure: Mutex<String?> = Mutex(nil)
     private let observers: Mutex<[Observer]> = Mutex([])
 
@@ -44,6 +45,9 @@ public final class SnapshotPublisher: Service {
 
     /// The oldest and the newest observation of the store; nil when it is empty.
     public var observed: ClosedRange<Instant>? { extent.withLock { $0 } }
+
+    /// When the oldest of all that the store has begins; nil when it is empty.
+    var oldest: Instant? { [observed?.lowerBound, oldestReportOrArea.withLock { $0 }].compactMap { $0 }.min() }
 
     /// Why the store can't be read at present; nil while it can.
     public var storeFailure: String? { failure.withLock { $0 } }
@@ -137,7 +141,9 @@ public final class SnapshotPublisher: Service {
 
     private func readExtent() async throws(StoreError) {
         let range = try await store.extent()
+        let oldest = try await store.oldestReportOrArea()
         extent.withLock { $0 = range }
+        oldestReportOrArea.withLock { $0 = oldest }
     }
 
     private func publish(_ snapshot: Snapshot, _ changes: Changes? = nil) {

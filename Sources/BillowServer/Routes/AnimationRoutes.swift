@@ -1,5 +1,5 @@
-import BillowRaster
-import BillowSnapshot
+public import BillowRaster
+public import BillowSnapshot
 import BillowTiles
 import BillowTimeline
 import HTTPTypes
@@ -12,8 +12,6 @@ struct AnimationRoutes: Sendable {
     let timelines: TimelineService
     let renderer: AnimationRenderer
     let shelf: StyleShelf
-
-    private static let defaultWidth = 640
 
     private var styles: StyleLibrary { shelf.current }
 
@@ -33,25 +31,47 @@ struct AnimationRoutes: Sendable {
         let layers = try LayerList(parameter: document.dropLast(4))
         let query = try QueryReader(request)
         let snapshot = try frames.snapshot()
-        let delay = try query.integer("delay", in: AnimationRenderer.delays) ?? AnimationRenderer.defaultDelay
-        let filter = try query.filter()
-        let timeline = try timelines.timeline(try query.timeline(timelines.settings.defaults), in: snapshot)
-        let order = AnimationRenderer.Request(
-            layers: layers, times: timelines.times(of: LayerTime.list(of: layers), timeline, in: snapshot),
-            region: try query.region(defaultWidth: Self.defaultWidth), filter: filter, style: try styles.style(query),
-            labels: try query.labels(), hasLegend: try query.boolean("legend") ?? true,
-            hasTimeStamp: try query.boolean("timestamp") ?? true,
-            form: try query.choice("form", [("animation", .animation), ("sheet", .sheet)]) ?? .animation,
-            delayMilliseconds: delay,
-            holdMilliseconds: try query.integer("hold", in: AnimationRenderer.delays)
-                ?? min(3 * delay, AnimationRenderer.delays.upperBound),
-            loops: try query.integer("loop", in: 0...10_000) ?? 0)
+        let order = try AnimationRenderer.Request(
+            layers: layers, query, timelines: timelines, snapshot: snapshot, styles: styles)
         let png = try await renderer.png(order, in: snapshot)
-        let age = timelines.ageRule.age(of: layers, in: snapshot, filter: filter)
+        let age = timelines.ageRule.age(of: layers, in: snapshot, filter: order.filter)
         var headers = AnswerHeaders.make(
             age: age, instant: order.times.last ?? snapshot.publication.asOf,
             freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = order.form == .animation && order.times.count > 1 ? "image/apng" : "image/png"
         return BytesAnswer.make(png, headers: headers, request: request)
+    }
+}
+
+extension AnimationRenderer.Request {
+    private static let defaultWidth = 640
+
+    /// What `/animations` would draw for the same parameters.
+    /// - Throws: `Problem` for what can't be read.
+    public init(
+        layers: String, parameters: [String: String], frames: FrameSource, snapshot: Snapshot, styles: StyleLibrary,
+        settings: TimelineSettings, ageRule: AgeRule
+    ) throws {
+        try self.init(
+            layers: LayerList(parameter: layers), QueryReader(parameters),
+            timelines: TimelineService(frames: frames, settings: settings, ageRule: ageRule), snapshot: snapshot,
+            styles: styles)
+    }
+
+    init(
+        layers: LayerList, _ query: QueryReader, timelines: TimelineService, snapshot: Snapshot, styles: StyleLibrary
+    ) throws {
+        let delay = try query.integer("delay", in: AnimationRenderer.delays) ?? AnimationRenderer.defaultDelay
+        let timeline = try timelines.timeline(try query.timeline(timelines.settings.defaults), in: snapshot)
+        self.init(
+            layers: layers, times: timelines.times(of: LayerTime.list(of: layers), timeline, in: snapshot),
+            region: try query.region(defaultWidth: Self.defaultWidth), filter: try query.filter(),
+            style: try styles.style(query), labels: try query.labels(),
+            hasLegend: try query.boolean("legend") ?? true, hasTimeStamp: try query.boolean("timestamp") ?? true,
+            form: try query.choice("form", [("animation", .animation), ("sheet", .sheet)]) ?? .animation,
+            delayMilliseconds: delay,
+            holdMilliseconds: try query.integer("hold", in: AnimationRenderer.delays)
+                ?? min(3 * delay, AnimationRenderer.delays.upperBound),
+            loops: try query.integer("loop", in: 0...10_000) ?? 0)
     }
 }

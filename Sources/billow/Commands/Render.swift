@@ -52,8 +52,7 @@ struct RenderOptions: ParsableArguments {
             trafficDropSeconds: settings.trafficDropSeconds)
         let studio = Studio(
             frames: frames, snapshot: try frames.snapshot(), pictures: PictureSource(frames: frames, store: store),
-            styles: styles, parameters: try parameters(),
-            ageRule: settings.ageRule())
+            styles: styles, parameters: try parameters(), timeline: settings.timeline, ageRule: settings.ageRule())
         let png = try await draw(studio)
         let sink = try OutputFile(output)
         do {
@@ -74,15 +73,22 @@ struct Studio {
     let pictures: PictureSource
     let styles: StyleLibrary
     let parameters: [String: String]
+    let timeline: TimelineSettings
     let ageRule: AgeRule
 }
 
 struct RenderMap: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "map", abstract: "A picture of a region.",
-        discussion: "--query takes what /maps takes: bbox, width, height, scale, legend, timestamp, scalebar, …")
+        discussion: """
+            --query takes what /maps takes: bbox, width, height, scale, legend, timestamp, scalebar, …; with --animate \
+            what /animations takes: start, end, intervals, bbox, width, delay, hold, loop, form=sheet, …
+            """)
 
     @OptionGroup var options: RenderOptions
+
+    @Flag(help: "Draw a timeline as an animated PNG.")
+    var animate = false
 
     @Argument(help: "Layers by comma, the first lowest.")
     var layers: String
@@ -90,10 +96,19 @@ struct RenderMap: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reported {
             try await options.write { studio in
+                let maps = try MapRenderer(pictures: studio.pictures)
+                if animate {
+                    let request = try AnimationRenderer.Request(
+                        layers: layers, parameters: studio.parameters, frames: studio.frames,
+                        snapshot: studio.snapshot, styles: studio.styles, settings: studio.timeline,
+                        ageRule: studio.ageRule)
+                    return try await AnimationRenderer(maps: maps, frames: studio.frames, ageRule: studio.ageRule).png(
+                        request, in: studio.snapshot)
+                }
                 let request = try MapRenderer.Request(
                     layers: layers, parameters: studio.parameters, frames: studio.frames, snapshot: studio.snapshot,
                     styles: studio.styles, ageRule: studio.ageRule)
-                return try await MapRenderer(pictures: studio.pictures).png(request, in: studio.snapshot)
+                return try await maps.png(request, in: studio.snapshot)
             }
         }
     }

@@ -1,0 +1,55 @@
+import Geometry
+import TestSupport
+import Testing
+import Turbulence
+
+@testable import BillowSnapshot
+
+@Suite("Windows of hours")
+struct WindowTests {
+    /// Some hours of rows at few places, so that most are replaced, some within their second.
+    private static func rows(_ count: Int) -> [ObservationRow] {
+        var random = SeededGenerator(seed: 3)
+        let siblings = (0..<7).compactMap { Cell(dense: Int(RowMaker.cell.dense) / 7 * 7 + $0) }
+        let rows = (0..<count).compactMap { number -> ObservationRow? in
+            guard let cell = siblings.randomElement(using: &random) else { return nil }
+            return RowMaker.row(
+                Severity(rawValue: UInt8.random(in: 0...4, using: &random)),
+                minute: Int.random(in: 0..<240, using: &random), source: UInt8.random(in: 0...2, using: &random),
+                altitude: Int.random(in: 30...45, using: &random), cell: cell, tag: UInt32(number))
+        }
+        return rows.sorted { $0.key < $1.key }
+    }
+
+    private static func records(_ window: Window, minute: Int) -> [StandingRecord] {
+        Frame(
+            window: window, at: RowMaker.start.advanced(by: minute * 60), filter: Filter(),
+            table: SeverityTable()
+        ).standingRecords()
+    }
+
+    @Test("hours read one by one and joined, all rows at once, and rows that came bit by bit are the same picture")
+    func joined() {
+        // More in an hour than are sorted by comparing.
+        let rows = Self.rows(24_000)
+        let sources = RowMaker.sources
+        let atOnce = Window(rows: rows, sources: sources)
+        let hours = Dictionary(grouping: rows) { $0.observedAt.seconds / 3_600 }
+        let joined = Window(joining: hours.values.map { Window(rows: $0, sources: sources) }, sources: sources)
+        var bitByBit = Window()
+        for start in stride(from: 0, to: rows.count, by: 1_500) {
+            // The newest first, too: what comes late is linked as well.
+            let end = rows.count - start
+            bitByBit.update(opened: Array(rows[max(end - 1_500, 0)..<end].reversed()), closed: [], sources: sources)
+        }
+        #expect(hours.count >= 4)
+        #expect(hours.values.contains { $0.count > 4_096 })
+        #expect(joined.count == rows.count)
+        for minute in [0, 59, 130, 200, 239] {
+            let expected = Self.records(bitByBit, minute: minute)
+            #expect(!expected.isEmpty)
+            #expect(Self.records(atOnce, minute: minute) == expected)
+            #expect(Self.records(joined, minute: minute) == expected)
+        }
+    }
+}
