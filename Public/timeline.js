@@ -44,7 +44,7 @@ export class TimelinePlayer extends EventTarget {
     /** `adapter` puts frames on a map: MapLibreFrames, LeafletFrames, or anything with their five methods.
      *
      *   url            the manifest's address, "timeline.json"
-     *   layer          which of its layers, "hexagons"
+     *   layer          which of its layers, "hexagons"; or several laid over each other, the lowest first: "hexagons,traffic"
      *   start, end     offsets ("-2h", "now") or ISO 8601 instants; both left out: round UTC times and a live frame
      *   intervals      at most so many frames
      *   anchor         true: on round UTC times and one live frame, so that most stay the same from minute to minute
@@ -158,9 +158,12 @@ export class TimelinePlayer extends EventTarget {
             const response = await fetch(address, { signal: abort.signal, cache: "no-cache" });
             const body = await response.json();
             if (!response.ok) throw new Error(body.detail ?? `${response.status}`);
-            const found = body.layers.find(({ id }) => id === layer);
-            if (!found) throw new Error(`the manifest has no layer ${layer}`);
-            this.#take(found);
+            const parts = layer.split(",").map((wanted) => {
+                const found = body.layers.find(({ id }) => id === wanted);
+                if (!found) throw new Error(`the manifest has no layer ${wanted}`);
+                return found;
+            });
+            this.#take(composed(parts));
             this.#say("problem", null);
         } catch (error) {
             // Replaced by a newer request, or ended: nobody asks any more.
@@ -327,6 +330,24 @@ export class TimelinePlayer extends EventTarget {
     }
 
     #say(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+}
+
+/** The manifest's parts of some layers as one of their composed pictures. It has the instants of the layer with the most. */
+function composed(parts) {
+    if (parts.length === 1) return parts[0];
+    const most = parts.reduce((most, part) => (part.frames.length > most.frames.length ? part : most));
+    const id = parts.map((part) => part.id).join();
+    const frames = most.frames.map((frame) => {
+        const address = frame.tiles.replace(`/tiles/${most.id}/`, `/tiles/${id}/`);
+        const same = parts.map((part) => part.frames.find(({ time }) => time === frame.time));
+        // A picture is as new as the newest of its layers. Where one of them has no frame of that instant its version isn't
+        // known, and an address without any is the one that is always right.
+        const v = same.every(Boolean) ? Math.max(...same.map((frame) => frame.v)) : null;
+        const tiles = v === null ? address.replace(/\?v=\d+&/, "?").replace(/\?v=\d+$/, "") : address.replace(/\?v=\d+/, `?v=${v}`);
+        return { ...frame, v, tiles };
+    });
+    const dataTimes = parts.map(({ dataTime }) => dataTime).filter(Boolean).sort();
+    return { ...most, id, frames, stale: parts.some(({ stale }) => stale), dataTime: dataTimes[0] ?? null, tiles: most.tiles.map((url) => url.replace(`/tiles/${most.id}/`, `/tiles/${id}/`)) };
 }
 
 /** Frames on a MapLibre GL map: a raster source and layer for each, of which one is opaque. */

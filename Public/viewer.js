@@ -9,13 +9,13 @@ import { Inspector } from "./js/inspect.js";
 import { Legend } from "./js/legend.js";
 import { Pictures } from "./js/picture.js";
 import { getJSON, now } from "./js/server.js";
+import { showSources } from "./js/sources.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
 import { filters, formatHash, parseHash } from "./js/view.js";
 
 const POLL_MILLISECONDS = 15_000;
 const TICK_MILLISECONDS = 1_000;
 const BURST_MILLISECONDS = 1_000;
-const LAYER = "hexagons";
 
 const knowledge = emptyKnowledge();
 let polling = null;
@@ -35,12 +35,13 @@ function start() {
     const status = new StatusBar(() => (dock.isOpen ? dock.close() : change({ time: null })));
     const draw = () => {
         status.show(knowledge);
+        showSources(knowledge.server);
         map.getContainer().setAttribute("aria-busy", !pictures.current || pictures.next !== null || !map.areTilesLoaded());
     };
     const pictures = new Pictures(map, maplibregl, () => requestDraw());
     knowledge.pictures = pictures;
     const controls = new Controls(view, change);
-    const dock = new Dock(map, LAYER, () => knowledge.view, () => {
+    const dock = new Dock(map, () => knowledge.view, () => {
         knowledge.frame = dock.shown;
         // One of the two is always on the map: the player's frame once it has one, else the picture.
         pictures.hide(knowledge.frame !== null);
@@ -83,6 +84,7 @@ function start() {
     function applyView() {
         controls.show(knowledge.view);
         legend.mark(knowledge.view.minSeverity);
+        legend.showSymbols(knowledge.view.layers);
         draw();
         poll();
     }
@@ -118,7 +120,7 @@ function start() {
         const query = filters(view);
         if (view.time !== null) query.set("time", compact(view.time));
         try {
-            const tileJSON = await getJSON(`tiles/${LAYER}.json`, query, signal);
+            const tileJSON = await getJSON(`tiles/${view.layers.join()}.json`, query, signal);
             noteContact();
             knowledge.problems.delete("The picture");
             knowledge.billow = tileJSON.billow ?? { unknown: true };
@@ -232,7 +234,7 @@ function pictureRequest(tileJSON, view) {
 
 /** The same for pictures that differ in nothing but what was known. */
 function subjectOf(view) {
-    return `${filters(view)} ${view.time ?? "live"}`;
+    return `${view.layers} ${filters(view)} ${view.time ?? "live"}`;
 }
 
 function noteContact() {

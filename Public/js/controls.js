@@ -2,7 +2,7 @@
 import { bandText, fromTyped, hoursText, typed } from "./format.js";
 import { element } from "./dom.js";
 import { now } from "./server.js";
-import { CEILING_FEET, HISTORIES, SEVERITIES, severityText } from "./view.js";
+import { CEILING_FEET, HISTORIES, inOrder, LAYERS, SEVERITIES, severityText } from "./view.js";
 
 const FEET_PER_STEP = 1000;
 const STEP_MILLISECONDS = 600_000;
@@ -14,12 +14,20 @@ export class Controls {
 
     constructor(view, changed) {
         this.#changed = changed;
+        byId("layers").append(...LAYERS.map(([id, name]) => element("label", {},
+            element("input", { type: "checkbox", name: "layers", value: id }), element("span", {}, name))));
         byId("history").append(...HISTORIES.map((hours) => element("label", {},
             element("input", { type: "radio", name: "hours", value: hours }), element("span", {}, hoursText(hours)))));
         byId("severity").append(...SEVERITIES.map((_, value) => element("option", { value }, severityText(value))));
         this.show(view);
 
         byId("settings").addEventListener("submit", (event) => event.preventDefault());
+        byId("layers").addEventListener("change", (event) => {
+            const wanted = inOrder([...byId("layers").querySelectorAll("input:checked")].map((input) => input.value));
+            // A map of nothing would look like smooth air: the last one stays.
+            if (wanted.length) changed({ layers: wanted });
+            else event.target.checked = true;
+        });
         byId("history").addEventListener("change", (event) => changed({ hours: Number(event.target.value) }));
         byId("severity").addEventListener("change", (event) => changed({ minSeverity: Number(event.target.value) }));
         byId("lowest").addEventListener("input", () => this.#dragBand("lowest"));
@@ -39,6 +47,7 @@ export class Controls {
     /** Shows a view's values. */
     show(view) {
         this.#view = view;
+        for (const box of byId("layers").querySelectorAll("input")) box.checked = view.layers.includes(box.value);
         for (const radio of byId("history").querySelectorAll("input")) radio.checked = Number(radio.value) === view.hours;
         byId("severity").value = view.minSeverity;
         byId("lowest").value = (view.minAltitude ?? 0) / FEET_PER_STEP;

@@ -17,7 +17,6 @@ export class Dock {
     #map;
     #view;
     #changed;
-    #layer;
     #player = null;
     #frame = null; // what the player last said of its frame
     #waiting = false;
@@ -26,10 +25,9 @@ export class Dock {
     #speed = 1;
     #scrubbing = false;
 
-    /** `view` gives the present view; `layer` is what it plays. */
-    constructor(map, layer, view, changed) {
+    /** `view` gives the present view. */
+    constructor(map, view, changed) {
         this.#map = map;
-        this.#layer = layer;
         this.#view = view;
         this.#changed = changed;
         byId("span").append(...SPANS.map(([value, text]) => element("option", { value }, text)));
@@ -58,9 +56,9 @@ export class Dock {
     get isOpen() { return this.#player !== null; }
     get problem() { return this.#problem; }
 
-    /** Takes in new filters. */
+    /** Takes in new filters and layers. */
     refilter() {
-        this.#player?.change({ parameters: this.#parameters() }).then(() => this.#draw());
+        this.#player?.change({ layer: this.#layers(), parameters: this.#parameters() }).then(() => this.#draw());
     }
 
     /** Asks for new frames. */
@@ -78,6 +76,8 @@ export class Dock {
         this.#changed();
     }
 
+    #layers() { return this.#view().layers.join(); }
+
     #parameters() {
         const { hours = null, minAltitude = null, maxAltitude = null, minSeverity = null } = Object.fromEntries(filters(this.#view()));
         return { hours, minAltitude, maxAltitude, minSeverity };
@@ -89,7 +89,7 @@ export class Dock {
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
         const adapter = new MapLibreFrames(this.#map, { before: FIRST_LINE_LAYER, address: (url) => url.replace(".png", scale) });
         const player = (this.#player = new TimelinePlayer(adapter, {
-            layer: this.#layer, parameters: this.#parameters(), speed: this.#speed, anchor: true, ...this.#range(),
+            layer: this.#layers(), parameters: this.#parameters(), speed: this.#speed, anchor: true, ...this.#range(),
         }));
         for (const name of ["manifest", "frame", "state", "progress", "problem"]) {
             player.addEventListener(name, ({ detail }) => player === this.#player && this.#hear(name, detail));

@@ -1,12 +1,14 @@
 // The legend, from the server's own: the page has no colours of its own for severities.
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
+import { layerName } from "./view.js";
 
 const PARAMETERS = new URLSearchParams({ layer: "hexagons", style: "skypath" });
 
 export class Legend {
     #root;
     #entries = new Map();
+    #symbols = element("details", { className: "symbols", hidden: true });
 
     constructor(root) { this.#root = root; }
 
@@ -22,8 +24,20 @@ export class Legend {
         this.#entries = new Map(legend.entries.map((entry) => [entry.severity, entry]));
         const list = element("ul", {}, ...legend.entries.map((entry) =>
             element("li", { "data-severity": entry.severity }, swatch(entry), element("span", {}, entry.label))));
-        const notes = (legend.notes ?? []).map((note) => element("p", { className: "note" }, note));
-        this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes);
+        // That the data is simulated stands in a banner.
+        const notes = (legend.notes ?? []).filter((note) => note !== "Simulated data").map((note) => element("p", { className: "note" }, note));
+        this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes, this.#symbols);
+    }
+
+    /** Explains the signs of other layers than turbulence, in the server's own drawing. */
+    showSymbols(layers) {
+        const others = layers.filter((id) => id !== "hexagons" && id !== "polygons");
+        this.#symbols.hidden = !others.length;
+        if (!others.length || this.#symbols.dataset.layers === others.join()) return;
+        this.#symbols.dataset.layers = others.join();
+        const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+        const image = element("img", { src: `legend.svg?layer=${others.join()}&theme=${theme}`, alt: `Signs of ${others.map(layerName).join(", ")}`, loading: "lazy" });
+        this.#symbols.replaceChildren(element("summary", {}, "Other signs"), image);
     }
 
     /** Strikes what the filter leaves out. */

@@ -2,7 +2,7 @@
 import { element } from "./dom.js";
 import { age, dateTime, instantOf, near } from "./format.js";
 import { clockDifference, now } from "./server.js";
-import { leftOut, summary } from "./view.js";
+import { layerName, leftOut, summary } from "./view.js";
 
 /** The server makes a publication each minute and is asked four times in one; thrice that is not chance. */
 const OLD_PICTURE_MILLISECONDS = 180_000;
@@ -124,11 +124,15 @@ function staleData({ billow, pictures, server, view }) {
     }
     if (billow.unknown) return "The server does not say how old its data is.";
     const received = instantOf(billow.dataTime);
-    if (received === null && server?.sources?.every((source) => source.kind === "stored")) {
+    const silent = view.layers.filter((id) => server?.layers?.[id]?.stale);
+    const names = silent.map(layerName).join(", ");
+    if (billow.stale) {
+        if (received === null) return `No data has been received yet for ${names || "what is shown"}. An empty map is not a smooth one.`;
+        return `The data is stale${names && `: ${names}`}. Last received ${near(received, now())}, ${age(now() - received)} ago.`;
+    }
+    if (received === null && server && !server.sources?.some(({ kind, update }) => kind !== "stored" && update !== "none")) {
         return "No source is configured: the map shows stored data only, however old.";
     }
-    if (received === null) return "No data has been received from any source yet. An empty map is not a smooth one.";
-    if (billow.stale) return `The data is stale: last received ${near(received, now())}, ${age(now() - received)} ago.`;
     return null;
 }
 

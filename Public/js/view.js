@@ -1,4 +1,5 @@
 // What the page shows: a plain object that is the same as the URL's hash, so that a view can be shared.
+//   layers       ids of layers, the lowest first; at least one
 //   hours        how far back the picture looks
 //   minAltitude, maxAltitude   feet, whole thousands; null is open
 //   minSeverity  0 to 4
@@ -9,7 +10,13 @@ import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js
 export const HISTORIES = [0.5, 1, 2, 4, 6];
 export const CEILING_FEET = 60_000;
 export const SEVERITIES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"];
+/** What can be laid over each other, in the order of drawing, with short names. */
+export const LAYERS = [
+    ["hexagons", "Hexagons"], ["polygons", "Polygons"], ["forecast", "Forecast"], ["hazards", "Hazards"],
+    ["tracks", "Tracks"], ["traffic", "Aircraft"], ["pireps", "PIREPs"],
+];
 const DEFAULT = {
+    layers: ["hexagons", "hazards", "pireps"],
     hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, time: null,
     zoom: 3.6, longitude: -96, latitude: 39,
 };
@@ -26,6 +33,12 @@ export function parseHash(hash) {
     };
     const thousands = (text) => /^\d{1,5}$/.test(text) && Number(text) % 1000 === 0 && Number(text) <= CEILING_FEET ? Number(text) : null;
 
+    take("layers", `a list of ${LAYERS.map(([id]) => id).join(", ")}`, (text) => {
+        const wanted = text.split(",");
+        if (!wanted.every((id) => LAYERS.some(([known]) => known === id))) return false;
+        view.layers = inOrder(wanted);
+        return true;
+    });
     take("hours", `one of ${HISTORIES.join(", ")}`, (text) => {
         if (!HISTORIES.includes(Number(text)) || text === "") return false;
         view.hours = Number(text);
@@ -61,9 +74,20 @@ export function parseHash(hash) {
     return { view, problems };
 }
 
+/** Some layers in the order of drawing, each once. */
+export function inOrder(wanted) {
+    return LAYERS.map(([id]) => id).filter((id) => wanted.includes(id));
+}
+
+/** The short name of a layer. */
+export function layerName(wanted) {
+    return LAYERS.find(([id]) => id === wanted)?.[1] ?? wanted;
+}
+
 /** The hash of a view; what is at its default is left out. */
 export function formatHash(view) {
     const parts = [`map=${view.zoom.toFixed(2)}/${view.latitude.toFixed(3)}/${view.longitude.toFixed(3)}`];
+    if (view.layers.join() !== DEFAULT.layers.join()) parts.push(`layers=${view.layers.join()}`);
     if (view.hours !== DEFAULT.hours) parts.push(`hours=${view.hours}`);
     if (view.minAltitude !== null) parts.push(`min=${view.minAltitude}`);
     if (view.maxAltitude !== null) parts.push(`max=${view.maxAltitude}`);
@@ -90,7 +114,7 @@ export function severityText(minSeverity) {
 export function summary(view) {
     return [
         view.time === null ? "Live" : dateTime(view.time), hoursText(view.hours),
-        bandText(view.minAltitude, view.maxAltitude), severityText(view.minSeverity),
+        bandText(view.minAltitude, view.maxAltitude), severityText(view.minSeverity), view.layers.map(layerName).join(", "),
     ].join(" · ");
 }
 

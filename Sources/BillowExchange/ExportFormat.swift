@@ -26,9 +26,6 @@ public enum ExportFormat: String, Sendable, Hashable, CaseIterable {
 /// What sort of features a writer writes: it settles the columns of a CSV.
 public enum ExportCollection: String, Sendable, Hashable, CaseIterable {
     case observations, turbulence, hexagons, polygons, pireps, hazards, forecast, traffic, tracks
-
-    /// Whether it shows aircraft, and neither turbulence nor hazards.
-    public var isTraffic: Bool { self == .traffic || self == .tracks }
 }
 
 /// The shape of a feature. Rings are closed, the exterior one first and counter-clockwise (RFC 7946 section 3.1.6).

@@ -147,7 +147,7 @@ public struct BillowApplication: Sendable {
         StyleRoutes(shelf: styles, publicURL: configuration.publicURL).add(to: reading)
         LegendRoutes(frames: frames, shelf: styles, ageRule: configuration.ageRule).add(to: reading)
         IngestRoutes(
-            store: store, simulated: configuration.isSimulated, fetched: configuration.ageRule.configured,
+            store: store, simulated: configuration.isSimulated, fetched: Set(configuration.ageRule.feeds.keys),
             retentionSeconds: configuration.retentionSeconds, now: now
         ).add(to: router.needing(.ingest, gate))
         EventRoutes(hub: events, publisher: publisher, gate: gate, flights: flights).add(to: reading)
@@ -164,7 +164,7 @@ public struct BillowApplication: Sendable {
 
     /// Sources that are neither fetched nor sent in were imported: what they have is kept.
     var retention: Retention {
-        let fetched = configuration.ageRule.configured.union([.ingest])
+        let fetched = Set(configuration.ageRule.feeds.keys).union([.ingest])
         return Retention(
             store: store, retentionSeconds: configuration.retentionSeconds,
             keeps: { $0.fetchedAt == nil && !fetched.contains($0.id) }, now: now, logger: logger)

@@ -17,6 +17,9 @@ public struct AviationWeatherUpstream: Upstream {
         case sigmets = "airsigmet"
         case internationalSigmets = "isigmet"
         case gairmets = "gairmet"
+
+        /// What its records become.
+        public var feeds: Set<DataKind> { self == .pilotReports ? [.reports, .observations] : [.hazards] }
     }
 
     public let id: SourceID

@@ -46,8 +46,19 @@ public enum Layer: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// What it is made of: the sources of that are what its age goes by.
+    public var kind: DataKind {
+        switch self {
+        case .turbulence, .hexagons, .polygons: .observations
+        case .pireps: .reports
+        case .hazards: .hazards
+        case .forecast: .forecasts
+        case .traffic, .tracks: .positions
+        }
+    }
+
     /// Whether it shows the cells of the turbulence picture.
-    public var showsCells: Bool { self == .turbulence || self == .hexagons || self == .polygons }
+    public var showsCells: Bool { kind == .observations }
 }
 
 /// One to ten different layers, the lowest first.

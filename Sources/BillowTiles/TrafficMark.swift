@@ -74,8 +74,6 @@ struct TrackMark: Sendable, Hashable {
 
     /// Points: one track ends in a square of this side at low zoom.
     private static let spacing = 11.0
-    /// Positions farther apart in time are two tracks.
-    private static let longestGapSeconds = 900
 
     /// - Parameter tracks: the positions of one aircraft each, oldest first.
     static func marks(of tracks: [[AircraftPosition]], in region: MapRegion) -> [TrackMark] {
@@ -100,7 +98,7 @@ struct TrackMark: Sendable, Hashable {
         for position in track {
             var point = region.worldPoint(position.place)
             if let before = previous, let last = line.last {
-                if position.observedAt.seconds - before.observedAt.seconds > longestGapSeconds {
+                if position.observedAt.seconds - before.observedAt.seconds > AircraftTrack.gapSeconds {
                     lines.append(line)
                     line = []
                 } else {

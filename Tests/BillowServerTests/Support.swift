@@ -111,8 +111,13 @@ struct World: Sendable {
 }
 
 /// Runs a test over a world with the sources `skypath` (replace), `other` (replace), `import` and `awc` (keep).
+///
+/// - Parameters:
+///   - configured: sources that feed every layer.
+///   - feeds: sources that feed some.
 func withWorld(
-    at now: Instant = noon, configured: [String] = [], staleAfterSeconds: Int = 300, publicURL: String? = nil,
+    at now: Instant = noon, configured: [String] = [], feeds: [String: Set<DataKind>] = [:],
+    staleAfterSeconds: Int = 300, publicURL: String? = nil,
     simulated: Bool = false, load: Bool = true, anonymousRead: Bool = true,
     histories: PolygonHistories = PolygonHistories(), test: @Sendable (World) async throws -> Void
 ) async throws {
@@ -120,6 +125,9 @@ func withWorld(
     for (name, rule) in [("skypath", MergeRule.replace), ("other", .replace), ("import", .keep), ("awc", .keep)] {
         _ = try await store.register(try source(name), merge: rule, simulated: simulated)
     }
+    var fed: [SourceID: Set<DataKind>] = [:]
+    for name in configured { fed[try source(name)] = Set(DataKind.allCases) }
+    for (name, kinds) in feeds { fed[try source(name)] = kinds }
     let clock = TestClock(now)
     let states = SourceStates()
     let loops = SourceLoops()
@@ -127,8 +135,7 @@ func withWorld(
     var configuration = BillowApplication.Configuration(
         host: "127.0.0.1", port: 0, publicURL: publicURL, publicFolder: folder("Public"),
         retentionSeconds: 7 * 86_400,
-        ageRule: AgeRule(
-            staleAfterSeconds: staleAfterSeconds, configured: Set(try configured.map { try source($0) })),
+        ageRule: AgeRule(staleAfterSeconds: staleAfterSeconds, feeds: fed),
         severityTable: SeverityTable(), paintersAtOnce: 2, anonymousRead: anonymousRead, isSimulated: simulated)
     configuration.polygonHistories = histories
     let application = try BillowApplication(

@@ -34,7 +34,7 @@ struct AnimationRoutes: Sendable {
         let order = try AnimationRenderer.Request(
             layers: layers, query, timelines: timelines, snapshot: snapshot, styles: styles)
         let png = try await renderer.png(order, in: snapshot)
-        let age = timelines.ageRule.age(of: snapshot, filter: order.filter)
+        let age = timelines.ageRule.age(of: layers, in: snapshot, filter: order.filter)
         var headers = AnswerHeaders.make(
             age: age, instant: order.times.last ?? snapshot.publication.asOf,
             freshSeconds: frames.freshSeconds(of: snapshot))

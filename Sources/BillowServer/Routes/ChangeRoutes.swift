@@ -38,7 +38,7 @@ struct ChangeRoutes: Sendable {
             parameters["geometry"] = nil
             return try FeatureQuery(parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
         }
-        let age = ageRule.age(of: delta.snapshot, filter: delta.query.filter)
+        let age = ageRule.age(of: collection.kinds, in: delta.snapshot, filter: delta.query.filter)
         var writer = FeatureWriter(
             collection, as: .geojson, members: CollectionMembers(delta.query, snapshot: delta.snapshot, age: age))
         writer.begin { json in

@@ -129,8 +129,7 @@ struct CollectionRoutes: Sendable {
     {
         try reader.requireJSON("geojson")
         let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
-        let age = ageRule.age(
-            of: snapshot, filter: query.filter, isTraffic: query.collection.isTraffic)
+        let age = ageRule.age(of: query.collection.kinds, in: snapshot, filter: query.filter)
         var writer = FeatureWriter(
             query.collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, age: age))
         writer.begin()
@@ -171,8 +170,7 @@ struct CollectionRoutes: Sendable {
         try reader.requireJSON("geojson")
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
-        let age = ageRule.age(
-            of: snapshot, filter: query.filter, isTraffic: query.collection.isTraffic)
+        let age = ageRule.age(of: query.collection.kinds, in: snapshot, filter: query.filter)
         let id = parameters.text("feature")
         var writer = FeatureWriter(collection, as: .geojsonl)
         guard try await features.write(id: id, query, in: snapshot, to: &writer) else {

@@ -34,8 +34,7 @@ struct ExportRoutes: Sendable {
         try reader.requireJSON(format.rawValue)
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
-        let age = ageRule.age(
-            of: snapshot, filter: query.filter, isTraffic: query.collection.isTraffic)
+        let age = ageRule.age(of: query.collection.kinds, in: snapshot, filter: query.filter)
         var headers = AnswerHeaders.make(
             age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = format.mediaType

@@ -36,7 +36,7 @@ struct LegendRoutes: Sendable {
         let layers = try reader.layers("layer")
         let snapshot = try frames.snapshot()
         let filter = try reader.filter()
-        let age = ageRule.age(of: snapshot, filter: filter)
+        let age = ageRule.age(of: layers, in: snapshot, filter: filter)
         let notes = age.isStale ? ["Stale: last data \(age.dataTime?.description ?? "never")"] : []
         let legend = layers.legend(
             style: try styles.style(reader), severities: filter.severities, simulated: age.isSimulated, notes: notes)

@@ -30,9 +30,10 @@ struct MapRoutes: Sendable {
         }
         let query = try QueryReader(request)
         let snapshot = try frames.snapshot()
-        let age = ageRule.age(of: snapshot, filter: try query.filter())
+        let layers = try LayerList(parameter: document.dropLast(4))
+        let age = ageRule.age(of: layers, in: snapshot, filter: try query.filter())
         let order = try MapRenderer.Request(
-            layers: document.dropLast(4), query, frames: frames, snapshot: snapshot, styles: styles, age: age)
+            layers: layers, query, frames: frames, snapshot: snapshot, styles: styles, age: age)
         let png = try await maps.png(order, in: snapshot)
         var headers = AnswerHeaders.make(
             age: age, instant: order.instant, freshSeconds: frames.freshSeconds(of: snapshot))
@@ -51,17 +52,16 @@ extension MapRenderer.Request {
         ageRule: AgeRule
     ) throws {
         let query = QueryReader(parameters)
+        let layers = try LayerList(parameter: layers)
         try self.init(
             layers: layers, query, frames: frames, snapshot: snapshot, styles: styles,
-            age: ageRule.age(of: snapshot, filter: try query.filter()))
+            age: ageRule.age(of: layers, in: snapshot, filter: try query.filter()))
     }
 
     init(
-        layers: some StringProtocol, _ query: QueryReader, frames: FrameSource, snapshot: Snapshot,
-        styles: StyleLibrary,
+        layers: LayerList, _ query: QueryReader, frames: FrameSource, snapshot: Snapshot, styles: StyleLibrary,
         age: Age
     ) throws {
-        let layers = try LayerList(parameter: layers)
         let instant = try frames.instant(try query.time(), in: snapshot)
         let filter = try query.filter()
         let style = try styles.style(query)

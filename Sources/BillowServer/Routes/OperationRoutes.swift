@@ -1,5 +1,6 @@
 import BillowSnapshot
 import BillowSync
+import BillowTiles
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -40,6 +41,23 @@ struct OperationRoutes: Sendable {
         var status: String
         var stale: Bool?
         var dataTime: String?
+        var layers: [String: LayerAge]?
+    }
+
+    /// How old a layer is.
+    private struct LayerAge: Encodable {
+        var stale: Bool
+        var dataTime: String?
+    }
+
+    private static let everyKind = Set(DataKind.allCases)
+
+    private func layerAges(_ snapshot: Snapshot, at now: Instant) -> [String: LayerAge] {
+        let ages = Layer.allCases.map { layer in
+            let age = ageRule.age(of: LayerList(layer), in: snapshot, filter: Filter(), at: now)
+            return (layer.rawValue, LayerAge(stale: age.isStale, dataTime: age.dataTime?.description))
+        }
+        return Dictionary(uniqueKeysWithValues: ages)
     }
 
     private func ready(_ request: Request) throws -> Response {
@@ -52,10 +70,13 @@ struct OperationRoutes: Sendable {
             return try JSONAnswer.make(
                 Ready(status: "loading"), headers: headers, status: .serviceUnavailable, request: request)
         }
-        let age = ageRule.age(of: snapshot, filter: Filter(), at: now())
+        let now = now()
+        let age = ageRule.age(of: Self.everyKind, in: snapshot, filter: Filter(), at: now)
         return try JSONAnswer.make(
-            Ready(status: "ready", stale: age.isStale, dataTime: age.dataTime?.description), headers: headers,
-            request: request)
+            Ready(
+                status: "ready", stale: age.isStale, dataTime: age.dataTime?.description,
+                layers: layerAges(snapshot, at: now)),
+            headers: headers, request: request)
     }
 
     // MARK: - Status
@@ -76,6 +97,7 @@ struct OperationRoutes: Sendable {
         var newestObservation: String?
         var storeFailure: String?
         var tileCache: Cache
+        var layers: [String: LayerAge]?
         var sources: [SourceStatus.Source]
     }
 
@@ -89,7 +111,7 @@ struct OperationRoutes: Sendable {
     private func status() -> Status {
         let snapshot = publisher.snapshot
         let now = now()
-        let age = snapshot.map { ageRule.age(of: $0, filter: Filter(), at: now) }
+        let age = snapshot.map { ageRule.age(of: Self.everyKind, in: $0, filter: Filter(), at: now) }
         let cache = tiles.statistics
         return Status(
             version: snapshot?.publication.version.rawValue, asOf: snapshot?.publication.asOf.description,
@@ -100,7 +122,7 @@ struct OperationRoutes: Sendable {
             oldestObservation: publisher.observed?.lowerBound.description,
             newestObservation: publisher.observed?.upperBound.description, storeFailure: publisher.storeFailure,
             tileCache: Cache(entries: cache.entries, bytes: cache.cost, hits: cache.hits, misses: cache.misses),
-            sources: sources.all(snapshot, at: now))
+            layers: snapshot.map { layerAges($0, at: now) }, sources: sources.all(snapshot, at: now))
     }
 }
 

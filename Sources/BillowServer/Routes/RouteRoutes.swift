@@ -104,7 +104,7 @@ struct RouteRoutes: Sendable {
             half: asked.width / 2 * Geodesic.metresPerNauticalMile,
             stretch: stretch * Geodesic.metresPerNauticalMile)
         let headers = AnswerHeaders.make(
-            age: ageRule.age(of: snapshot, filter: filter), instant: instant,
+            age: ageRule.age(of: [.observations], in: snapshot, filter: filter), instant: instant,
             freshSeconds: frames.freshSeconds(of: snapshot))
         return Profile(profile: profile, asked: asked, instant: instant, filter: filter, headers: headers)
     }

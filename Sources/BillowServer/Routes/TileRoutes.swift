@@ -57,7 +57,7 @@ struct TileRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let shown = LayerTime.list(of: layers)
         let instant = try frames.instant(time, in: snapshot, ahead: shown.contains(where: \.reachesAhead))
-        let age = ageRule.age(of: snapshot, filter: filter)
+        let age = ageRule.age(of: layers, in: snapshot, filter: filter)
         var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
         if let version {
@@ -194,7 +194,7 @@ struct TileRoutes: Sendable {
         let shownLayers = LayerTime.list(of: layers)
         let instant = try frames.instant(
             time, in: snapshot, ahead: shownLayers.contains(where: \.reachesAhead))
-        let age = ageRule.age(of: snapshot, filter: filter)
+        let age = ageRule.age(of: layers, in: snapshot, filter: filter)
         let extent = frames.extent(of: shownLayers, in: snapshot)
         let base = BaseURL.of(request, publicURL)
         // The filters and the time asked for here are those of the tiles that it names.

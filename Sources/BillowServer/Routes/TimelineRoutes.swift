@@ -1,5 +1,6 @@
 import BillowRaster
 import BillowSnapshot
+import BillowTiles
 import BillowTimeline
 import HTTPTypes
 import Hummingbird
@@ -27,8 +28,10 @@ struct TimelineRoutes: Sendable {
     private func timeline(_ request: Request) async throws -> Response {
         let query = try QueryReader(request)
         let snapshot = try frames.snapshot()
-        let manifest = try await service.manifest(try manifestRequest(query, request), in: snapshot)
-        return try JSONAnswer.make(manifest, headers: try headers(query, snapshot), request: request)
+        let asked = try manifestRequest(query, request)
+        let manifest = try await service.manifest(asked, in: snapshot)
+        return try JSONAnswer.make(
+            manifest, headers: headers(asked.layers, asked.filter, snapshot), request: request)
     }
 
     private func manifestRequest(_ query: QueryReader, _ request: Request) throws(Problem) -> TimelineService.Request {
@@ -43,9 +46,10 @@ struct TimelineRoutes: Sendable {
             passedOn: String(query.passedOn(Self.passedOn).dropFirst()))
     }
 
-    private func headers(_ query: QueryReader, _ snapshot: Snapshot) throws(Problem) -> HTTPFields {
+    private func headers(_ layers: [LayerTime], _ filter: Filter, _ snapshot: Snapshot) -> HTTPFields {
         AnswerHeaders.make(
-            age: service.ageRule.age(of: snapshot, filter: try query.filter()), instant: snapshot.publication.asOf,
+            age: service.ageRule.age(of: Set(layers.map(\.layer.kind)), in: snapshot, filter: filter),
+            instant: snapshot.publication.asOf,
             freshSeconds: min(Self.freshSeconds, frames.freshSeconds(of: snapshot)))
     }
 
@@ -76,7 +80,7 @@ struct TimelineRoutes: Sendable {
 
     /// The frames of the first layer, by paths to which a client appends `/{size}/{z}/{x}/{y}/{color}/{options}.png`.
     private func weatherMaps(_ request: Request) async throws -> Response {
-        let query = try QueryReader(request)
+        _ = try QueryReader(request)
         let snapshot = try frames.snapshot()
         guard let layer = LayerTime.all.first else {
             throw Problem(.notFound, code: "no-layer", detail: "There is no layer.")
@@ -91,7 +95,7 @@ struct TimelineRoutes: Sendable {
         let maps = WeatherMaps(
             generated: snapshot.publication.asOf.seconds, host: BaseURL.of(request, publicURL),
             radar: WeatherMaps.Radar(past: past))
-        return try JSONAnswer.make(maps, headers: try headers(query, snapshot), request: request)
+        return try JSONAnswer.make(maps, headers: headers([layer], filter, snapshot), request: request)
     }
 }
 

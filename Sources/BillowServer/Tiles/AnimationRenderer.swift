@@ -106,7 +106,7 @@ public final class AnimationRenderer: Sendable {
             versions.append(
                 try await frames.frameVersion(of: layers, at: time, filter: request.filter, in: snapshot))
         }
-        let age = ageRule.age(of: snapshot, filter: request.filter)
+        let age = ageRule.age(of: request.layers, in: snapshot, filter: request.filter)
         let key = Key(
             layers: request.layers.description, frames: versions, times: request.times, region: request.region,
             filter: request.filter, style: request.style,

@@ -14,7 +14,7 @@ struct LayerTime: Sendable {
         case areas(IssuedArea.Collection)
     }
 
-    var id: String
+    let layer: Layer
     /// Whether frames of it say more than one does.
     var animates: Bool
     /// The property of a feature that holds its own time, of layers whose features have one.
@@ -23,25 +23,27 @@ struct LayerTime: Sendable {
     var reachesAhead: Bool
     var contents: [Content]
 
+    var id: String { layer.rawValue }
+
     /// Of every layer.
     static let all: [LayerTime] = [
-        LayerTime("turbulence", [.history(.observations)]),
-        LayerTime("hexagons", [.history(.observations)], timeProperty: "observedAt"),
-        LayerTime("polygons", [.history(.observations)]),
-        LayerTime("pireps", [.history(.reports)], timeProperty: "observedAt"),
-        LayerTime("hazards", [.areas(.hazards)], timeProperty: "validFrom", reachesAhead: true),
-        LayerTime("forecast", [.areas(.forecast)], timeProperty: "validFrom", reachesAhead: true),
-        LayerTime("traffic", [.positions(trackSeconds: 0)], timeProperty: "observedAt"),
+        LayerTime(.turbulence, [.history(.observations)]),
+        LayerTime(.hexagons, [.history(.observations)], timeProperty: "observedAt"),
+        LayerTime(.polygons, [.history(.observations)]),
+        LayerTime(.pireps, [.history(.reports)], timeProperty: "observedAt"),
+        LayerTime(.hazards, [.areas(.hazards)], timeProperty: "validFrom", reachesAhead: true),
+        LayerTime(.forecast, [.areas(.forecast)], timeProperty: "validFrom", reachesAhead: true),
+        LayerTime(.traffic, [.positions(trackSeconds: 0)], timeProperty: "observedAt"),
         LayerTime(
-            "tracks", [.positions(trackSeconds: PictureSource.trackSeconds)], timeProperty: "observedAt",
+            .tracks, [.positions(trackSeconds: PictureSource.trackSeconds)], timeProperty: "observedAt",
             animates: false),
     ]
 
     private init(
-        _ id: String, _ contents: [Content], timeProperty: String? = nil, reachesAhead: Bool = false,
+        _ layer: Layer, _ contents: [Content], timeProperty: String? = nil, reachesAhead: Bool = false,
         animates: Bool = true
     ) {
-        self.id = id
+        self.layer = layer
         self.contents = contents
         self.timeProperty = timeProperty
         self.reachesAhead = reachesAhead
@@ -50,7 +52,7 @@ struct LayerTime: Sendable {
 
     /// Of some layers, in their order.
     static func list(of layers: LayerList) -> [LayerTime] {
-        layers.layers.compactMap { layer in all.first { $0.id == layer.rawValue } }
+        layers.layers.compactMap { layer in all.first { $0.layer == layer } }
     }
 
     /// What its picture at an instant shows, where aircraft are dropped so many seconds after they were seen last.

@@ -14,7 +14,7 @@ struct Export: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "hexagons, observations, pireps, hazards or forecast.")
+    @Argument(help: "observations, hexagons, polygons, pireps, hazards, forecast, traffic, …")
     var collection: String
 
     @Option(name: [.short, .long], help: "The file to write; its ending gives the format.")
@@ -116,12 +116,9 @@ struct Export: AsyncParsableCommand {
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(
             parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
-        let rule = AgeRule(
-            staleAfterSeconds: settings.staleAfterSeconds, configured: Set(settings.sources.map(\.id)),
-            trafficSources: settings.trafficSources)
         let export = FeatureExport(
             features: FeatureSource(frames: frames, store: store), query: query, format: format, snapshot: snapshot,
-            age: rule.age(of: snapshot, filter: query.filter, isTraffic: collection.isTraffic))
+            age: settings.ageRule().age(of: collection.kinds, in: snapshot, filter: query.filter))
         let sink = try OutputFile(output)
         let count: Int
         do {

@@ -47,12 +47,12 @@ struct RenderOptions: ParsableArguments {
         let publisher = SnapshotPublisher(
             store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
         try await publisher.refresh()
-        let frames = FrameSource(publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds)
+        let frames = FrameSource(
+            publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
+            trafficDropSeconds: settings.trafficDropSeconds)
         let studio = Studio(
             frames: frames, snapshot: try frames.snapshot(), pictures: PictureSource(frames: frames, store: store),
-            styles: styles, parameters: try parameters(), timeline: settings.timeline,
-            ageRule: AgeRule(
-                staleAfterSeconds: settings.staleAfterSeconds, configured: Set(settings.sources.map(\.id))))
+            styles: styles, parameters: try parameters(), timeline: settings.timeline, ageRule: settings.ageRule())
         let png = try await draw(studio)
         let sink = try OutputFile(output)
         do {

@@ -95,15 +95,14 @@ private struct Server {
     private func run(simulator: UpstreamSimulator?, httpClient: HTTPClient) async throws {
         let states = SourceStates()
         let loops = SourceLoops()
-        var configured = Set(settings.sources.filter { $0.update != .none }.map(\.id))
-        if simulator != nil { configured.formUnion(SourceID.demo) }
+        // Their port is not known before the simulator runs, and matters not to what they feed.
+        let demo = try simulator.map { _ in
+            try SourceID.demo.map { try Settings.Source.demo($0, port: 0, update: .every(Self.demoInterval)) }
+        }
         var configuration = BillowApplication.Configuration(
             host: settings.server.host, port: settings.server.port, publicURL: settings.server.publicURL,
             publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
-            ageRule: AgeRule(
-                staleAfterSeconds: settings.staleAfterSeconds, configured: configured,
-                trafficSources: simulator == nil
-                    ? settings.trafficSources : settings.trafficSources.union([.simulatedTraffic])),
+            ageRule: settings.ageRule(besides: demo ?? []),
             severityTable: settings.severityTable,
             paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
             anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated,

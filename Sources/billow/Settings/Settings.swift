@@ -2,6 +2,7 @@ import AviationWeather
 import BillowServer
 import BillowSnapshot
 import BillowSync
+import BillowTiles
 import BillowTimeline
 import Foundation
 import Geometry
@@ -52,6 +53,16 @@ struct Settings: Sendable {
             case openSky(OpenSkySettings)
             case inbox(InboxSettings)
         }
+
+        /// What it is fetched for, and what is stale when it is silent.
+        var feeds: Set<DataKind> {
+            switch kind {
+            case .skyPath(let settings): Set(settings.query.types.compactMap { Layer(rawValue: $0.collection)?.kind })
+            case .aviationWeather(let settings): Set(settings.products.flatMap(\.feeds))
+            case .openSky: [.positions]
+            case .inbox: []
+            }
+        }
     }
 
     struct AviationWeatherSettings: Sendable {
@@ -62,9 +73,13 @@ struct Settings: Sendable {
         var spacingSeconds: Int
     }
 
-    /// The sources that give nothing but where aircraft are.
-    var trafficSources: Set<SourceID> {
-        Set(sources.filter { if case .openSky = $0.kind { true } else { false } }.map(\.id))
+    /// The rule by which layers are stale.
+    ///
+    /// - Parameter others: sources that are fetched besides the configured ones.
+    func ageRule(besides others: [Source] = []) -> AgeRule {
+        let fed = (sources + others).map { ($0.id, $0.update == .none ? [] : $0.feeds) }
+        return AgeRule(
+            staleAfterSeconds: staleAfterSeconds, feeds: Dictionary(fed, uniquingKeysWith: { first, _ in first }))
     }
 
     struct OpenSkySettings: Sendable {

@@ -1,0 +1,53 @@
+// Where each source stands, one line each, and which layers are stale: from the server's `/status`.
+import { element } from "./dom.js";
+import { age, dateTime, instantOf } from "./format.js";
+import { now } from "./server.js";
+
+const root = document.getElementById("sources");
+const layers = document.getElementById("layers");
+
+/** What the server says a source does, in words, and how bad that is. */
+const STATES = {
+    fetching: ["good", "fetching"], waiting: ["good", "up to date"], failing: ["bad", "failing"],
+    refused: ["bad", "key refused"], stopped: ["wait", "stopped"], stored: ["wait", "stored data"],
+};
+
+/** Shows `/status`; null where it isn't known yet. */
+export function showSources(server) {
+    const sources = server?.sources ?? [];
+    const rows = sources.map(row);
+    if (!server) rows.push(element("li", { className: "note" }, "Not known yet"));
+    else if (!sources.length) rows.push(element("li", { className: "note" }, "None: what is shown was imported or sent in"));
+    // Ages tick: elements change only where words do.
+    const text = rows.map((item) => item.outerHTML).join("");
+    if (root.dataset.text !== text) {
+        root.dataset.text = text;
+        root.replaceChildren(...rows);
+    }
+    for (const label of layers.children) {
+        const stale = server?.layers?.[label.firstChild.value]?.stale ?? false;
+        label.toggleAttribute("data-stale", stale);
+        label.title = stale ? "Stale: every source of it is silent" : "";
+    }
+}
+
+function row(source) {
+    const [level, words] = stateOf(source);
+    const received = instantOf(source.lastSuccess);
+    const next = instantOf(source.nextAttempt);
+    const details = [
+        source.kind, received !== null && `last success ${dateTime(received)}`, next !== null && `next attempt ${dateTime(next)}`,
+        source.counts && `${source.counts.accepted} records taken`, source.lastError?.message,
+    ].filter(Boolean).join(" · ");
+    return element("li", { "data-level": level, title: details },
+        element("span", { className: "dot", "aria-hidden": "true" }),
+        element("span", { className: "name" }, source.id),
+        element("span", { className: "words" }, received === null ? words : `${words}, ${age(now() - received)}`));
+}
+
+function stateOf(source) {
+    const known = STATES[source.state] ?? ["wait", source.state];
+    if (known[0] !== "good") return known;
+    if (!source.stale) return known;
+    return ["warn", source.lastSuccess ? "silent" : "nothing yet"];
+}
