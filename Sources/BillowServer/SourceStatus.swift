@@ -52,6 +52,8 @@ struct SourceStatus: Sendable {
         var update: String?
         /// What is asked for; absent where there is nothing to choose.
         var query: [String: JSONValue]?
+        /// Types that the upstream won't give to this account, and its words; absent where there are none.
+        var disabled: [String: String]?
     }
 
     func all() -> [Source] { all(publisher.snapshot, at: now()) }
@@ -81,7 +83,9 @@ struct SourceStatus: Sendable {
                 counts: Source.Counts(
                     accepted: state.accepted, duplicates: state.duplicates, retracted: state.retracted,
                     skipped: state.skipped, adjusted: state.adjusted), update: settings.update.text,
-                query: settings.query == nil ? nil : settings.queryJSON)
+                query: settings.query == nil ? nil : settings.queryJSON,
+                disabled: state.disabled.isEmpty
+                    ? nil : Dictionary(uniqueKeysWithValues: state.disabled.map { ($0.key.rawValue, $0.value) }))
         }
         let known = Set(running.map(\.id))
         let others = (snapshot?.sources ?? []).filter { !known.contains($0.id) }.map { source in

@@ -8,11 +8,21 @@ public struct DataQuery: Sendable, Hashable {
     /// A sort of data that an upstream has.
     public enum DataType: String, Sendable, Hashable, CaseIterable, Comparable {
         case turbulence
+        /// The upstream's own turbulence polygons.
+        case polygons
+        case nowcast
+        /// Live flights.
+        case flights
+        case pireps
 
-        /// The collection that it ends up in.
-        public var collection: String {
+        /// The collections that it ends up in.
+        public var collections: [String] {
             switch self {
-            case .turbulence: "turbulence"
+            case .turbulence: ["turbulence"]
+            case .polygons: ["polygons"]
+            case .nowcast: ["forecast"]
+            case .flights: ["traffic", "tracks"]
+            case .pireps: ["pireps"]
             }
         }
 
@@ -41,7 +51,7 @@ public struct DataQuery: Sendable, Hashable {
     public var polygon: AreaRing?
     /// What somebody looks at now. A new one replaces the old one and its data; it isn't kept across restarts.
     public var viewport: AreaRing?
-    /// Whether turbulence polygons are made of every history up to the asked one, or of that one only.
+    /// Whether the upstream's turbulence polygons are asked for every history up to the asked one, or for that one only.
     public var polygonsUpTo: Bool
 
     /// - Parameter global: nil is the world unless there is a polygon.
@@ -75,12 +85,19 @@ public struct DataQuery: Sendable, Hashable {
         return global ? .global : nil
     }
 
+    /// Whether a place lies in it.
+    public func contains(_ place: LonLat) -> Bool {
+        global || [polygon, viewport].contains { $0?.contains(place) ?? false }
+    }
+
     /// Whether what was fetched for another query is not enough for this one. A shorter history, fewer severities, types or
     /// areas never need a fetch.
     public func needsData(after old: DataQuery) -> Bool {
         guard asksForAnything else { return false }
         return !old.asksForAnything || !types.isSubset(of: old.types) || !severities.isSubset(of: old.severities)
-            || history > old.history || category != old.category || (global && !old.global)
+            || history > old.history || (types.contains(.polygons) && polygonsUpTo && !old.polygonsUpTo)
+            || category != old.category
+            || (global && !old.global)
             || (polygon != nil && polygon != old.polygon) || (viewport != nil && viewport != old.viewport)
     }
 }

@@ -22,12 +22,13 @@ public struct SkyPathUpstream: Upstream {
     public let kind = "skypath"
     public let merge = MergeRule.replace
     public let simulated: Bool
-    private let client: SkyPathClient
+    let client: SkyPathClient
     private let api: API
     /// What is wanted of the upstream.
-    private let wanted: DataQuery
-    private let store: any Store
-    private let retentionSeconds: Int
+    let wanted: DataQuery
+    let store: any Store
+    let retentionSeconds: Int
+    let progress: SkyPathProgress
     /// Rows in one transaction, so that other writers never wait long. Tests make it small.
     var batchSize = 10_000
 
@@ -50,6 +51,15 @@ public struct SkyPathUpstream: Upstream {
         id: SourceID, client: SkyPathClient, api: API, query: DataQuery, simulated: Bool, store: any Store,
         retentionSeconds: Int
     ) {
+        self.init(
+            id: id, client: client, api: api, query: query, simulated: simulated, store: store,
+            retentionSeconds: retentionSeconds, progress: SkyPathProgress())
+    }
+
+    private init(
+        id: SourceID, client: SkyPathClient, api: API, query: DataQuery, simulated: Bool, store: any Store,
+        retentionSeconds: Int, progress: SkyPathProgress
+    ) {
         self.id = id
         self.client = client
         self.api = api
@@ -57,6 +67,7 @@ public struct SkyPathUpstream: Upstream {
         self.simulated = simulated
         self.store = store
         self.retentionSeconds = retentionSeconds
+        self.progress = progress
     }
 
     /// The longest history that the calls reach back, in seconds.
@@ -65,18 +76,19 @@ public struct SkyPathUpstream: Upstream {
     }
 
     public var query: DataQuery? { wanted }
-    public var types: [DataQuery.DataType] { [.turbulence] }
+    public var types: [DataQuery.DataType] { DataQuery.DataType.allCases }
     public var credential: String? { client.configuration.apiKey.fingerprint }
 
     public func asking(_ query: DataQuery) -> any Upstream {
         var upstream = SkyPathUpstream(
             id: id, client: client, api: api, query: query, simulated: simulated, store: store,
-            retentionSeconds: retentionSeconds)
+            retentionSeconds: retentionSeconds, progress: progress.asking())
         upstream.batchSize = batchSize
         return upstream
     }
 
     public func forget() async throws(SyncError) {
+        progress.forget()
         _ = try await register(in: store)
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         var gone = [String: String?]()
@@ -111,15 +123,58 @@ public struct SkyPathUpstream: Upstream {
             try await round(Clock(now: now), &outcome)
         } catch {
             var error = error
+            outcome.disabled = progress.disabled(at: now).filter { wanted.types.contains($0.key) }
             error.outcome = outcome
             throw error
         }
+        outcome.disabled = progress.disabled(at: now).filter { wanted.types.contains($0.key) }
         return outcome
     }
 
+    /// Every type that doesn't rest; all of them where all do. What goes wrong with one costs the others nothing, unless it
+    /// is the upstream that is down or has enough of us.
     private func round(_ clock: Clock, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let pieces = try self.pieces()
         let record = try await register(in: store)
+        let asked = DataQuery.DataType.allCases.filter(wanted.types.contains)
+        let resting = progress.disabled(at: clock.now)
+        let active = asked.filter { resting[$0] == nil }
+        var failure: SyncError?
+        var refusal: SyncError?
+        var hasAnswer = false
+        for type in active.isEmpty ? asked : active {
+            if Task.isCancelled { throw .cancelled }
+            do throws(SyncError) {
+                if type == .turbulence {
+                    try await turbulence(clock, record, &outcome)
+                } else {
+                    try await fetch(type, now: clock.now, &outcome)
+                }
+                progress.enable(type)
+                hasAnswer = true
+            } catch {
+                if error.code == "disabled" {
+                    progress.disable(type, at: clock.now, error.message)
+                    refusal = refusal ?? error
+                } else if error.isAboutOneType {
+                    failure = failure ?? error.about(type)
+                } else {
+                    throw error
+                }
+            }
+        }
+        if let failure { throw failure }
+        if let refusal, !hasAnswer { throw refusal }
+        // Without the turbulence that was asked for, the source's data is as old as that.
+        if !asked.contains(.turbulence), hasAnswer {
+            let batch = Batch(source: id, fetchedAt: clock.now)
+            _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+        }
+    }
+
+    private func turbulence(_ clock: Clock, _ record: SourceRecord, _ outcome: inout SyncOutcome)
+        async throws(SyncError)
+    {
+        let pieces = try self.pieces()
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         try await replaceViewport(cursors[Self.viewportName], now: clock.now, &outcome)
         for piece in pieces {
@@ -325,7 +380,7 @@ public struct SkyPathUpstream: Upstream {
             }, standing: intake.standing)
     }
 
-    private func count(_ counts: SkyPathCounts, _ outcome: inout SyncOutcome) {
+    func count(_ counts: SkyPathCounts, _ outcome: inout SyncOutcome) {
         for (reason, count) in counts.skipped { outcome.skipped[reason.rawValue, default: 0] += count }
         for (what, count) in [
             ("brought to parent cell", counts.broughtToParent), ("severity lowered to 4", counts.clampedSeverity),

@@ -35,7 +35,7 @@ public protocol Upstream: Sendable {
 extension Upstream {
     public var query: DataQuery? { nil }
     public var types: [DataQuery.DataType] { [] }
-    public var collections: [String] { query?.types.sorted().map(\.collection) ?? ["turbulence"] }
+    public var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? ["turbulence"] }
     public var shortestInterval: Duration { .seconds(1) }
     public var credential: String? { nil }
 
@@ -50,6 +50,8 @@ public struct SyncOutcome: Sendable, Hashable {
     public var retracted = 0
     public var skipped: [String: Int] = [:]
     public var adjusted: [String: Int] = [:]
+    /// Types of data that the upstream won't give to this account, and its words; the others go on.
+    public var disabled: [DataQuery.DataType: String] = [:]
 
     public init() {}
 }
@@ -75,10 +77,19 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether the upstream was reached at all; nil where it wasn't asked.
     public var isReachable: Bool?
     public var retryAfterSeconds: Int?
+    /// The type of data that it is about; nil where it is about all.
+    public var type: DataQuery.DataType?
     /// What the round had brought before.
     public var outcome = SyncOutcome()
 
     public var description: String { message }
+
+    /// The same, of one type of data.
+    func about(_ type: DataQuery.DataType) -> SyncError {
+        var error = self
+        error.type = type
+        return error
+    }
 
     public init(kind: Kind, code: String, message: String, isReachable: Bool?, retryAfterSeconds: Int? = nil) {
         self.kind = kind
@@ -282,7 +293,8 @@ public actor SourceLoop: Service {
             state.count(error.outcome)
             state.isReachable = error.isReachable ?? state.isReachable
             state.hasSession = !isHalted
-            state.lastError = SourceState.Failure(code: error.code, message: error.message, at: at)
+            state.lastError = SourceState.Failure(
+                code: error.code, message: error.message, at: at, type: error.type)
             state.consecutiveFailures = failures
         }
         let delay = backOff.delay(failures: failures, retryAfterSeconds: error.retryAfterSeconds, random: random())

@@ -30,11 +30,16 @@ public struct SourceState: Sendable, Hashable {
     public var skipped: [String: Int] = [:]
     /// Records that were used after a change: brought to a parent cell, a severity lowered to 4, …
     public var adjusted: [String: Int] = [:]
+    /// Types of data that are asked for and that the upstream won't give to this account, with its words. They rest; the
+    /// others go on.
+    public var disabled: [DataQuery.DataType: String] = [:]
 
     public struct Failure: Sendable, Hashable {
         public var code: String
         public var message: String
         public var at: Instant
+        /// The type of data that failed; nil where all did.
+        public var type: DataQuery.DataType?
     }
 
     init(_ upstream: any Upstream, update: UpdateFrequency) {
@@ -73,6 +78,7 @@ public struct SourceState: Sendable, Hashable {
         retracted += outcome.retracted
         skipped.merge(outcome.skipped, uniquingKeysWith: +)
         adjusted.merge(outcome.adjusted, uniquingKeysWith: +)
+        disabled = outcome.disabled
     }
 }
 

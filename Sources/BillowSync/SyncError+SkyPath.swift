@@ -28,5 +28,8 @@ extension SyncError {
     /// Whether it is this one query that is refused, so that another may be answered.
     var isAboutTheQuery: Bool { code == "query-refused" || code == "query-invalid" }
 
+    /// Whether the upstream's other types of data may well be had.
+    var isAboutOneType: Bool { isAboutOneProduct || code == "query-invalid" }
+
     static let cancelled = SyncError(kind: .cancelled, code: "cancelled", message: "cancelled", isReachable: nil)
 }

@@ -61,6 +61,45 @@ public struct SkyPathClient: Sendable {
         return reply
     }
 
+    // MARK: Calls that are not public
+
+    /// The turbulence polygons of the world for one history. Path and shape are assumptions, as of the three below.
+    public func polygons(hours: Double) async throws(SkyPathError) -> SkyPathReply<SkyPathArea> {
+        try await whole(configuration.wire.polygonsPath + "?\(configuration.wire.hoursAgo)=\(hours)") {
+            (reader, bytes) throws(SkyPathError) in try reader.areas(bytes)
+        }
+    }
+
+    /// The newest issue of the nowcast, all its hours.
+    public func nowcast() async throws(SkyPathError) -> SkyPathReply<SkyPathArea> {
+        try await whole(configuration.wire.nowcastPath) { (reader, bytes) throws(SkyPathError) in
+            try reader.areas(bytes)
+        }
+    }
+
+    /// Aircraft that reported within the last minutes.
+    public func flights() async throws(SkyPathError) -> SkyPathReply<SkyPathFlight> {
+        try await whole(configuration.wire.flightsPath) { (reader, bytes) throws(SkyPathError) in
+            try reader.flights(bytes)
+        }
+    }
+
+    /// Pilot reports of the last hours.
+    public func pilotReports(hours: Double) async throws(SkyPathError) -> SkyPathReply<SkyPathPilotReport> {
+        try await whole(configuration.wire.pirepsPath + "?\(configuration.wire.hoursAgo)=\(hours)") {
+            (reader, bytes) throws(SkyPathError) in try reader.pilotReports(bytes)
+        }
+    }
+
+    private func whole<Record>(
+        _ path: String, _ read: (AssumedReader, [UInt8]) throws(SkyPathError) -> SkyPathReply<Record>
+    ) async throws(SkyPathError) -> SkyPathReply<Record> {
+        let answer = try await exchange(request(path))
+        var reply = try read(AssumedReader(limits: configuration.limits), answer.bytes)
+        reply.isSimulated = answer.isSimulated
+        return reply
+    }
+
     private var writer: RequestWriter {
         RequestWriter(wire: configuration.wire, limits: configuration.limits)
     }

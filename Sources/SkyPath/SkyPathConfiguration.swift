@@ -113,6 +113,12 @@ public struct SkyPathWire: Sendable, Hashable {
     /// The parent's id follows.
     public var hexagonsPath = "/adsb/v5/hexagons/"
     public var mapPath = "/v4/map"
+    /// Turbulence polygons. This path and the three below, and the shapes of their answers, are not public: they are
+    /// assumptions, asked only for who asks for that data.
+    public var polygonsPath = "/observations/v5/polygons"
+    public var nowcastPath = "/nowcasting/v5/polygons"
+    public var flightsPath = "/traffic/v5/flights"
+    public var pirepsPath = "/pireps/v5/reports"
     public var apiKeyHeader = "x-api-key"
     public var accessTokenHeader = "x-access-token"
     /// A header of answers that are made up, whatever its value, unless `false`. Billow's simulator sends it.

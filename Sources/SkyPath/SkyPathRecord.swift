@@ -41,6 +41,8 @@ public enum SkyPathSkipReason: String, Sendable, CaseIterable, Hashable {
     case severity
     /// Missing, not a whole number, or beyond the limits.
     case time
+    /// A position or an area that is missing or can't be.
+    case place
 }
 
 /// What became of the records of an answer.

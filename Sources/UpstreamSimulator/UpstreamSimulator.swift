@@ -5,8 +5,8 @@ public import Logging
 import NIOCore
 public import ServiceLifecycle
 
-/// Look-alikes of the upstreams over real HTTP, under one base URL: SkyPath (the v5 corridor call, the v5 bulk hexagons call
-/// and the v4 tick call) and OpenSky (all its services), over a deterministic moving world, with faults on demand. Its data
+/// Look-alikes of the upstreams over real HTTP, under one base URL: SkyPath (the v5 corridor call, the v5 bulk hexagons call,
+/// the v4 tick call, and as assumed polygons, nowcast, live flights and pilot reports) and OpenSky (all its services), over a deterministic moving world, with faults on demand. Its data
 /// is invented, or captured and moved in time; never mix it with real data.
 ///
 /// Two simulators of the same seed, number of flights and clock give the same answers, whenever they were started.
@@ -23,6 +23,8 @@ public struct UpstreamSimulator: Service {
         public var apiKey: String
         /// The largest corridor taken, in km²; nil takes any.
         public var areaLimitKm2: Double?
+        /// What SkyPath's account may not have: 403.
+        public var disabledProducts: Set<SkyPathProduct> = []
         /// More identical calls within a minute get 429; nil never does.
         public var identicalCallsPerMinute: Int?
         /// The pause between the pieces of a slow body.

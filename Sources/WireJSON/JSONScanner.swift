@@ -24,7 +24,7 @@ package struct JSONScanner {
     private let bytes: [UInt8]
     /// The next byte to be read.
     package private(set) var position = 0
-    private static let deepest = 64
+    static let deepest = 64
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 

@@ -104,8 +104,14 @@ struct EventFeed: Sendable {
             }
         }
         if let error = new.lastError, new.consecutiveFailures > old.consecutiveFailures {
-            tell(new) { area, collection in
+            tell(new, error.type?.collections) { area, collection in
                 failed(new.id, area: area, collection: collection, code: error.code, message: error.message)
+            }
+        }
+        // Where nothing else is asked for, that is the round's failure.
+        for (type, message) in new.disabled where old.disabled[type] == nil && new.lastError?.code != "disabled" {
+            for collection in type.collections {
+                failed(new.id, area: "all", collection: collection, code: "disabled", message: message)
             }
         }
         if let isReachable = new.isReachable, isReachable != (old.isReachable ?? true) {
@@ -121,16 +127,21 @@ struct EventFeed: Sendable {
     }
 
     /// A round asks for all parts of the query at once.
-    private func tell(_ state: SourceState, _ body: (_ area: String, _ collection: String) -> Void) {
+    /// - Parameter collections: nil is all of the source's.
+    private func tell(
+        _ state: SourceState, _ collections: [String]? = nil, _ body: (_ area: String, _ collection: String) -> Void
+    ) {
         let areas = state.query?.areas ?? [.global]
-        for collection in state.collections { for area in areas { body(area.rawValue, collection) } }
+        for collection in collections ?? state.collections { for area in areas { body(area.rawValue, collection) } }
     }
 
     /// A part of the query that can't be asked for.
     func failed(_ source: SourceID, _ query: DataQuery?, _ area: DataQuery.Area, _ problem: Problem) {
         for type in (query?.types ?? []).sorted() {
-            failed(
-                source, area: area.rawValue, collection: type.collection, code: problem.code, message: problem.detail)
+            for collection in type.collections {
+                failed(
+                    source, area: area.rawValue, collection: collection, code: problem.code, message: problem.detail)
+            }
         }
     }
 

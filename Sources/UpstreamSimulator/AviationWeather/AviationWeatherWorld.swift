@@ -179,7 +179,7 @@ final class AviationWeatherWorld: Sendable {
             "status": .string("NRML"), "base": level(band?.base), "top": level(band?.top),
             "level": isLine ? .string("160") : .null, "product": .string(isLine ? "ZULU" : "TANGO"),
             "coords": .array(
-                outline(now).map { place in
+                now.outline.map { place in
                     // The service writes these as texts.
                     .object([
                         "lat": .string(String(format: "%.2f", place.latitude)),
@@ -214,7 +214,7 @@ final class AviationWeatherWorld: Sendable {
                     "hazard": .string(body.isJet ? "TURB" : "CONVECTIVE"), "altitudeLow1": .number(low),
                     "altitudeLow2": .null, "altitudeHi1": .null, "altitudeHi2": .number(high), "movementDir": .null,
                     "movementSpd": .null, "severity": .number(5), "rawAirSigmet": .string(text),
-                    "coords": .array(outline(patch).map(Self.corner)),
+                    "coords": .array(patch.outline.map(Self.corner)),
                 ])
             }
         }
@@ -237,27 +237,12 @@ final class AviationWeatherWorld: Sendable {
                 "hazard": .string(body.isJet ? "TURB" : "TS"), "qualifier": .string(body.isJet ? "SEV" : "EMBD"),
                 "base": .number(low), "top": .number(high), "geom": .string("AREA"), "dir": .string("-"),
                 "spd": .string("0"), "chng": .string("NC"), "rawSigmet": .string(text),
-                "coords": .array(outline(patch).map(Self.corner)),
+                "coords": .array(patch.outline.map(Self.corner)),
             ])
         }
     }
 
     // MARK: Shapes and words
-
-    /// Twelve corners around a body, closed, longitudes −180…180.
-    private func outline(_ now: Patch.Now) -> [(longitude: Double, latitude: Double)] {
-        (0...12).map { corner in
-            let angle = Double(corner % 12) * .pi / 6
-            let along = cos(angle) / now.inverseAlong
-            let across = sin(angle) / now.inverseAcross
-            let east = along * now.cosTilt - across * now.sinTilt
-            let north = along * now.sinTilt + across * now.cosTilt
-            return (
-                LonLat.wrap(now.longitude + east / now.kmPerDegreeLongitude),
-                min(89, max(-89, now.latitude + north / Patch.Now.kmPerDegree))
-            )
-        }
-    }
 
     private static func corner(_ place: (longitude: Double, latitude: Double)) -> JSONValue {
         .object(["lat": number(place.latitude), "lon": number(place.longitude)])

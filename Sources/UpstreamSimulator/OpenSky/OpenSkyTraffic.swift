@@ -10,7 +10,7 @@ final class OpenSkyTraffic: Sendable {
 
     private static let metresPerFoot = 0.3048
     /// Over which a flight's speed is taken.
-    private static let speedSeconds = 10
+    static let speedSeconds = 10
     private static let waypointSeconds = 120
 
     init(world: World) { self.world = world }
@@ -62,7 +62,7 @@ final class OpenSkyTraffic: Sendable {
         return OpenSkyTrack(icao24: icao24, callsign: Airframe(flight, seed: world.seed).callsign, path: path)
     }
 
-    private func aloft(at time: Int) -> [Flight] {
+    func aloft(at time: Int) -> [Flight] {
         let minute = time / 60
         let flights = lastMinute.withLock { last in
             if let last, last.minute == minute { return last.flights }
@@ -102,7 +102,7 @@ final class OpenSkyTraffic: Sendable {
 }
 
 /// Who flies: made from the flight's id, so that it stays the same.
-private struct Airframe {
+struct Airframe {
     let number: Int
     let icao24: String
     let callsign: String
@@ -124,7 +124,7 @@ private struct Airframe {
 }
 
 /// How a flight moves, by where it is a little later (or was a little before, at its end).
-private struct Motion {
+struct Motion {
     let metresPerSecond: Double
     /// Clockwise from north, 0 ..< 360.
     let headingDegrees: Double

@@ -112,6 +112,21 @@ struct DataCalls: Sendable {
         return JSONText.hexagons(rows, altitudesMissing: fault == .unequalArrays ? 1 : 0)
     }
 
+    /// `GET` of what SkyPath has beside turbulence; the parameters that the world's whole answers take.
+    func whole(
+        _ product: SkyPathProduct, of world: SkyPathWorld, query: [String: String], fault: Fault?
+    ) throws(Refusal) -> ByteBuffer {
+        let value = query["hoursAgo"].map { text in Double(text).map { JSONValue.number($0) } ?? .string(text) }
+        let hours =
+            try Schema.hours(value, at: "querystring/hoursAgo", of: DataCalls.mapHours) ?? DataCalls.defaultHours
+        var answer = world.answer(product, hours: hours, at: state.now)
+        if fault == .empty { answer = answer.withoutRecords }
+        if fault == .wrongTypes { answer = answer.withBrokenRecord }
+        do { return ByteBuffer(bytes: try JSONEncoder().encode(answer)) } catch {
+            throw Refusal(status: .internalServerError, code: "INTERNAL", message: "\(error)")
+        }
+    }
+
     private static let expired = Refusal.badRequest(
         "CURSOR_EXPIRED", "changes since then are not available any more")
 

@@ -55,6 +55,17 @@ struct SimulatorRoutes: Sendable {
                 try calls.map(body, fault: fault)
             }
         }
+        let world = SkyPathWorld(world: state.world)
+        for product in SkyPathProduct.allCases {
+            router.get(RouterPath(product.path)) { request, context in
+                let query = Dictionary(
+                    request.uri.queryParameters.map { (String($0.key), String($0.value)) },
+                    uniquingKeysWith: { _, last in last })
+                return try await answer(request, context, product) { _, fault throws(Refusal) in
+                    try calls.whole(product, of: world, query: query, fault: fault)
+                }
+            }
+        }
         // The second path is a guess by the pattern of the first; same answer.
         for path: RouterPath in ["adsb/v5/hexagons/:hexId", "observations/v5/hexagons/:hexId"] {
             router.get(path) { request, context in
@@ -73,13 +84,18 @@ struct SimulatorRoutes: Sendable {
 
     /// Key, rate, fault, content, transport: in this order.
     private func answer(
-        _ request: Request, _ context: SimulatorContext,
+        _ request: Request, _ context: SimulatorContext, _ product: SkyPathProduct? = nil,
         _ content: (ByteBuffer, Fault?) throws(Refusal) -> ByteBuffer
     ) async throws -> Response {
         let body = try await request.body.collect(upTo: SimulatorRoutes.maximumRequestBytes)
         let fault = state.faultOfCall(of: .skyPath)
         do throws(Refusal) {
             try check(request, body, fault)
+            if let product, configuration.disabledProducts.contains(product) {
+                throw Refusal(
+                    status: .forbidden, code: "FEATURE_DISABLED",
+                    message: "\(product.rawValue) is disabled for this company")
+            }
             let text = try content(body, fault)
             return await transport.response(text, fault, context)
         } catch {

@@ -72,6 +72,21 @@ struct Patch: Sendable {
         let inverseDepth: Double
         let strength: Double
 
+        /// Twelve corners around it, closed, longitudes −180…180.
+        var outline: [(longitude: Double, latitude: Double)] {
+            (0...12).map { corner in
+                let angle = Double(corner % 12) * .pi / 6
+                let along = cos(angle) / inverseAlong
+                let across = sin(angle) / inverseAcross
+                let east = along * cosTilt - across * sinTilt
+                let north = along * sinTilt + across * cosTilt
+                return (
+                    LonLat.wrap(longitude + east / kmPerDegreeLongitude),
+                    min(89, max(-89, latitude + north / Now.kmPerDegree))
+                )
+            }
+        }
+
         /// What the patch adds to the EDR of a place and an altitude; 0 outside it.
         func edr(longitude: Double, latitude: Double, altitudeFeet: Double) -> Double {
             let north = latitude - self.latitude

@@ -409,7 +409,7 @@ extension DataQuery {
     init(_ section: SettingsReader.Section, _ reader: SettingsReader) {
         self.init()
         if let listed = section.list(
-            "types", expected: "turbulence (the data type that this version knows)", { DataType(rawValue: $0) })
+            "types", expected: "turbulence, polygons, nowcast, flights or pireps", { DataType(rawValue: $0) })
         {
             types = Set(listed)
         }
@@ -442,6 +442,10 @@ extension SkyPathWire {
         corridorPath = section.text("corridorPath") ?? corridorPath
         hexagonsPath = section.text("hexagonsPath") ?? hexagonsPath
         mapPath = section.text("mapPath") ?? mapPath
+        polygonsPath = section.text("polygonsPath") ?? polygonsPath
+        nowcastPath = section.text("nowcastPath") ?? nowcastPath
+        flightsPath = section.text("flightsPath") ?? flightsPath
+        pirepsPath = section.text("pirepsPath") ?? pirepsPath
         apiKeyHeader = section.text("apiKeyHeader") ?? apiKeyHeader
         updatedSince = section.text("updatedSince") ?? updatedSince
         hoursAgo = section.text("hoursAgo") ?? hoursAgo

@@ -1,0 +1,236 @@
+import BillowStore
+import Geometry
+import SkyPath
+import Turbulence
+
+/// What SkyPath has beside computed turbulence. The calls are not public: paths and shapes are assumptions, and none is made
+/// unless its type is asked for. Every answer is whole, so there are no cursors.
+extension SkyPathUpstream {
+    /// A nowcast is issued once an hour; so often it is looked for. Seconds.
+    ///
+    /// Source: facts/skypath.md section 10, the SDK's own interval
+    private static let nowcastSeconds = 900
+    /// The length of a step of a nowcast.
+    private static let nowcastStepSeconds = 3_600
+    /// There is no nowcast of smooth or light air.
+    ///
+    /// Source: SkyPath iOS SDK reference 2.2, NowcastItem
+    private static let nowcastSeverities = 2...4
+
+    /// One type of data, whole.
+    func fetch(_ type: DataQuery.DataType, now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
+        switch type {
+        case .turbulence: break
+        case .polygons: try await polygons(now, &outcome)
+        case .nowcast: try await nowcast(now, &outcome)
+        case .flights: try await flights(now, &outcome)
+        case .pireps: try await pilotReports(now, &outcome)
+        }
+    }
+
+    // MARK: - Areas
+
+    /// The sets of all histories are one batch with one time, so that a picture never has two of one history.
+    private func polygons(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
+        let histories = wanted.polygonsUpTo ? History.allCases.filter { $0 <= wanted.history } : [wanted.history]
+        var sets: [(history: History, reply: SkyPathReply<SkyPathArea>)] = []
+        for history in histories {
+            let reply = try await ask(&outcome) { () async throws(SkyPathError) in
+                try await client.polygons(hours: history.hours)
+            }
+            if reply.isUseless { return }
+            sets.append((history, reply))
+        }
+        let updatedAt = Self.updatedAt(sets.flatMap(\.reply.records), now)
+        var areas = AreaIdentifiers()
+        for (history, reply) in sets {
+            for area in reply.records where isWanted(area) {
+                areas.append(
+                    issued(
+                        area, .polygons, "polygon", id: "\(area.severity)-\(history.text)", validFrom: updatedAt,
+                        // Then its youngest observation has left the window.
+                        validTo: updatedAt.advanced(by: history.seconds), issuedAt: updatedAt,
+                        historySeconds: history.seconds))
+            }
+        }
+        try await replace(.polygons, "polygon", with: areas.areas, at: updatedAt, &outcome)
+    }
+
+    private func nowcast(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
+        if let askedAt = progress.nowcastAt, now < askedAt.advanced(by: Self.nowcastSeconds), now >= askedAt { return }
+        let reply = try await ask(&outcome) { () async throws(SkyPathError) in try await client.nowcast() }
+        if reply.isUseless { return }
+        let issuedAt = Self.updatedAt(reply.records, now)
+        var areas = AreaIdentifiers()
+        for area in reply.records where isWanted(area) {
+            guard Self.nowcastSeverities.contains(area.severity) else {
+                outcome.skipped["nowcast severity outside 2–4", default: 0] += 1
+                continue
+            }
+            guard let hour = area.validFrom.map({ Instant(clamping: $0) }) else {
+                outcome.skipped[SkyPathSkipReason.time.rawValue, default: 0] += 1
+                continue
+            }
+            let validTo = hour.advanced(by: Self.nowcastStepSeconds)
+            // The hour that has begun is this issue's from its issue on; before that it was the issue before's.
+            let validFrom = max(hour, issuedAt)
+            guard validFrom < validTo else { continue }
+            areas.append(
+                issued(
+                    area, .forecast, "nowcast", id: "\(area.severity)-\(area.forecastHour ?? 0)", validFrom: validFrom,
+                    validTo: validTo, issuedAt: issuedAt, forecastHour: area.forecastHour))
+        }
+        try await replace(.forecast, "nowcast", with: areas.areas, at: issuedAt, &outcome)
+        progress.nowcastAt = now
+    }
+
+    /// Areas of one name are told apart by their place in the answer.
+    private struct AreaIdentifiers {
+        private(set) var areas: [IssuedArea] = []
+        private var counts: [String: Int] = [:]
+
+        mutating func append(_ area: IssuedArea) {
+            var area = area
+            let count = counts[area.id, default: 0] + 1
+            counts[area.id] = count
+            if count > 1 { area.id += "-\(count)" }
+            areas.append(area)
+        }
+    }
+
+    private func issued(
+        _ area: SkyPathArea, _ collection: IssuedArea.Collection, _ kind: String, id: String, validFrom: Instant,
+        validTo: Instant, issuedAt: Instant, forecastHour: Int? = nil, historySeconds: Int? = nil
+    ) -> IssuedArea {
+        let altitudes = area.altitudesThousands
+        return IssuedArea(
+            collection: collection,
+            id: "\(self.id)-\(kind)-\(id)" + (altitudes.map { "-\($0.lowerBound)-\($0.upperBound)" } ?? ""),
+            source: self.id, kind: kind, hazard: "TURB", severity: Severity(rawValue: UInt8(area.severity)),
+            altitudeMinFeet: altitudes.map { $0.lowerBound * 1_000 },
+            altitudeMaxFeet: altitudes.map { $0.upperBound * 1_000 }, validFrom: validFrom, validTo: validTo,
+            issuedAt: issuedAt, forecastHour: forecastHour, historySeconds: historySeconds, geometry: area.geometry)
+    }
+
+    /// When an answer was made; never ahead of us, and now where it doesn't say.
+    private static func updatedAt(_ areas: [SkyPathArea], _ now: Instant) -> Instant {
+        areas.compactMap(\.updatedAt).max().map { min(Instant(clamping: $0), now) } ?? now
+    }
+
+    private func isWanted(_ area: SkyPathArea) -> Bool {
+        guard let severity = Severity(rawValue: UInt8(area.severity)), wanted.severities.contains(severity) else {
+            return false
+        }
+        return wanted.global
+            || [wanted.polygon, wanted.viewport].contains { ring in
+                ring.flatMap { MultiPolygon(outline: $0.places) }.flatMap { AreaIndex($0) }?
+                    .intersects(area.geometry.polygons) ?? false
+            }
+    }
+
+    /// What was there before and isn't in the answer has ended.
+    private func replace(
+        _ collection: IssuedArea.Collection, _ kind: String, with areas: [IssuedArea], at instant: Instant,
+        _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        let batch = Batch(
+            source: id, areas: areas,
+            areaReplacements: [AreaReplacement(collection: collection, kind: kind, at: instant)])
+        let result = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+        outcome.accepted += result.areas
+        outcome.duplicates += max(0, areas.count - result.areas)
+    }
+
+    // MARK: - Points
+
+    private func flights(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
+        let reply = try await ask(&outcome) { () async throws(SkyPathError) in try await client.flights() }
+        var positions: [AircraftPosition] = []
+        var known: [ICAO24: String] = [:]
+        for flight in reply.records where wanted.contains(flight.place) {
+            guard isTimely(flight.observedAt, now, &outcome), let aircraft = Self.address(of: flight.id) else {
+                continue
+            }
+            guard known[aircraft, default: flight.id] == flight.id else {
+                outcome.skipped["same address as another flight", default: 0] += 1
+                continue
+            }
+            known[aircraft] = flight.id
+            positions.append(
+                AircraftPosition(
+                    icao24: aircraft, callsign: flight.number, place: flight.place, source: id,
+                    observedAt: Instant(clamping: flight.observedAt), altitudeFeet: flight.altitudeFeet,
+                    groundSpeedKnots: flight.speedMetresPerSecond.map { $0 * 3_600 / 1_852 },
+                    headingDegrees: flight.headingDegrees))
+        }
+        guard !positions.isEmpty else { return }
+        let (batch, count) = (Batch(source: id, positions: positions), positions.count)
+        let result = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+        outcome.accepted += result.positions
+        outcome.duplicates += count - result.positions
+    }
+
+    /// SkyPath names flights, not transponders. An aircraft's address is made from the flight's id, in the block `d00000` to
+    /// `dfffff` that is no state's: it can't be taken for a real one, and is the same from fix to fix.
+    ///
+    /// Source: ICAO Annex 10 volume III chapter 9, table 9-1 (blocks beginning 1101 are reserved)
+    static func address(of flight: String) -> ICAO24? {
+        // FNV-1a, folded to 20 bits.
+        let hash = flight.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        return ICAO24(rawValue: 0xD0_0000 | (hash >> 20 ^ hash) & 0xF_FFFF)
+    }
+
+    /// They stand in the collection of pilot reports only: SkyPath's hexagons are its own word on what it knows.
+    private func pilotReports(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
+        let reply = try await ask(&outcome) { () async throws(SkyPathError) in
+            try await client.pilotReports(hours: wanted.history.hours)
+        }
+        var reports: [String: PilotReport] = [:]
+        for report in reply.records where wanted.contains(report.place) {
+            guard isTimely(report.observedAt, now, &outcome) else { continue }
+            let severity = report.severity.flatMap { Severity(rawValue: UInt8($0)) }
+            if let severity, !wanted.severities.contains(severity) { continue }
+            let id = "\(self.id)-\(report.id)"
+            reports[id] = PilotReport(
+                id: id, place: report.place, observedAt: Instant(clamping: report.observedAt), type: "PIREP",
+                aircraft: report.aircraft, altitudeFeet: report.altitudeFeet,
+                turbulence: severity.map { severity in
+                    [
+                        TurbulenceGroup(
+                            severity: severity, intensity: nil, baseFeet: report.altitudeFeet,
+                            topFeet: report.altitudeFeet, type: nil, frequency: nil)
+                    ]
+                } ?? [], text: report.text, source: self.id)
+        }
+        guard !reports.isEmpty else { return }
+        let (batch, count) = (Batch(source: id, pilotReports: reports.values.sorted { $0.id < $1.id }), reports.count)
+        let result = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+        outcome.accepted += result.pilotReports
+        outcome.duplicates += count - result.pilotReports
+    }
+
+    private func isTimely(_ seconds: Int, _ now: Instant, _ outcome: inout SyncOutcome) -> Bool {
+        let reason: String? =
+            if seconds > now.seconds + Self.futureSeconds {
+                "in the future"
+            } else if seconds < now.seconds - retentionSeconds {
+                "older than retention"
+            } else {
+                nil
+            }
+        if let reason { outcome.skipped[reason, default: 0] += 1 }
+        return reason == nil
+    }
+
+    // MARK: - The exchange
+
+    private func ask<Record>(
+        _ outcome: inout SyncOutcome, _ call: () async throws(SkyPathError) -> SkyPathReply<Record>
+    ) async throws(SyncError) -> SkyPathReply<Record> {
+        let reply: SkyPathReply<Record>
+        do throws(SkyPathError) { reply = try await call() } catch { throw SyncError(error) }
+        try refuseSimulated(reply.isSimulated, from: client.configuration.environment.baseURL)
+        count(reply.counts, &outcome)
+        return reply
+    }
+}

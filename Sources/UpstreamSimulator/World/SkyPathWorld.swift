@@ -1,0 +1,156 @@
+import Geometry
+import WireJSON
+
+/// What SkyPath has beside turbulence. Paths and shapes are not public: they are what Billow's client assumes.
+public enum SkyPathProduct: String, CaseIterable, Sendable {
+    case polygons
+    case nowcast
+    case flights
+    case pireps
+
+    var path: String {
+        switch self {
+        case .polygons: "observations/v5/polygons"
+        case .nowcast: "nowcasting/v5/polygons"
+        case .flights: "traffic/v5/flights"
+        case .pireps: "pireps/v5/reports"
+        }
+    }
+}
+
+/// The simulated world in those shapes. A pure function of world and time.
+///
+/// Source of the members' names: facts/skypath.md sections 9.2, 9.3, 9.5 and 14
+struct SkyPathWorld: Sendable {
+    private let world: World
+    private let traffic: OpenSkyTraffic
+    private let reports: AviationWeatherWorld
+
+    /// Polygons are made anew so often. Seconds.
+    private static let polygonSeconds = 60
+    private static let hour = 3_600
+    private static let nowcastHours = 0...6
+
+    init(world: World) {
+        self.world = world
+        traffic = OpenSkyTraffic(world: world)
+        reports = AviationWeatherWorld(world: world)
+    }
+
+    /// - Parameter hours: how far polygons and pilot reports reach back.
+    func answer(_ product: SkyPathProduct, hours: Double, at now: Int) -> JSONValue {
+        switch product {
+        case .polygons: polygons(hours: hours, at: now)
+        case .nowcast: nowcast(at: now)
+        case .flights: .object(["data": .object(["flights": .array(flights(at: now))])])
+        case .pireps: .object(["data": .object(["pireps": .array(pilotReports(hours: hours, at: now))])])
+        }
+    }
+
+    // MARK: Areas
+
+    private func polygons(hours: Double, at now: Int) -> JSONValue {
+        let time = now / Self.polygonSeconds * Self.polygonSeconds
+        return collection(
+            patches(at: time).filter { $0.severity > 0 }.map { severity, patch in
+                feature(
+                    patch,
+                    ["sev": number(severity), "hours": .number(hours), "updatedAt": number(time)])
+            })
+    }
+
+    /// An issue each hour, for the hour that has begun and those that follow.
+    private func nowcast(at now: Int) -> JSONValue {
+        let issued = now / Self.hour * Self.hour
+        return collection(
+            Self.nowcastHours.flatMap { ahead in
+                let time = issued + ahead * Self.hour
+                return patches(at: time).filter { $0.severity > 1 }.map { severity, patch in
+                    feature(
+                        patch,
+                        [
+                            "sev": number(severity), "forecastH": number(ahead), "ts": number(time),
+                            "updatedAt": number(issued),
+                        ])
+                }
+            })
+    }
+
+    private func patches(at time: Int) -> [(severity: Int, now: Patch.Now)] {
+        let slots = (time - World.longestPatch) / World.slotSeconds...time / World.slotSeconds
+        return slots.flatMap { world.patches(slot: $0) }.filter { $0.isAlive(at: time) }.map { patch in
+            let now = patch.now(time)
+            let strength = UInt16(min(1, max(0, now.strength)) * 10_000)
+            return (Category.medium.severity(tenThousandths: strength), now)
+        }
+    }
+
+    private func collection(_ features: [JSONValue]) -> JSONValue {
+        .object(["type": .string("FeatureCollection"), "features": .array(features)])
+    }
+
+    private func feature(_ patch: Patch.Now, _ properties: [String: JSONValue]) -> JSONValue {
+        let depth = 1 / patch.inverseDepth
+        let band = [patch.altitudeFeet - depth, patch.altitudeFeet + depth].map { feet in
+            number(min(52, max(5, Int(feet / 1_000))))
+        }
+        let ring = patch.outline.map { JSONValue.array([.number($0.longitude), .number($0.latitude)]) }
+        return .object([
+            "type": .string("Feature"),
+            "properties": .object(properties.merging(["altFrom": band[0], "altTo": band[1]]) { $1 }),
+            "geometry": .object(["type": .string("MultiPolygon"), "coordinates": .array([.array([.array(ring)])])]),
+        ])
+    }
+
+    // MARK: Points
+
+    /// Every fourth flight reports.
+    private func flights(at now: Int) -> [JSONValue] {
+        traffic.aloft(at: now).filter { $0.id % 4 == 0 }.compactMap { flight in
+            guard let state = flight.state(at: now) else { return nil }
+            let number = Airframe(flight, seed: world.seed).callsign.filter { $0 != " " }
+            let motion = Motion(of: flight, at: now, over: OpenSkyTraffic.speedSeconds)
+            return .object([
+                "id": .string("\(number)-\(flight.origin)-\(flight.destination)"), "number": .string(number),
+                "dep": .string(flight.origin), "dest": .string(flight.destination), "acType": .string("A320"),
+                "acSize": .string("medium"), "ts": self.number(now), "lon": .number(state.place.longitude),
+                "lat": .number(state.place.latitude), "altFt": .number(state.altitudeFeet.rounded()),
+                "hdg": motion.map { self.number(Int($0.headingDegrees)) } ?? .null,
+                "spdMs": motion.map { .number($0.metresPerSecond) } ?? .null,
+            ])
+        }
+    }
+
+    private func pilotReports(hours: Double, at now: Int) -> [JSONValue] {
+        let words = ["NEG", "LGT", "LGT-MOD", "MOD", "SEV"]
+        return reports.pilotReports(at: now).compactMap { report in
+            guard let time = report.time("obsTime"), Double(now - time) < hours * 3_600, let text = report["rawOb"]
+            else { return nil }
+            let severity = report["tbInt1"]?.string.flatMap { words.firstIndex(of: $0) }
+            return .object([
+                "id": .string("\(time)-\(text.string?.split(separator: " ").last ?? "")"), "ts": number(time),
+                "lon": report["lon"] ?? .null, "lat": report["lat"] ?? .null,
+                "altFt": .number((report["fltLvl"]?.number ?? 0) * 100), "acType": report["acType"] ?? .null,
+                "sev": severity.map(number) ?? .null, "text": text,
+            ])
+        }
+    }
+
+    private func number(_ value: Int) -> JSONValue { .number(Double(value)) }
+}
+
+extension JSONValue {
+    /// An answer whose lists of records are empty.
+    var withoutRecords: JSONValue { mapRecords { _ in [] } }
+
+    /// An answer whose lists of records begin with one that is broken.
+    var withBrokenRecord: JSONValue { mapRecords { [.object(["id": .null])] + $0 } }
+
+    private func mapRecords(_ change: ([JSONValue]) -> [JSONValue]) -> JSONValue {
+        switch self {
+        case .array(let records): .array(change(records))
+        case .object(let members): .object(members.mapValues { $0.mapRecords(change) })
+        default: self
+        }
+    }
+}

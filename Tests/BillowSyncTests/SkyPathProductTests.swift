@@ -1,0 +1,81 @@
+import BillowStore
+import SkyPath
+import Testing
+import Turbulence
+import UpstreamSimulator
+
+@testable import BillowSync
+
+@Suite("What SkyPath has beside turbulence")
+struct SkyPathProductTests {
+    private func query(_ types: Set<DataQuery.DataType>, polygonsUpTo: Bool = false) -> DataQuery {
+        DataQuery(types: types, polygonsUpTo: polygonsUpTo)
+    }
+
+    private func areas(_ rig: Rig, _ collection: IssuedArea.Collection) async throws -> [IssuedArea] {
+        try await rig.store.areas(
+            collection, from: rig.clock.now, to: rig.clock.now.advanced(by: 86_400), asOf: nil
+        ).filter { $0.validTo > rig.clock.now }
+    }
+
+    @Test func polygonsAreSetsOfTheirHistoriesAndEachSetReplacesTheOneBefore() async throws {
+        try await withRig { rig in
+            let upstream = try rig.upstream(.v4, query([.polygons], polygonsUpTo: true))
+            #expect(upstream.collections == ["polygons"])
+            let outcome = try await rig.round(upstream)
+            let first = try await areas(rig, .polygons)
+            #expect(outcome.accepted == first.count && outcome.skipped.isEmpty)
+            #expect(Set(first.map(\.historySeconds)) == [1_800, 3_600, 7_200])
+            #expect(first.allSatisfy { $0.kind == "polygon" && $0.severity.map { $0 > .smooth } ?? false })
+            rig.clock.advance(60)
+            try await rig.round(upstream)
+            let second = try await areas(rig, .polygons)
+            #expect(Set(second.map(\.validFrom)) == [rig.clock.now.floored(toMultipleOf: 60)])
+            #expect(try await rig.store.allRows().isEmpty)
+        }
+    }
+
+    @Test func aNowcastIsReplacedWholeAndAskedForOnceInAQuarterOfAnHour() async throws {
+        try await withRig { rig in
+            let upstream = try rig.upstream(.v4, query([.nowcast]))
+            try await rig.round(upstream)
+            let first = try await areas(rig, .forecast)
+            #expect(
+                !first.isEmpty && first.allSatisfy { $0.kind == "nowcast" && $0.severity ?? .smooth >= .lightModerate })
+            let calls = rig.simulator.calls
+            rig.clock.advance(60)
+            try await rig.round(upstream)
+            #expect(rig.simulator.calls == calls)
+            rig.clock.advance(3_600)
+            try await rig.round(upstream)
+            let issues = Set(try await areas(rig, .forecast).map(\.issuedAt))
+            #expect(issues == [rig.clock.now.floored(toMultipleOf: 3_600)])
+        }
+    }
+
+    @Test func flightsAndPilotReportsComeWhereTheyBelong() async throws {
+        try await withRig(flights: 200) { rig in
+            try await rig.round(rig.upstream(.v4, query([.flights, .pireps])))
+            let now = rig.clock.now
+            let positions = try await rig.store.positions(from: now.advanced(by: -60), to: now.advanced(by: 1))
+            #expect(!positions.isEmpty)
+            #expect(positions.allSatisfy { $0.icao24.text.hasPrefix("d") && $0.callsign != nil })
+            let changes = try await rig.store.allRows()
+            #expect(changes.isEmpty)
+        }
+    }
+
+    @Test func aTypeThatIsDisabledRestsAlone() async throws {
+        try await withRig(disabledProducts: [.nowcast]) { rig in
+            let (loop, states) = rig.loop(try rig.upstream(.v4, query([.turbulence, .nowcast, .flights])))
+            _ = await loop.round()
+            let state = try states.all.first.orMissing()
+            #expect(state.lastError == nil && Array(state.disabled.keys) == [.nowcast])
+            #expect(try await !rig.store.allRows().isEmpty)
+            let calls = rig.simulator.calls
+            rig.clock.advance(60)
+            _ = await loop.round()
+            #expect(rig.simulator.calls == calls + 2)
+        }
+    }
+}
