@@ -57,7 +57,8 @@ struct Settings: Sendable {
         /// What it is fetched for, and what is stale when it is silent.
         var feeds: Set<DataKind> {
             switch kind {
-            case .skyPath(let settings): Set(settings.query.types.compactMap { Layer(rawValue: $0.collection)?.kind })
+            case .skyPath(let settings):
+                Set(settings.query.types.flatMap(\.collections).compactMap { Layer(rawValue: $0)?.kind })
             case .aviationWeather(let settings): Set(settings.products.flatMap(\.feeds))
             case .openSky: [.positions]
             case .inbox: []
