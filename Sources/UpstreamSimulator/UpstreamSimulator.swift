@@ -144,11 +144,7 @@ public struct UpstreamSimulator: Service {
     }
 
     /// Unix seconds of this machine.
-    public static let systemClock: @Sendable () -> Int = {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return time.tv_sec
-    }
+    public static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
 
     /// Runs a simulator while `body` works with it, then stops it. For tests.
     public static func withRunning<Result: Sendable>(

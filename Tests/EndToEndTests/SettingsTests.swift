@@ -140,7 +140,7 @@ struct SettingsTests {
         ),
         (source("update: PT0S"), ["[0].update"]), (source("query: { history: 3 }"), ["query.history"]),
         (source("query: { severities: [7] }"), ["query.severities[0]"]),
-        (source("query: { types: [nowcast] }"), ["query.types[0]"]),
+        (source("query: { types: [weather] }"), ["query.types[0]"]),
         (source("query: { polygon: [[0, 0], [1, 1]] }"), ["query.polygon"]),
         (source("query: { polygon: [[0, 0], [1, 99], [2, 2], [0, 0]] }"), ["query.polygon"]),
         (source("query: { polygon: 5 }"), ["query.polygon"]), (source("limits: { tickOverlap: -1 }"), ["tickOverlap"]),
