@@ -1,7 +1,8 @@
 import Foundation
-import Geometry
 import TestSupport
 import Testing
+
+@testable import Geometry
 
 private func degrees(_ longitude: Double, _ latitude: Double) throws -> LonLat {
     try #require(LonLat(longitude: longitude, latitude: latitude))
@@ -44,11 +45,12 @@ struct CorridorTests {
                     half: width / 2 * Geodesic.metresPerNauticalMile))
         }
         for (name, pairs) in Self.named {
-            for width in [100.0, 250] { try add(name, try pairs.map { try degrees($0.0, $0.1) }, width: width) }
+            for width in [10.0, 100, 250] { try add(name, try pairs.map { try degrees($0.0, $0.1) }, width: width) }
         }
         var random = SeededGenerator(seed: 11)
         func unit() -> Double { Double(random.next() >> 11) / Double(1 << 53) }
-        for number in 0..<40 {
+        // Thousands with BILLOW_MEASURE=x: some minutes.
+        for number in 0..<(ProcessInfo.processInfo.environment["BILLOW_MEASURE"] == nil ? 40 : 2_000) {
             var places = [try degrees(unit() * 360 - 180, asin(unit() * 1.98 - 0.99) * 180 / .pi)]
             for _ in 0...number % 3 {
                 guard let last = places.last else { break }
@@ -75,6 +77,15 @@ struct CorridorTests {
         #expect(coarse.tolerance == 0.1)
         #expect(abs(coarse.area.areaKm2 / fine.area.areaKm2 - 1) < 0.05)
         #expect(try Corridor(around: route, width: 10).tolerance < 0.02)
+    }
+
+    @Test("a route that winds more than a ring can follow is refused, and one that comes back close to itself isn't")
+    func winding() throws {
+        let zigzag = try (0..<250).map { try degrees(Double($0) * 0.1, 10 + 0.5 * Double($0 % 2)) }
+        #expect(throws: Corridor.Failure.tooWinding) { try Corridor(around: try Route(zigzag), width: 1) }
+        let wide = try Corridor(around: try Route(zigzag), width: 100, tolerance: nil)
+        #expect(wide.ring.count <= 250)
+        #expect(RingRules.isSimple(wide.ring))
     }
 
     @Test("each way of not being a route has its reason")
