@@ -21,6 +21,17 @@ public struct MapFurniture: Sendable {
     private static let padding = 7.0
     private static let longestBar = 150.0
 
+    /// Mixes in all that decides how it looks, besides the window.
+    public func mix(into fingerprint: inout Fingerprint, style: Style) {
+        fingerprint.mix(timeStamp ?? "")
+        fingerprint.mix((showsScaleBar ? 2 : 0) | (style.theme == .dark ? 1 : 0) as UInt64)
+        guard let legend else { return }
+        for text in [legend.title, legend.layer, legend.style] + legend.notes + legend.entries.map(\.label) {
+            fingerprint.mix(text)
+        }
+        style.mixAll(into: &fingerprint)
+    }
+
     public func paint(_ region: MapRegion, style: Style, onto canvas: inout Canvas) throws {
         guard legend != nil || timeStamp != nil || showsScaleBar else { return }
         let fonts = try LegendRenderer()
