@@ -120,11 +120,11 @@ public struct PictureContent: Sendable, Hashable {
 }
 
 extension Style {
-    /// Everything that a legend shows of it.
-    func mixAll(into fingerprint: inout Fingerprint) {
+    /// Mixes in all that a picture takes from the style: two that mix the same draw the same.
+    public func mix(into fingerprint: inout Fingerprint) {
         mixMarks(into: &fingerprint)
         mixPatterns(into: &fingerprint)
-        for colour in fills { fingerprint.mix(UInt64(colour.bits)) }
+        for severity in Severity.allCases { fingerprint.mix(self[severity].border.map { UInt64($0.colour.bits) } ?? 0) }
     }
 
     fileprivate func mixPatterns(into fingerprint: inout Fingerprint) {
