@@ -35,7 +35,7 @@ extension FeatureSource {
 }
 
 extension Feature {
-    fileprivate init(_ polygon: TurbulencePolygon, _ filter: Filter) {
+    init(_ polygon: TurbulencePolygon, _ filter: Filter) {
         let hours = Double(filter.lookBackSeconds) / 3_600
         let highest = min(filter.altitudes.maximum, AltitudeBlock.range.upperBound)
         self.init(
