@@ -6,8 +6,9 @@ import Geometry
 /// where the edges of GeoJSON are straight.
 struct ArcMap: Sendable {
     struct Arc: Sendable {
-        /// From end to end; a closed arc ends with the point that it begins with.
-        var points: [DegreePoint]
+        /// Where its points begin and end in `points`, from end to end; a closed arc ends with the point that it begins with.
+        var first: UInt32
+        var behind: UInt32
         /// 1 + the face on the left, seen on a map (north up); 0 for none.
         var left: UInt32
         var right: UInt32
@@ -20,6 +21,8 @@ struct ArcMap: Sendable {
     }
 
     var arcs: [Arc] = []
+    /// Of all arcs, one behind the other.
+    var points: [DegreePoint] = []
     private var junctions = 0
 
     /// - Parameter points: the corners, by number.
@@ -28,6 +31,7 @@ struct ArcMap: Sendable {
         let graph = EdgeGraph(points, edges)
         var isTaken = [Bool](repeating: false, count: edges.count)
         var numbers = [UInt32](repeating: 0, count: graph.points.count)
+        self.points.reserveCapacity(edges.count + graph.points.count)
         for vertex in graph.points.indices where graph.isJunction(vertex) {
             for edge in graph.edges(at: vertex) where !isTaken[Int(edge)] {
                 follow(Int(edge), from: vertex, edges, graph, &isTaken, &numbers)
@@ -43,7 +47,8 @@ struct ArcMap: Sendable {
         _ first: Int, from start: Int, _ edges: [SharedEdge], _ graph: EdgeGraph, _ isTaken: inout [Bool],
         _ numbers: inout [UInt32]
     ) {
-        var points = [graph.points[start]]
+        let begin = points.count
+        points.append(graph.points[start])
         var edge = first
         var vertex = start
         while true {
@@ -59,10 +64,15 @@ struct ArcMap: Sendable {
         let sides = edges[first]
         arcs.append(
             Arc(
-                points: points, left: isForward ? sides.left : sides.right,
+                first: UInt32(begin), behind: UInt32(points.count), left: isForward ? sides.left : sides.right,
                 right: isForward ? sides.right : sides.left, start: number(start, &numbers),
-                end: number(vertex, &numbers), doubleArea: Self.doubleArea(points)))
+                end: number(vertex, &numbers), doubleArea: Self.doubleArea(points[begin...])))
     }
+
+    func points(of arc: Arc) -> ArraySlice<DegreePoint> { points[Int(arc.first)..<Int(arc.behind)] }
+
+    /// About how many bytes it takes.
+    var byteCount: Int { arcs.count * MemoryLayout<Arc>.stride + points.count * MemoryLayout<DegreePoint>.stride }
 
     private mutating func number(_ vertex: Int, _ numbers: inout [UInt32]) -> UInt32 {
         if numbers[vertex] == 0 {
@@ -73,7 +83,7 @@ struct ArcMap: Sendable {
     }
 
     /// Source: the shoelace formula
-    private static func doubleArea(_ points: [DegreePoint]) -> Double {
+    private static func doubleArea(_ points: ArraySlice<DegreePoint>) -> Double {
         zip(points, points.dropFirst()).reduce(0) { sum, edge in
             sum + Double(edge.0.x) * Double(edge.1.y) - Double(edge.1.x) * Double(edge.0.y)
         }
@@ -150,10 +160,9 @@ struct ArcMap: Sendable {
     private func leftmost(of onward: some Collection<Int>, after way: Way, _ ways: [Way]) -> Int? {
         guard onward.count > 1 else { return onward.first }
         func direction(_ way: Way, atEnd: Bool) -> (x: Double, y: Double) {
-            let points = arcs[way.arc].points
-            let isLast = way.isForward == atEnd
-            let a = isLast ? points[points.count - 2] : points[0]
-            let b = isLast ? points[points.count - 1] : points[1]
+            let arc = arcs[way.arc]
+            let a = points[Int(way.isForward == atEnd ? arc.behind - 2 : arc.first)]
+            let b = points[Int(way.isForward == atEnd ? arc.behind - 1 : arc.first + 1)]
             let sign: Double = way.isForward ? 1 : -1
             return (sign * (Double(b.x) - Double(a.x)), sign * (Double(b.y) - Double(a.y)))
         }
@@ -184,9 +193,9 @@ struct ArcMap: Sendable {
                 let arc = arcs[ways[way].arc]
                 area += ways[way].isForward ? arc.doubleArea : -arc.doubleArea
                 if ways[way].isForward {
-                    points.append(contentsOf: arc.points.dropLast())
+                    points.append(contentsOf: self.points(of: arc).dropLast())
                 } else {
-                    points.append(contentsOf: arc.points.reversed().dropLast())
+                    points.append(contentsOf: self.points(of: arc).reversed().dropLast())
                 }
             }
             if let first = points.first { points.append(first) }

@@ -14,8 +14,7 @@ struct ArcSimplifier {
     private var behind: [Int32] = []
     private var isGone: [Bool] = []
     private var arcOf: [Int32] = []
-    /// By arc: where its points begin, and how many may not become fewer.
-    private var firsts: [Int] = []
+    /// By arc: how many points it has, and how many may not become fewer.
     private var counts: [Int] = []
     private var fewest: [Int] = []
     private var index: [UInt64: [Int32]] = [:]
@@ -40,36 +39,43 @@ struct ArcSimplifier {
     }
 
     private mutating func load() {
-        let count = map.arcs.reduce(0) { $0 + $1.points.count }
-        points = []
-        points.reserveCapacity(count)
-        (before, behind, arcOf, firsts, counts, fewest) = ([], [], [], [], [], [])
+        points = map.points
+        (before, behind, arcOf, counts, fewest) = ([], [], [], [], [])
         index = [:]
         // Two arcs between the same junctions must not fall together.
         var twins: [UInt64: Int] = [:]
         for arc in map.arcs { twins[Self.pair(arc), default: 0] += 1 }
         for (number, arc) in map.arcs.enumerated() {
-            let first = points.count
-            firsts.append(first)
-            counts.append(arc.points.count)
+            counts.append(Int(arc.behind - arc.first))
             fewest.append(arc.start == arc.end ? 4 : twins[Self.pair(arc), default: 1] > 1 ? 3 : 2)
-            for (offset, point) in arc.points.enumerated() {
-                let isEnd = offset == 0 || offset == arc.points.count - 1
-                before.append(isEnd ? -1 : Int32(first + offset - 1))
-                behind.append(isEnd ? -1 : Int32(first + offset + 1))
+            for point in arc.first..<arc.behind {
+                let isEnd = point == arc.first || point == arc.behind - 1
+                before.append(isEnd ? -1 : Int32(point) - 1)
+                behind.append(isEnd ? -1 : Int32(point) + 1)
                 arcOf.append(Int32(number))
-                index[Self.bucket(point), default: []].append(Int32(points.count))
-                points.append(point)
+                index[Self.bucket(points[Int(point)]), default: []].append(Int32(point))
             }
         }
         isGone = [Bool](repeating: false, count: points.count)
     }
 
     private mutating func store() {
-        for (number, first) in firsts.enumerated() {
-            let end = number + 1 < firsts.count ? firsts[number + 1] : points.count
-            map.arcs[number].points = (first..<end).filter { !isGone[$0] }.map { points[$0] }
+        map = replacingPoints { arc in (Int(arc.first)..<Int(arc.behind)).filter { !isGone[$0] }.map { points[$0] } }
+    }
+
+    /// The map with the points that `body` makes of each arc.
+    private func replacingPoints(_ body: (ArcMap.Arc) -> [DegreePoint]) -> ArcMap {
+        var map = map
+        var all: [DegreePoint] = []
+        all.reserveCapacity(points.count)
+        for number in map.arcs.indices {
+            let first = all.count
+            all.append(contentsOf: body(map.arcs[number]))
+            map.arcs[number].first = UInt32(first)
+            map.arcs[number].behind = UInt32(all.count)
         }
+        map.points = all
+        return map
     }
 
     // MARK: - Fewer corners
@@ -128,10 +134,11 @@ struct ArcSimplifier {
     // MARK: - Rounder corners
 
     private mutating func cutCorners() {
-        for (number, first) in firsts.enumerated() {
-            let end = number + 1 < firsts.count ? firsts[number + 1] : points.count
+        map = replacingPoints { arc in
+            let first = Int(arc.first)
+            let last = Int(arc.behind) - 1
             var round = [points[first]]
-            for corner in first + 1..<max(end - 1, first + 1) {
+            for corner in first + 1..<max(last, first + 1) {
                 let (a, b, c) = (points[corner - 1], points[corner], points[corner + 1])
                 let entry = Self.quarter(from: b, to: a)
                 let exit = Self.quarter(from: b, to: c)
@@ -142,8 +149,8 @@ struct ArcSimplifier {
                     round.append(b)
                 }
             }
-            round.append(points[end - 1])
-            map.arcs[number].points = round
+            round.append(points[last])
+            return round
         }
     }
 

@@ -3,44 +3,17 @@ public import Geometry
 /// Cells dissolved by class: what is left of their edges once those between equals are gone, as a planar map of arcs
 /// between faces. From it come the polygons of each class, of each class or worse, and simplified ones, all of which share
 /// their boundaries exactly.
-///
-/// Chunks of 343 cells are dissolved one by one and then joined, and a chunk that did not change is taken over from the
-/// dissolve before.
 public struct DissolvedCells: Sendable {
-    /// A chunk with its inner edges gone. Labels are 1 + the position of the cell that stands for its part of the chunk.
-    private struct DissolvedChunk: Sendable {
-        var values: [UInt8]
-        /// The corners of its edges; the first of them, as many as `rim` has, may be other chunks' corners, too.
-        var points: [DegreePoint]
-        var rim: [GridPoint]
-        /// Edges whose sides are both known.
-        var edges: [SharedEdge]
-        /// Edges with another chunk on their right, if anything.
-        var open: [SharedEdge]
-        /// The cells that stand for a part.
-        var representatives: [UInt16]
-    }
-
-    private let chunks: [Int: DissolvedChunk]
     private(set) var arcs: ArcMap
     /// By face: its class.
     let faceClasses: [UInt8]
 
-    /// - Parameter previous: an earlier dissolve, for the chunks that are the same.
-    /// - Complexity: O(cells)
-    public init(_ classes: CellClasses, reusing previous: DissolvedCells? = nil) {
-        var dissolved: [Int: DissolvedChunk] = [:]
-        dissolved.reserveCapacity(classes.chunks.count)
-        for chunk in classes.chunks {
-            if let kept = previous?.chunks[chunk.index], kept.values == chunk.values {
-                dissolved[chunk.index] = kept
-            } else {
-                dissolved[chunk.index] = Self.dissolve(chunk)
-            }
-        }
-        chunks = dissolved
-        let parts = classes.chunks.compactMap { dissolved[$0.index] }
+    public init(_ classes: CellClasses) { self.init(DissolvedChunks(classes)) }
 
+    /// Joins what was dissolved chunk by chunk.
+    /// - Complexity: O(edges that are left)
+    public init(_ chunks: DissolvedChunks) {
+        let parts = chunks.all
         // Corners of all chunks: first those that chunks share, each once, then the others chunk by chunk.
         var shared = CornerNumbers(expecting: parts.reduce(0) { $0 + $1.rim.count })
         let rims = parts.map { $0.rim.map { shared.number($0) } }
@@ -61,15 +34,15 @@ public struct DissolvedCells: Sendable {
             let inner = UInt32(points.count) &- UInt32(rim.count)
             for (number, point) in zip(rim, part.points) { points[Int(number)] = point }
             points.append(contentsOf: part.points[rim.count...])
-            func number(_ corner: UInt32) -> UInt32 { corner < rim.count ? rim[Int(corner)] : inner &+ corner }
+            func number(_ corner: UInt16) -> UInt32 { corner < rim.count ? rim[Int(corner)] : inner &+ UInt32(corner) }
             for edge in part.edges {
                 edges.append(
                     SharedEdge(
-                        from: number(edge.from), to: number(edge.to), left: edge.left + label,
-                        right: edge.right == 0 ? 0 : edge.right + label))
+                        from: number(edge.from), to: number(edge.to), left: UInt32(edge.left) + label,
+                        right: edge.right == 0 ? 0 : UInt32(edge.right) + label))
             }
             for edge in part.open {
-                open.add(from: number(edge.from), to: number(edge.to), label: edge.left + label)
+                open.add(from: number(edge.from), to: number(edge.to), label: UInt32(edge.left) + label)
             }
         }
         for edge in open.edges {
@@ -103,76 +76,8 @@ public struct DissolvedCells: Sendable {
         arcs = ArcMap(points, edges)
     }
 
-    private static func dissolve(_ chunk: CellClasses.Chunk) -> DissolvedChunk {
-        let outlines = CellTable.of(resolution: Cell.resolution).chunk(chunk.index)
-        let values = chunk.values
-        // Where the antimeridian or a pole cuts cells, the table's edges aren't those of the map: all are left to be joined.
-        let isWhole = CellOutlines.areWhole(outlines.vertices[...])
-        var corners = CornerNumbers(expecting: CellTable.chunkSize * 2)
-        var sets = DisjointSets(count: values.count)
-        var edges: [SharedEdge] = []
-        var open: [SharedEdge] = []
-        /// The edges of a cell in the table, with the cell on the other side.
-        func forEachEdge(of position: Int, _ body: (GridPoint, GridPoint, Int) -> Void) {
-            let ring = Int(outlines.starts[position])..<Int(outlines.starts[position + 1])
-            for vertex in ring {
-                let next = vertex + 1 == ring.upperBound ? ring.lowerBound : vertex + 1
-                body(outlines.vertices[vertex], outlines.vertices[next], Int(outlines.neighbours[vertex]))
-            }
-        }
-        func addOpen(_ a: GridPoint, _ b: GridPoint, _ position: Int) {
-            guard a != b else { return }
-            open.append(
-                SharedEdge(from: corners.number(a), to: corners.number(b), left: UInt32(position + 1), right: 0))
-        }
-        for (position, value) in values.enumerated() where value != 0 {
-            if isWhole {
-                forEachEdge(of: position) { a, b, other in
-                    if other == CellChunk.noNeighbour { addOpen(a, b, position) }
-                }
-            } else {
-                CellOutlines.forEachPart(
-                    of: outlines.vertices(position), dense: chunk.index * CellTable.chunkSize + position
-                ) { ring in
-                    guard var previous = ring.last else { return }
-                    for vertex in ring {
-                        addOpen(previous, vertex, position)
-                        previous = vertex
-                    }
-                }
-            }
-        }
-        let rim = corners.corners
-        for (position, value) in values.enumerated() where value != 0 && isWhole {
-            forEachEdge(of: position) { a, b, other in
-                guard other != CellChunk.noNeighbour, a != b else { return }
-                if values[other] == value {
-                    sets.join(position, other)
-                } else if values[other] == 0 || position < other {
-                    edges.append(
-                        SharedEdge(
-                            from: corners.number(a), to: corners.number(b), left: UInt32(position + 1),
-                            right: values[other] == 0 ? 0 : UInt32(other + 1)))
-                }
-            }
-        }
-        func part(_ label: UInt32) -> UInt32 { label == 0 ? 0 : UInt32(sets.root(of: Int(label) - 1) + 1) }
-        for index in edges.indices {
-            edges[index].left = part(edges[index].left)
-            edges[index].right = part(edges[index].right)
-        }
-        for index in open.indices { open[index].left = part(open[index].left) }
-        let representatives = values.indices.filter { values[$0] != 0 && sets.root(of: $0) == $0 }
-        return DissolvedChunk(
-            values: values, points: corners.corners.map { DegreePoint(CellOutlines.place($0)) }, rim: rim, edges: edges,
-            open: open, representatives: representatives.map(UInt16.init))
-    }
-
-    /// About how many edges and corners it holds.
-    public var size: Int {
-        chunks.values.reduce(0) { $0 + $1.values.count / 8 + $1.edges.count + $1.open.count + $1.points.count }
-            + arcs.arcs.reduce(0) { $0 + $1.points.count }
-    }
+    /// About how many bytes it takes.
+    public var byteCount: Int { arcs.byteCount + faceClasses.count }
 
     // MARK: - Polygons
 

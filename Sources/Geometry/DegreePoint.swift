@@ -18,8 +18,8 @@ extension DegreePoint {
     /// The place; beyond ±180° or ±90° it is brought to the nearest.
     public var place: LonLat {
         LonLat(
-            uncheckedLongitude: min(max(Double(x) / DegreePoint.unitsPerDegree, -180), 180),
-            latitude: min(max(Double(y) / DegreePoint.unitsPerDegree, -90), 90))
+            uncheckedLongitude: Swift.min(Swift.max(Double(x) / DegreePoint.unitsPerDegree, -180), 180),
+            latitude: Swift.min(Swift.max(Double(y) / DegreePoint.unitsPerDegree, -90), 90))
     }
 
     /// Whether it lies on the meridian 180°, on either side of the map.

@@ -149,16 +149,17 @@ struct DissolveTests {
     func incremental() throws {
         var work = Patchwork(around: try degrees(178, 60), reach: 40, filled: 60, seed: 5)
         var random = SeededGenerator(seed: 6)
-        var before = work.dissolved
+        var before = [DissolvedChunks(CellClasses(work.cells))]
         for _ in 0..<5 {
             for _ in 0..<20 {
                 let at = Int(random.next() % UInt64(work.cells.count))
                 work.cells[at].1 = UInt8(random.next() % 5) + 1
             }
             work.cells.remove(at: Int(random.next() % UInt64(work.cells.count)))
-            let after = DissolvedCells(CellClasses(work.cells), reusing: before)
+            let chunks = DissolvedChunks(CellClasses(work.cells), reusing: before)
+            let after = DissolvedCells(chunks)
             for value in UInt8(1)...5 { #expect(after.area(of: value) == work.dissolved.area(of: value)) }
-            before = after
+            before = [chunks] + before
         }
     }
 

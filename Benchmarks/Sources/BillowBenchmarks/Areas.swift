@@ -21,8 +21,9 @@ struct Areas {
         Spread.line("dissolving \(cells.count) hexagons", Spread(times: 5) { _ = polygons(DissolvedCells(whole)) })
 
         var random = SplitMix64(seed: 1)
-        var previous = DissolvedCells(whole)
-        _ = polygons(previous)
+        var previous = DissolvedChunks(whole)
+        var dissolved = DissolvedCells(previous)
+        _ = polygons(dissolved)
         var minutes: [CellClasses] = []
         for _ in 0..<11 {
             change(&cells, &random)
@@ -33,10 +34,11 @@ struct Areas {
             "a minute's \(Self.delta) cells",
             Spread(times: minutes.count - 1) {
                 guard let minute = steps.next() else { return }
-                previous = DissolvedCells(minute, reusing: previous)
-                _ = polygons(previous)
+                previous = DissolvedChunks(minute, reusing: [previous])
+                dissolved = DissolvedCells(previous)
+                _ = polygons(dissolved)
             })
-        points(cells, previous, &random)
+        points(cells, dissolved, &random)
     }
 
     private func polygons(_ dissolved: DissolvedCells) -> [MultiPolygon] {

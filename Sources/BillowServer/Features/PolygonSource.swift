@@ -77,13 +77,14 @@ final class PolygonSource: Sendable {
     private let contents = SharedCache<Picture, Content>(capacity: 16_000_000) { content in
         content.cells.chunks.reduce(1_000) { $0 + $1.values.count }
     }
-    /// By cells and corners, each some ten bytes.
-    private let dissolves = SharedCache<Picture, Dissolve>(capacity: 4_000_000) { $0.dissolved.size }
+    /// In bytes.
+    private let dissolves = SharedCache<Picture, Dissolve>(capacity: 64 << 20) { $0.dissolved.byteCount }
     private let polygons = SharedCache<Key, [TurbulencePolygon]>(capacity: 4_000_000) { polygons in
         polygons.reduce(1_000) { $0 + $1.area.polygons.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } } }
     }
-    /// The newest dissolve of each filter over the whole world: from minute to minute most of it stays the same.
-    private let newest = Mutex<[Filter: DissolvedCells]>([:])
+    /// The newest chunks of each history over the whole world: from minute to minute, and from history to history, most of
+    /// them are the same.
+    private let newest = Mutex<[Filter: DissolvedChunks]>([:])
 
     init(frames: FrameSource, histories: PolygonHistories) {
         self.frames = frames
@@ -143,12 +144,15 @@ final class PolygonSource: Sendable {
     private func dissolve(_ picture: Picture, _ snapshot: Snapshot) async throws -> Dissolve {
         try await dissolves.value(for: picture) { [self] in
             let content = try await content(picture, snapshot)
-            let isWorld = picture.area == .everywhere
-            let previous = isWorld ? newest.withLock { $0[picture.filter] } : nil
-            let dissolved = DissolvedCells(content.cells, reusing: previous)
-            let isPrepared = histories.all.contains { Filter(history: $0) == picture.filter }
-            if isWorld, isPrepared { newest.withLock { $0[picture.filter] = dissolved } }
-            return Dissolve(content: content, dissolved: dissolved)
+            guard picture.area == .everywhere, histories.all.contains(where: { Filter(history: $0) == picture.filter })
+            else { return Dissolve(content: content, dissolved: DissolvedCells(content.cells)) }
+            let known = newest.withLock { newest in
+                // Its own first: most of them are the same.
+                [newest[picture.filter]].compactMap { $0 } + newest.filter { $0.key != picture.filter }.values
+            }
+            let chunks = DissolvedChunks(content.cells, reusing: known)
+            newest.withLock { $0[picture.filter] = chunks }
+            return Dissolve(content: content, dissolved: DissolvedCells(chunks))
         }
     }
 
