@@ -30,6 +30,7 @@ struct Serve: AsyncParsableCommand {
     var demo = false
 
     func run() async throws {
+        Allocator.prepareForServing()
         try await Failure.reported {
             var settings = try common.settings(host: host, port: port)
             let logger = Logs.start(level: settings.logLevel)
