@@ -18,7 +18,7 @@ public final class TileService: Sendable {
         var labels = PictureContent.defaultLabels
     }
 
-    /// Changes whenever the same inputs give other bytes.
+    /// Changes whenever the same inputs give other bytes, in pictures or vector tiles: then every frame has another address.
     static let rendererBuild: UInt64 = 6
 
     private let pictures: PictureSource
