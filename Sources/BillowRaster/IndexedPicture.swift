@@ -45,27 +45,33 @@ public final class PaletteBuilder {
     /// The runs as one byte a pixel.
     private func expand(_ raster: InkRaster, by palette: [UInt8]) -> [UInt8] {
         let (width, height) = (raster.width, raster.height)
-        // Sixteen more than there are: short runs are written sixteen at a time, and what is too much is written over.
+        // Sixteen more than there are: runs are written sixteen at a time, and what is too much is written over.
         return [UInt8](unsafeUninitializedCapacity: width * height + 16) { pixels, count in
-            guard let base = pixels.baseAddress else { return }
-            let (columns, groups, rowStarts) = (runs.columns, runs.groups, runs.rowStarts)
+            guard let base = UnsafeMutableRawPointer(pixels.baseAddress) else { return }
+            let (runs, groups, rowStarts) = (runs.runs, runs.groups, runs.rowStarts)
+            /// From a pixel on to the one before another.
+            @inline(__always)
+            func fill(_ index: UInt8, from first: UnsafeMutableRawPointer, to end: UnsafeMutableRawPointer) {
+                let sixteen = SIMD16(repeating: index)
+                first.storeBytes(of: sixteen, as: SIMD16<UInt8>.self)
+                var at = first + 16
+                while at < end {
+                    at.storeBytes(of: sixteen, as: SIMD16<UInt8>.self)
+                    at += 16
+                }
+            }
             palette.withUnsafeBufferPointer { palette in
                 for row in 0..<height {
                     let start = base + row &* width
                     var at = start
                     var index: UInt8 = 0
                     for run in rowStarts[row]..<rowStarts[row &+ 1] {
-                        let next = start + Int(columns[run])
-                        if next - at <= 16 {
-                            UnsafeMutableRawPointer(at).storeBytes(
-                                of: SIMD16(repeating: index), as: SIMD16<UInt8>.self)
-                        } else {
-                            at.update(repeating: index, count: next - at)
-                        }
+                        let next = start + runs[run].column
+                        fill(index, from: at, to: next)
                         at = next
                         index = palette[Int(groups[run])]
                     }
-                    at.update(repeating: index, count: start + width - at)
+                    fill(index, from: at, to: start + width)
                 }
             }
             count = width * height
@@ -73,13 +79,26 @@ public final class PaletteBuilder {
     }
 }
 
-/// A picture as runs of pixels of one colour: each from a column on to the next run of its row, or to its end; before the
-/// first there is nothing.
+/// A colour from a column of its row on.
+struct Run {
+    private let bits: UInt64
+
+    @inline(__always)
+    init(column: Int, colour: PixelColour) {
+        bits = UInt64(truncatingIfNeeded: column) &<< 32 | UInt64(colour.bits)
+    }
+
+    @inline(__always)
+    var column: Int { Int(truncatingIfNeeded: bits &>> 32) }
+    @inline(__always)
+    var colour: PixelColour { PixelColour(bits: UInt32(truncatingIfNeeded: bits)) }
+}
+
+/// A picture as runs of pixels of one colour: each to the next run of its row, or to its end; before the first there is nothing.
 struct RunList {
     let capacity: Int
     let rows: Int
-    let columns: UnsafeMutablePointer<UInt16>
-    let colours: UnsafeMutablePointer<PixelColour>
+    let runs: UnsafeMutablePointer<Run>
     /// What is left of the colour where there are too many.
     let groups: UnsafeMutablePointer<UInt16>
     /// Where the runs of each row begin, and where the last end.
@@ -88,15 +107,13 @@ struct RunList {
     init(capacity: Int, rows: Int) {
         self.capacity = capacity
         self.rows = rows
-        columns = .allocate(capacity: capacity)
-        colours = .allocate(capacity: capacity)
+        runs = .allocate(capacity: capacity)
         groups = .allocate(capacity: capacity)
         rowStarts = .allocate(capacity: rows + 1)
     }
 
     func deallocate() {
-        columns.deallocate()
-        colours.deallocate()
+        runs.deallocate()
         groups.deallocate()
         rowStarts.deallocate()
     }
@@ -109,8 +126,8 @@ private final class ColourGroups {
     private(set) var palette: [StraightColour] = []
     /// The palette index of every group.
     private(set) var indices: [UInt8] = []
-    private let table = ColourTable(bits: 12)
-    private let smallTable = ColourTable(bits: 10)
+    private let table = ColourTable(bits: 13)
+    private let smallTable = ColourTable(bits: 11)
 
     /// The first steps that tell all whole colours apart.
     private let stepsApart: [UInt64]
@@ -166,9 +183,9 @@ private final class ColourGroups {
     ) -> Bool {
         table.removeAll()
         for (number, entry) in whole.enumerated() { table.add(key(entry.key), number: number) }
-        let (colours, groups) = (runs.colours, runs.groups)
+        let (runs, groups) = (runs.runs, runs.groups)
         for run in 0..<count {
-            let group = table.number(of: key(colours[run]))
+            let group = table.number(of: key(runs[run].colour))
             groups[run] = UInt16(truncatingIfNeeded: group)
             if group >= most { return false }
         }
@@ -269,16 +286,10 @@ extension PixelColour {
 
 /// Numbers keys in the order in which they come.
 private final class ColourTable {
-    private struct Slot {
-        var key: UInt32
-        /// `empty` where there is none.
-        var number: UInt32
-    }
-
-    private let slots: UnsafeMutablePointer<Slot>
+    /// The number of a key near its hash; 0 where there is none, so the first key is found in any empty slot.
+    private let slots: UnsafeMutablePointer<UInt16>
     private let slotCount: Int
     private let shift: UInt32
-    private static let empty = UInt32.max
     /// The keys by number.
     let keys: UnsafeMutablePointer<UInt32>
     private(set) var count = 0
@@ -288,8 +299,9 @@ private final class ColourTable {
         slotCount = 1 << bits
         shift = 32 - bits
         slots = .allocate(capacity: slotCount)
-        slots.initialize(repeating: Slot(key: 0, number: Self.empty), count: slotCount)
+        slots.initialize(repeating: 0, count: slotCount)
         keys = .allocate(capacity: slotCount)
+        keys.initialize(repeating: 0, count: slotCount)
     }
 
     deinit {
@@ -298,13 +310,19 @@ private final class ColourTable {
     }
 
     func removeAll() {
-        slots.update(repeating: Slot(key: 0, number: Self.empty), count: slotCount)
+        slots.update(repeating: 0, count: slotCount)
         count = 0
     }
 
-    /// Adds a key that isn't there yet.
+    /// Adds a key that isn't there yet; one must be added before any is looked for.
     func add(_ key: UInt32, number: Int) {
-        precondition(number == count && self.number(of: key) == number)
+        precondition(number == count)
+        if count == 0 {
+            keys[0] = key
+            count = 1
+        } else {
+            precondition(self.number(of: key) == number)
+        }
     }
 
     /// The number of a key: the next one where it is new.
@@ -312,10 +330,10 @@ private final class ColourTable {
     func number(of key: UInt32) -> Int {
         var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B1) &>> shift)
         while true {
-            let found = slots[slot]
-            if found.key == key, found.number != Self.empty { return Int(found.number) }
-            if found.number == Self.empty {
-                slots[slot] = Slot(key: key, number: UInt32(truncatingIfNeeded: count))
+            let found = Int(slots[slot])
+            if keys[found] == key { return found }
+            if found == 0 {
+                slots[slot] = UInt16(truncatingIfNeeded: count)
                 keys[count] = key
                 count &+= 1
                 return count &- 1

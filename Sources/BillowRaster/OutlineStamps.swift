@@ -15,8 +15,10 @@ public final class OutlineStamps {
         var row: Int32 = 0
         var column: Int32 = 0
         var firstEntry: Int32 = 0
-        /// Of the rows: one bit for each pixel that is touched.
+        /// One bit for each pixel that is touched: of the rows of the outline, then of those of both.
         var firstMask: Int32 = 0
+        /// First those that the outline touches; after them those that only its inset does.
+        var outlineEntries: UInt16 = 0
         var entries: UInt16 = 0
         var rows: UInt8 = 0
         var columns: UInt8 = 0
@@ -62,20 +64,31 @@ public final class OutlineStamps {
         let moved = first &<< 10
         maker.add(outline, moved: moved, StampMaker.Areas(outline: 1, inset: 0))
         maker.add(inset, moved: moved, StampMaker.Areas(outline: 0, inset: 1))
-        masks.append(contentsOf: repeatElement(0, count: Int(size.y)))
-        for row in 0..<Int(size.y) {
+        var insetOnly: [Entry] = []
+        let rows = Int(size.y)
+        masks.append(contentsOf: repeatElement(0, count: 2 * rows))
+        for row in 0..<rows {
             maker.grid.drain(row: row) { column, areas in
                 if areas.isNothing { return }
-                entries.append(
-                    Entry(
-                        offset: UInt32(row * maker.stride + column),
-                        areas: UInt32(UInt16(truncatingIfNeeded: areas.outline))
-                            | UInt32(UInt16(truncatingIfNeeded: areas.inset)) << 16))
-                masks[Int(stamp.firstMask) + row] |= 1 << UInt32(column)
+                let entry = Entry(
+                    offset: UInt32(row * maker.stride + column),
+                    areas: UInt32(UInt16(truncatingIfNeeded: areas.outline))
+                        | UInt32(UInt16(truncatingIfNeeded: areas.inset)) << 16)
+                let bit: UInt32 = 1 << UInt32(column)
+                let mask = Int(stamp.firstMask) + row
+                masks[mask + rows] |= bit
+                if areas.outline == 0 {
+                    insetOnly.append(entry)
+                } else {
+                    entries.append(entry)
+                    masks[mask] |= bit
+                }
                 stamp.columns = max(stamp.columns, UInt8(column + 1))
             }
         }
         stamp.rows = UInt8(size.y)
+        stamp.outlineEntries = UInt16(entries.count - Int(stamp.firstEntry))
+        entries += insetOnly
         stamp.entries = UInt16(entries.count - Int(stamp.firstEntry))
         stamps[index] = stamp
     }
@@ -110,7 +123,7 @@ public final class StampMaker {
 
     public init(for raster: InkRaster) {
         // A mask has 32 bits, and an edge reaches two pixels further than it lies.
-        grid = .allocate(width: OutlineStamps.largest, height: OutlineStamps.largest)
+        grid = .allocate(width: OutlineStamps.largest + 2, height: OutlineStamps.largest)
         stride = raster.grid.stride
     }
 
@@ -140,48 +153,66 @@ extension InkRaster {
         }
     }
 
-    /// Adds outlines by their stamps, and hands over those that have none or aren't wholly inside.
+    /// Adds outlines by their stamps; then hands over those that have none yet, can't have one or aren't wholly inside.
     public func add(
         _ uses: UnsafeBufferPointer<StampUse>, of stamps: OutlineStamps, tileColumn: Int, tileRow: Int,
         others: (_ use: Int) -> Void
     ) {
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: uses.count) { left in
+            let count = stamps.withBuffers { stamps, entries, masks in
+                add(
+                    uses, stamps: stamps, entries: entries, masks: masks, tileColumn: tileColumn, tileRow: tileRow,
+                    left: left)
+            }
+            for index in 0..<count { others(left[index]) }
+        }
+    }
+
+    /// Writes down in `left` the numbers of the uses that it doesn't add, and gives how many.
+    private func add(
+        _ uses: UnsafeBufferPointer<StampUse>, stamps: UnsafeBufferPointer<OutlineStamps.Stamp>,
+        entries: UnsafeBufferPointer<OutlineStamps.Entry>, masks: UnsafeBufferPointer<UInt32>, tileColumn: Int,
+        tileRow: Int, left: UnsafeMutableBufferPointer<Int>
+    ) -> Int {
         let (width, height) = (width, height)
         let grid = grid
+        var leftCount = 0
         inks.withUnsafeBufferPointer { inks in
-            stamps.withBuffers { stamps, entries, masks in
-                for (number, use) in uses.enumerated() {
-                    let stamp = stamps[Int(use.index)]
-                    let row = Int(stamp.row) &- tileRow
-                    let column = Int(stamp.column) &- tileColumn
-                    // What lies right of the raster may be written there, and is not read.
-                    guard stamp.state == .made, row >= 0, column >= 0, row &+ Int(stamp.rows) <= height,
-                        column &+ Int(stamp.columns) <= width &+ 3
-                    else {
-                        others(number)
-                        continue
-                    }
-                    let base = grid.pixel(row: row, column: column)
-                    let rim = inks[Int(use.rim)]
-                    let pair = Ink.pair(lower: rim, upper: inks[Int(use.fill)] &- rim)
-                    let first = Int(stamp.firstEntry)
-                    for index in first..<first &+ Int(stamp.entries) {
-                        let entry = entries[index]
-                        base[Int(entry.offset)] &+= Ink.sum(pair, areas: entry.areas)
-                    }
-                    for line in 0..<Int(stamp.rows) {
-                        grid.mark(row &+ line, column, UInt64(masks[Int(stamp.firstMask) &+ line]))
-                    }
+            for (number, use) in uses.enumerated() {
+                let stamp = stamps[Int(use.index)]
+                let row = Int(stamp.row) &- tileRow
+                let column = Int(stamp.column) &- tileColumn
+                // What lies right of the raster may be written there, and is not read.
+                guard stamp.state == .made, row >= 0, column >= 0, row &+ Int(stamp.rows) <= height,
+                    column &+ Int(stamp.columns) <= width &+ 3
+                else {
+                    left[leftCount] = number
+                    leftCount &+= 1
+                    continue
                 }
+                let base = grid.pixel(row: row, column: column)
+                let rim = inks[Int(use.rim)]
+                let hasInset = use.rim != use.fill
+                let pair = Ink.pair(lower: rim, upper: inks[Int(use.fill)] &- rim)
+                let first = Int(stamp.firstEntry)
+                for index in first..<first &+ Int(hasInset ? stamp.entries : stamp.outlineEntries) {
+                    let entry = entries[index]
+                    base[Int(entry.offset)] &+= Ink.sum(pair, areas: entry.areas)
+                }
+                let rows = Int(stamp.rows)
+                let firstMask = Int(stamp.firstMask) &+ (hasInset ? rows : 0)
+                for line in 0..<rows { grid.mark(row &+ line, column, UInt64(masks[firstMask &+ line])) }
             }
         }
+        return leftCount
     }
 }
 
 extension OutlineStamps {
     @inline(__always)
-    fileprivate func withBuffers(
-        _ body: (UnsafeBufferPointer<Stamp>, UnsafeBufferPointer<Entry>, UnsafeBufferPointer<UInt32>) -> Void
-    ) {
+    fileprivate func withBuffers<Result>(
+        _ body: (UnsafeBufferPointer<Stamp>, UnsafeBufferPointer<Entry>, UnsafeBufferPointer<UInt32>) -> Result
+    ) -> Result {
         stamps.withUnsafeBufferPointer { stamps in
             entries.withUnsafeBufferPointer { entries in
                 masks.withUnsafeBufferPointer { body(stamps, entries, $0) }

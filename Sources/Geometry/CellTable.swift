@@ -112,9 +112,28 @@ public final class CellChunk: Sendable {
     }
 
     /// The same without a copy, for the time of a call.
+    @inlinable
     public func withVertices<Result>(_ position: Int, _ body: (UnsafeBufferPointer<GridPoint>) -> Result) -> Result {
         vertices.withUnsafeBufferPointer { vertices in
             body(UnsafeBufferPointer(rebasing: vertices[Int(starts[position])..<Int(starts[position + 1])]))
+        }
+    }
+
+    /// Whether the box around the outline of the cell at a position shares a point with a box, in this world or one beside it.
+    public func touches(_ position: Int, _ box: GridBox) -> Bool {
+        withVertices(position) { ring in
+            guard let first = ring.first else { return false }
+            // Mostly its first corner lies in it.
+            let (x, y) = (Int64(first.x), Int64(first.y))
+            if x >= box.minX, x <= box.maxX, y >= box.minY, y <= box.maxY { return true }
+            var (low, high) = (first, first)
+            for vertex in ring {
+                low = pointwiseMin(low, vertex)
+                high = pointwiseMax(high, vertex)
+            }
+            let own = GridBox(minX: Int64(low.x), minY: Int64(low.y), maxX: Int64(high.x), maxY: Int64(high.y))
+            return own.intersects(box) || own.shifted(worlds: 1).intersects(box)
+                || own.shifted(worlds: -1).intersects(box)
         }
     }
 
