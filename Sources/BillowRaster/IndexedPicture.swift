@@ -36,19 +36,19 @@ public final class PaletteBuilder {
             runs = RunList(capacity: most, rows: raster.height)
         }
         raster.drain(into: runs)
-        let steps = groups.group(runs, count: runs.rowStarts[raster.height])
+        let (steps, runGroups) = groups.group(runs, count: runs.rowStarts[raster.height])
         return IndexedPicture(
-            width: raster.width, height: raster.height, indices: expand(raster, by: groups.indices),
+            width: raster.width, height: raster.height, indices: expand(raster, runGroups, by: groups.indices),
             palette: groups.palette, shareSteps: steps)
     }
 
     /// The runs as one byte a pixel.
-    private func expand(_ raster: InkRaster, by palette: [UInt8]) -> [UInt8] {
+    private func expand(_ raster: InkRaster, _ groups: UnsafePointer<UInt16>, by palette: [UInt8]) -> [UInt8] {
         let (width, height) = (raster.width, raster.height)
         // Sixteen more than there are: runs are written sixteen at a time, and what is too much is written over.
         return [UInt8](unsafeUninitializedCapacity: width * height + 16) { pixels, count in
             guard let base = UnsafeMutableRawPointer(pixels.baseAddress) else { return }
-            let (runs, groups, rowStarts) = (runs.runs, runs.groups, runs.rowStarts)
+            let (runs, rowStarts) = (runs.runs, runs.rowStarts)
             /// From a pixel on to the one before another.
             @inline(__always)
             func fill(_ index: UInt8, from first: UnsafeMutableRawPointer, to end: UnsafeMutableRawPointer) {
@@ -99,8 +99,9 @@ struct RunList {
     let capacity: Int
     let rows: Int
     let runs: UnsafeMutablePointer<Run>
-    /// What is left of the colour where there are too many.
-    let groups: UnsafeMutablePointer<UInt16>
+    /// Of each run the group of its colour, by its exact colour and by steps.
+    let exactGroups: UnsafeMutablePointer<UInt16>
+    let steppedGroups: UnsafeMutablePointer<UInt16>
     /// Where the runs of each row begin, and where the last end.
     let rowStarts: UnsafeMutablePointer<Int>
 
@@ -108,13 +109,15 @@ struct RunList {
         self.capacity = capacity
         self.rows = rows
         runs = .allocate(capacity: capacity)
-        groups = .allocate(capacity: capacity)
+        exactGroups = .allocate(capacity: capacity)
+        steppedGroups = .allocate(capacity: capacity)
         rowStarts = .allocate(capacity: rows + 1)
     }
 
     func deallocate() {
         runs.deallocate()
-        groups.deallocate()
+        exactGroups.deallocate()
+        steppedGroups.deallocate()
         rowStarts.deallocate()
     }
 }
@@ -126,6 +129,8 @@ private final class ColourGroups {
     private(set) var palette: [StraightColour] = []
     /// The palette index of every group.
     private(set) var indices: [UInt8] = []
+    /// For the next try, while the last may be the best.
+    private var otherIndices: [UInt8] = []
     private let table = ColourTable(bits: 13)
     private let smallTable = ColourTable(bits: 11)
 
@@ -149,17 +154,19 @@ private final class ColourGroups {
         stepsApart = Self.firstSteps.filter { steps in Set(whole.map { $0.key.stepped(steps) }).count == whole.count }
     }
 
-    /// Puts every run into a group and makes the palette; gives the steps in which channels were told apart.
-    func group(_ runs: RunList, count: Int) -> Int {
-        if assign(runs, count, most: Self.mostColours, smallTable, key: { $0.bits }) {
-            finish((whole.count..<smallTable.count).map { PixelColour(bits: smallTable.keys[$0]).straight })
-            return 255
-        }
+    /// Puts every run into a group and makes the palette; gives the steps in which channels were told apart, and the groups.
+    func group(_ runs: RunList, count: Int) -> (steps: Int, groups: UnsafePointer<UInt16>) {
+        let stepped = UnsafePointer(runs.steppedGroups)
         for steps in Self.firstSteps where assign(runs, count, steps: steps) {
             let colours = (whole.count..<table.count).map { PixelColour(stepped: table.keys[$0], steps) }
-            if table.count > Self.mostColours { return reduce(colours, steps: steps) }
+            // More steps than fit a palette are more exact colours than fit it.
+            if table.count > Self.mostColours { return (reduce(colours, steps: steps), stepped) }
+            if assign(runs, count, to: runs.exactGroups, most: Self.mostColours, smallTable, key: { $0.bits }) {
+                finish((whole.count..<smallTable.count).map { PixelColour(bits: smallTable.keys[$0]).straight })
+                return (255, UnsafePointer(runs.exactGroups))
+            }
             finish(colours.map(\.straight))
-            return Int(steps)
+            return (Int(steps), stepped)
         }
         preconditionFailure("one step a channel leaves 16 colours")
     }
@@ -168,10 +175,10 @@ private final class ColourGroups {
     /// step, only they themselves are.
     private func assign(_ runs: RunList, _ count: Int, steps: UInt64) -> Bool {
         if stepsApart.contains(steps) {
-            return assign(runs, count, most: Self.most, table) { $0.stepped(steps) }
+            return assign(runs, count, to: runs.steppedGroups, most: Self.most, table) { $0.stepped(steps) }
         }
         // No step has the highest bit.
-        return assign(runs, count, most: Self.most, table) { colour in
+        return assign(runs, count, to: runs.steppedGroups, most: Self.most, table) { colour in
             whole.firstIndex { $0.key == colour }.map { 1 << 31 | UInt32($0) } ?? colour.stepped(steps)
         }
     }
@@ -179,11 +186,12 @@ private final class ColourGroups {
     /// Puts every run into the group of its key; false where there are more than `most` groups.
     @inline(__always)
     private func assign(
-        _ runs: RunList, _ count: Int, most: Int, _ table: ColourTable, key: (PixelColour) -> UInt32
+        _ runs: RunList, _ count: Int, to groups: UnsafeMutablePointer<UInt16>, most: Int, _ table: ColourTable,
+        key: (PixelColour) -> UInt32
     ) -> Bool {
         table.removeAll()
         for (number, entry) in whole.enumerated() { table.add(key(entry.key), number: number) }
-        let (runs, groups) = (runs.runs, runs.groups)
+        let runs = runs.runs
         for run in 0..<count {
             let group = table.number(of: key(runs[run].colour))
             groups[run] = UInt16(truncatingIfNeeded: group)
@@ -201,23 +209,35 @@ private final class ColourGroups {
     /// Makes groups one that are alike in fewer steps, until they are few enough for a palette: their mean.
     private func reduce(_ colours: [PixelColour], steps: UInt64) -> Int {
         let first = whole.count
-        // The most steps that leave few enough, by halving: fewer steps hardly ever leave more.
-        var (tooMany, enough) = (0, Self.steps.count - 1)
-        while enough - tooMany > 1 {
-            let middle = (tooMany + enough) / 2
-            if number(colours, steps: Self.steps[middle]) { enough = middle } else { tooMany = middle }
+        // The most steps that leave few enough: their number falls about as the colours' does. From there to the last that do.
+        let wanted = steps * UInt64(Self.mostColours) / UInt64(colours.count)
+        var enough = Self.steps.firstIndex { $0 <= wanted } ?? 0
+        var groups = number(colours, steps: Self.steps[enough])
+        if groups == nil {
+            repeat {
+                enough += 1
+                groups = number(colours, steps: Self.steps[enough])
+            } while groups == nil
+        } else {
+            while enough > 0, Self.steps[enough - 1] < steps {
+                swap(&indices, &otherIndices)
+                guard let more = number(colours, steps: Self.steps[enough - 1]) else {
+                    swap(&indices, &otherIndices)
+                    break
+                }
+                enough -= 1
+                groups = more
+            }
         }
-        guard number(colours, steps: Self.steps[enough]) else {
-            preconditionFailure("one step a channel leaves 16 colours")
-        }
-        var sums = [SIMD4<Int32>](repeating: .zero, count: smallTable.count)
-        var counts = [Int32](repeating: 0, count: smallTable.count)
+        let groupCount = groups ?? first
+        var sums = [SIMD4<Int32>](repeating: .zero, count: groupCount)
+        var counts = [Int32](repeating: 0, count: groupCount)
         for (colour, index) in zip(colours, indices[first...]) {
             sums[Int(index)] &+= SIMD4(truncatingIfNeeded: colour.channels)
             counts[Int(index)] += 1
         }
         palette = whole.map(\.colour)
-        for number in first..<smallTable.count {
+        for number in first..<groupCount {
             let count = SIMD4(repeating: counts[number])
             palette.append(
                 PixelColour(channels: SIMD4(truncatingIfNeeded: (sums[number] &+ count / 2) / count)).straight)
@@ -225,8 +245,8 @@ private final class ColourGroups {
         return Int(min(Self.steps[enough], steps))
     }
 
-    /// Numbers colours by their steps, after the whole ones; false where they are too many.
-    private func number(_ colours: [PixelColour], steps: UInt64) -> Bool {
+    /// Numbers colours by their steps in `indices`, after the whole ones; how many groups there are, or nil where too many.
+    private func number(_ colours: [PixelColour], steps: UInt64) -> Int? {
         smallTable.removeAll()
         // No step has the highest bit.
         for number in whole.indices { smallTable.add(1 << 31 | UInt32(number), number: number) }
@@ -237,10 +257,10 @@ private final class ColourGroups {
         return indices.withUnsafeMutableBufferPointer { indices in
             for (at, colour) in colours.enumerated() {
                 let number = smallTable.number(of: colour.stepped(steps))
-                if number >= Self.mostColours { return false }
+                if number >= Self.mostColours { return nil }
                 indices[whole.count &+ at] = UInt8(truncatingIfNeeded: number)
             }
-            return true
+            return smallTable.count
         }
     }
 }

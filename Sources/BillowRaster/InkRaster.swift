@@ -83,22 +83,28 @@ public final class InkRaster {
     public var height: Int { grid.height }
     let grid: SignedAreaGrid<Ink>
     /// By class, `neighbours` included.
-    private(set) var inks = [Ink](repeating: .zero, count: 256)
+    let inks: UnsafeMutablePointer<Ink>
+    private static let inkCount = 256
 
     /// An empty raster of 1…`CoverageRaster.maximumSize` pixels each way.
     public init(width: Int, height: Int) {
         let sizes = 1...CoverageRaster.maximumSize
         precondition(sizes.contains(width) && sizes.contains(height))
         grid = .allocate(width: width, height: height)
+        inks = .allocate(capacity: Self.inkCount)
+        inks.initialize(repeating: .zero, count: Self.inkCount)
     }
 
-    deinit { grid.deallocate() }
+    deinit {
+        grid.deallocate()
+        inks.deallocate()
+    }
 
     /// The colours of the classes 1, 2, …, for all that is added until the raster is drained.
     public func use(colours: [StraightColour]) { use(inks: colours.map { Ink($0) }) }
 
     private func use(inks: [Ink], from first: Int = 1) {
-        for index in self.inks.indices { self.inks[index] = .zero }
+        self.inks.update(repeating: .zero, count: Self.inkCount)
         for (index, ink) in inks.prefix(254).enumerated() { self.inks[index + first] = ink }
     }
 
@@ -122,15 +128,13 @@ public final class InkRaster {
     ) {
         let count = corners.count
         guard count >= 3 else { return }
-        inks.withUnsafeBufferPointer { inks in
-            let own = inks[Int(inside)]
-            var a = corners[0]
-            for index in 0..<count {
-                let b = corners[index &+ 1 == count ? 0 : index &+ 1]
-                let other = beyond[index]
-                if other != inside, other != Self.neighbours { grid.add(from: a, to: b, own &- inks[Int(other)]) }
-                a = b
-            }
+        let own = inks[Int(inside)]
+        var a = corners[0]
+        for index in 0..<count {
+            let b = corners[index &+ 1 == count ? 0 : index &+ 1]
+            let other = beyond[index]
+            if other != inside, other != Self.neighbours { grid.add(from: a, to: b, own &- inks[Int(other)]) }
+            a = b
         }
     }
 

@@ -3,13 +3,6 @@
 ///
 /// Holds the stamps of so many outlines of one zoom and one size of raster.
 public final class OutlineStamps {
-    fileprivate struct Entry {
-        /// From the stamp's north-western pixel on, in pixels of the raster's memory.
-        var offset: UInt32
-        /// The areas that the outline (lower half) and its inset (upper half) add, with their signs.
-        var areas: UInt32
-    }
-
     fileprivate struct Stamp {
         /// The north-western pixel, counted from the world's.
         var row: Int32 = 0
@@ -28,7 +21,10 @@ public final class OutlineStamps {
     fileprivate enum State: UInt8 { case unknown, made, tooLarge }
 
     private var stamps: [Stamp]
-    private var entries: [Entry] = []
+    /// Of the entries: from the stamp's north-western pixel on, in pixels of the raster's memory.
+    private var offsets: [UInt16] = []
+    /// Of the entries: the areas that the outline (lower half) and its inset (upper half) add, with their signs.
+    private var areas: [UInt32] = []
     private var masks: [UInt32] = []
 
     /// Pixels each way, beyond which an outline has no stamp.
@@ -53,43 +49,48 @@ public final class OutlineStamps {
         }
         let first = low &>> 10
         let size = high &>> 10 &- first &+ 1
-        guard size.x <= Int64(Self.largest), size.y <= Int64(Self.largest) else {
+        guard size.x <= Int64(Self.largest), size.y <= Int64(Self.largest), (Int(size.y) + 1) * maker.stride <= 0xFFFF
+        else {
             stamps[index].state = .tooLarge
             return
         }
         var stamp = Stamp(
             row: Int32(truncatingIfNeeded: tileRow + Int(first.y)),
             column: Int32(truncatingIfNeeded: tileColumn + Int(first.x)),
-            firstEntry: Int32(entries.count), firstMask: Int32(masks.count), state: .made)
+            firstEntry: Int32(offsets.count), firstMask: Int32(masks.count), state: .made)
         let moved = first &<< 10
         maker.add(outline, moved: moved, StampMaker.Areas(outline: 1, inset: 0))
         maker.add(inset, moved: moved, StampMaker.Areas(outline: 0, inset: 1))
-        var insetOnly: [Entry] = []
         let rows = Int(size.y)
-        masks.append(contentsOf: repeatElement(0, count: 2 * rows))
+        stamp.rows = UInt8(rows)
+        var ownMasks = [UInt32](repeating: 0, count: 2 * rows)
+        var own: [(offset: UInt16, areas: UInt32)] = []
+        var insetOnly = own
         for row in 0..<rows {
             maker.grid.drain(row: row) { column, areas in
                 if areas.isNothing { return }
-                let entry = Entry(
-                    offset: UInt32(row * maker.stride + column),
+                let entry = (
+                    offset: UInt16(row * maker.stride + column),
                     areas: UInt32(UInt16(truncatingIfNeeded: areas.outline))
-                        | UInt32(UInt16(truncatingIfNeeded: areas.inset)) << 16)
+                        | UInt32(UInt16(truncatingIfNeeded: areas.inset)) << 16
+                )
                 let bit: UInt32 = 1 << UInt32(column)
-                let mask = Int(stamp.firstMask) + row
-                masks[mask + rows] |= bit
+                ownMasks[row + rows] |= bit
                 if areas.outline == 0 {
                     insetOnly.append(entry)
                 } else {
-                    entries.append(entry)
-                    masks[mask] |= bit
+                    own.append(entry)
+                    ownMasks[row] |= bit
                 }
                 stamp.columns = max(stamp.columns, UInt8(column + 1))
             }
         }
-        stamp.rows = UInt8(size.y)
-        stamp.outlineEntries = UInt16(entries.count - Int(stamp.firstEntry))
-        entries += insetOnly
-        stamp.entries = UInt16(entries.count - Int(stamp.firstEntry))
+        stamp.outlineEntries = UInt16(own.count)
+        own += insetOnly
+        stamp.entries = UInt16(own.count)
+        masks += ownMasks
+        offsets += own.lazy.map(\.offset)
+        areas += own.lazy.map(\.areas)
         stamps[index] = stamp
     }
 }
@@ -159,10 +160,8 @@ extension InkRaster {
         others: (_ use: Int) -> Void
     ) {
         withUnsafeTemporaryAllocation(of: Int.self, capacity: uses.count) { left in
-            let count = stamps.withBuffers { stamps, entries, masks in
-                add(
-                    uses, stamps: stamps, entries: entries, masks: masks, tileColumn: tileColumn, tileRow: tileRow,
-                    left: left)
+            let count = stamps.withBuffers { buffers in
+                add(uses, buffers, tileColumn: tileColumn, tileRow: tileRow, left: left)
             }
             for index in 0..<count { others(left[index]) }
         }
@@ -170,52 +169,56 @@ extension InkRaster {
 
     /// Writes down in `left` the numbers of the uses that it doesn't add, and gives how many.
     private func add(
-        _ uses: UnsafeBufferPointer<StampUse>, stamps: UnsafeBufferPointer<OutlineStamps.Stamp>,
-        entries: UnsafeBufferPointer<OutlineStamps.Entry>, masks: UnsafeBufferPointer<UInt32>, tileColumn: Int,
-        tileRow: Int, left: UnsafeMutableBufferPointer<Int>
+        _ uses: UnsafeBufferPointer<StampUse>, _ buffers: OutlineStamps.Buffers, tileColumn: Int, tileRow: Int,
+        left: UnsafeMutableBufferPointer<Int>
     ) -> Int {
-        let (width, height) = (width, height)
-        let grid = grid
+        let (width, height, grid, inks) = (width, height, grid, inks)
+        let (stamps, offsets, areas, masks) = (buffers.stamps, buffers.offsets, buffers.areas, buffers.masks)
         var leftCount = 0
-        inks.withUnsafeBufferPointer { inks in
-            for (number, use) in uses.enumerated() {
-                let stamp = stamps[Int(use.index)]
-                let row = Int(stamp.row) &- tileRow
-                let column = Int(stamp.column) &- tileColumn
-                // What lies right of the raster may be written there, and is not read.
-                guard stamp.state == .made, row >= 0, column >= 0, row &+ Int(stamp.rows) <= height,
-                    column &+ Int(stamp.columns) <= width &+ 3
-                else {
-                    left[leftCount] = number
-                    leftCount &+= 1
-                    continue
-                }
-                let base = grid.pixel(row: row, column: column)
-                let rim = inks[Int(use.rim)]
-                let hasInset = use.rim != use.fill
-                let pair = Ink.pair(lower: rim, upper: inks[Int(use.fill)] &- rim)
-                let first = Int(stamp.firstEntry)
-                for index in first..<first &+ Int(hasInset ? stamp.entries : stamp.outlineEntries) {
-                    let entry = entries[index]
-                    base[Int(entry.offset)] &+= Ink.sum(pair, areas: entry.areas)
-                }
-                let rows = Int(stamp.rows)
-                let firstMask = Int(stamp.firstMask) &+ (hasInset ? rows : 0)
-                for line in 0..<rows { grid.mark(row &+ line, column, UInt64(masks[firstMask &+ line])) }
+        for (number, use) in uses.enumerated() {
+            let stamp = stamps[Int(use.index)]
+            let row = Int(stamp.row) &- tileRow
+            let column = Int(stamp.column) &- tileColumn
+            // What lies right of the raster may be written there, and is not read.
+            guard stamp.state == .made, row >= 0, column >= 0, row &+ Int(stamp.rows) <= height,
+                column &+ Int(stamp.columns) <= width &+ 3
+            else {
+                left[leftCount] = number
+                leftCount &+= 1
+                continue
             }
+            let base = grid.pixel(row: row, column: column)
+            let rim = inks[Int(use.rim)]
+            let hasInset = use.rim != use.fill
+            let pair = Ink.pair(lower: rim, upper: inks[Int(use.fill)] &- rim)
+            let first = Int(stamp.firstEntry)
+            for index in first..<first &+ Int(hasInset ? stamp.entries : stamp.outlineEntries) {
+                base[Int(offsets[index])] &+= Ink.sum(pair, areas: areas[index])
+            }
+            let rows = Int(stamp.rows)
+            let firstMask = Int(stamp.firstMask) &+ (hasInset ? rows : 0)
+            for line in 0..<rows { grid.mark(row &+ line, column, UInt64(masks[firstMask &+ line])) }
         }
         return leftCount
     }
 }
 
 extension OutlineStamps {
-    @inline(__always)
-    fileprivate func withBuffers<Result>(
-        _ body: (UnsafeBufferPointer<Stamp>, UnsafeBufferPointer<Entry>, UnsafeBufferPointer<UInt32>) -> Result
-    ) -> Result {
+    fileprivate struct Buffers {
+        let stamps: UnsafeBufferPointer<Stamp>
+        let offsets: UnsafeBufferPointer<UInt16>
+        let areas: UnsafeBufferPointer<UInt32>
+        let masks: UnsafeBufferPointer<UInt32>
+    }
+
+    fileprivate func withBuffers<Result>(_ body: (Buffers) -> Result) -> Result {
         stamps.withUnsafeBufferPointer { stamps in
-            entries.withUnsafeBufferPointer { entries in
-                masks.withUnsafeBufferPointer { body(stamps, entries, $0) }
+            offsets.withUnsafeBufferPointer { offsets in
+                areas.withUnsafeBufferPointer { areas in
+                    masks.withUnsafeBufferPointer { masks in
+                        body(Buffers(stamps: stamps, offsets: offsets, areas: areas, masks: masks))
+                    }
+                }
             }
         }
     }

@@ -11,7 +11,10 @@ extension FramePlane {
                     var search = CellSearch(
                         resolution: resolution, box: box, coarseMaxima: coarseMaxima, coarseDrawn: coarseDrawn,
                         slots: slots, maxima: maxima, drawn: drawn)
-                    for base in 0..<Cell.baseCells { search.visit(resolution: 0, dense: base, isInside: false) }
+                    let tree = CellTree.shared
+                    for base in 0..<Cell.baseCells {
+                        search.visit(resolution: 0, dense: base, isInside: false, tree)
+                    }
                     return search.found
                 }
             }
@@ -28,9 +31,7 @@ private struct CellSearch {
     let slots: UnsafeBufferPointer<Int32>
     let maxima: UnsafeBufferPointer<UInt8>
     let drawn: UnsafeBufferPointer<UInt8>
-    private let tree = CellTree.shared
     private let table: CellTable
-    private var chunk: (index: Int, outlines: CellChunk)?
     private(set) var found: [UInt32] = []
 
     init(
@@ -45,46 +46,53 @@ private struct CellSearch {
         self.maxima = maxima
         self.drawn = drawn
         table = CellTable.of(resolution: resolution)
+        found.reserveCapacity(1_024)
     }
 
     /// A cell of resolution 0 or 1 and all below it; `isInside` where it is known to lie wholly in the box.
-    mutating func visit(resolution level: Int, dense: Int, isInside: Bool) {
+    mutating func visit(resolution level: Int, dense: Int, isInside: Bool, _ tree: CellTree) {
         guard coarseMaxima[level][dense] > 0 else { return }
-        if level == resolution { return append(coarseDrawn[level][dense], dense, isInside: isInside) }
-        guard let isInside = lies(resolution: level, dense: dense, isInside: isInside) else { return }
+        if level == resolution {
+            if isInside || touching(dense, count: 1) != 0 { append(coarseDrawn[level][dense], dense) }
+            return
+        }
+        guard let isInside = lies(resolution: level, dense: dense, isInside: isInside, tree) else { return }
         for child in dense * 7..<dense * 7 + 7 {
             if level == 0 {
-                visit(resolution: 1, dense: child, isInside: isInside)
+                visit(resolution: 1, dense: child, isInside: isInside, tree)
             } else {
-                visitChunk(child, isInside: isInside)
+                visitChunk(child, isInside: isInside, tree)
             }
         }
     }
 
     /// A cell of resolution 2, which is a chunk of the plane, and all below it.
-    private mutating func visitChunk(_ chunk: Int, isInside: Bool) {
+    private mutating func visitChunk(_ chunk: Int, isInside: Bool, _ tree: CellTree) {
         let slot = Int(slots[chunk])
         if slot < 0 { return }
         let block = slot &* FramePlane.block
         let parents = slot &* FramePlane.parents
-        if resolution == 2 { return append(drawn[parents &+ 56], chunk, isInside: isInside) }
-        guard let isInside = lies(resolution: 2, dense: chunk, isInside: isInside) else { return }
+        if resolution == 2 {
+            if isInside || touching(chunk, count: 1) != 0 { append(drawn[parents &+ 56], chunk) }
+            return
+        }
+        guard let isInside = lies(resolution: 2, dense: chunk, isInside: isInside, tree) else { return }
         for three in 0..<7 where maxima[block &+ 392 &+ three] > 0 {
             let dense = chunk &* 7 &+ three
             if resolution == 3 {
-                append(drawn[parents &+ 49 &+ three], dense, isInside: isInside)
+                if isInside || touching(dense, count: 1) != 0 { append(drawn[parents &+ 49 &+ three], dense) }
                 continue
             }
-            guard let isInside = lies(resolution: 3, dense: dense, isInside: isInside) else { continue }
-            for four in three &* 7..<three &* 7 &+ 7 where maxima[block &+ 343 &+ four] > 0 {
-                let dense = chunk &* 49 &+ four
-                if resolution == 4 {
-                    append(drawn[parents &+ four], dense, isInside: isInside)
-                    continue
+            guard let isInside = lies(resolution: 3, dense: dense, isInside: isInside, tree) else { continue }
+            if resolution == 4 {
+                let inBox = isInside ? .max : touching(dense &* 7, count: 7)
+                for four in 0..<7 where inBox &>> UInt64(four) & 1 != 0 {
+                    append(drawn[parents &+ three &* 7 &+ four], dense &* 7 &+ four)
                 }
-                guard let isInside = lies(resolution: 4, dense: dense, isInside: isInside) else { continue }
-                for five in 0..<7 {
-                    append(maxima[block &+ four &* 7 &+ five], dense &* 7 &+ five, isInside: isInside)
+            } else {
+                let inBox = isInside ? .max : touching(dense &* 49, count: 49)
+                for five in 0..<49 where inBox &>> UInt64(five) & 1 != 0 {
+                    append(maxima[block &+ three &* 49 &+ five], dense &* 49 &+ five)
                 }
             }
         }
@@ -92,7 +100,7 @@ private struct CellSearch {
 
     /// Whether a cell's descendants lie wholly in the box; nil where none shares a point with it.
     @inline(__always)
-    private func lies(resolution: Int, dense: Int, isInside: Bool) -> Bool? {
+    private func lies(resolution: Int, dense: Int, isInside: Bool, _ tree: CellTree) -> Bool? {
         if isInside { return true }
         switch tree.relation(resolution: resolution, dense: dense, to: box) {
         case .apart: return nil
@@ -101,18 +109,14 @@ private struct CellSearch {
         }
     }
 
-    @inline(__always)
-    private mutating func append(_ value: UInt8, _ dense: Int, isInside: Bool) {
-        if value > 0, isInside || touches(dense) {
-            found.append(UInt32(truncatingIfNeeded: dense) &<< 3 | UInt32(value &- 1))
-        }
+    /// Which of some cells of the resolution, all of one chunk of the table, touch the box by their outlines.
+    private func touching(_ first: Int, count: Int) -> UInt64 {
+        let (chunk, position) = first.quotientAndRemainder(dividingBy: CellTable.chunkSize)
+        return table.chunk(chunk).touching(position, count: count, box)
     }
 
-    private mutating func touches(_ dense: Int) -> Bool {
-        let (index, position) = dense.quotientAndRemainder(dividingBy: CellTable.chunkSize)
-        if let chunk, chunk.index == index { return chunk.outlines.touches(position, box) }
-        let outlines = table.chunk(index)
-        chunk = (index, outlines)
-        return outlines.touches(position, box)
+    @inline(__always)
+    private mutating func append(_ value: UInt8, _ dense: Int) {
+        if value > 0 { found.append(UInt32(truncatingIfNeeded: dense) &<< 3 | UInt32(value &- 1)) }
     }
 }
