@@ -26,7 +26,7 @@ public final class TileService: Sendable {
     }
 
     /// Changes whenever the same inputs give other bytes.
-    private static let rendererBuild: UInt64 = 5
+    private static let rendererBuild: UInt64 = 6
 
     private let pictures: PictureSource
     private let pool: PaintPool
