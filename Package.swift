@@ -18,6 +18,8 @@ let package = Package(
         .library(
             name: "BillowKernel",
             targets: ["Geometry", "Turbulence", "BillowSnapshot", "BillowAreas", "BillowRaster", "BillowTiles"]),
+        // What Fuzz/run drives; debug builds only, because it sees inside modules.
+        .library(name: "FuzzTargets", type: .static, targets: ["FuzzTargets"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -137,6 +139,14 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["BillowStore", "Turbulence"], path: "Tests/TestSupport",
             swiftSettings: strict),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "AviationWeather", "BillowExchange", "BillowRaster", "BillowServer", "BillowSnapshot", "BillowTiles",
+                "BillowTimeline", "Geometry",
+                "OpenSky", "SkyPath", "Turbulence",
+            ], path: "Fuzz/Targets", swiftSettings: strict),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),

@@ -4,7 +4,7 @@ public struct IndexedPicture: Sendable {
     public let height: Int
     /// Row-major from the north-west corner, one byte a pixel.
     public var indices: [UInt8]
-    /// 1…256 entries; entry 0 is transparent.
+    /// 1…256 entries, each of some pixel's colour. Where a picture has nothing anywhere, that is entry 0.
     public var palette: [StraightColour]
     /// Into how many steps each premultiplied channel was told apart: 255, or fewer where more than 256 colours would have
     /// come out. Pixels wholly of one class are exact at any value.
@@ -36,19 +36,18 @@ public final class PaletteBuilder {
             runs = RunList(capacity: most, rows: raster.height)
         }
         raster.drain(into: runs)
-        let (steps, runGroups) = groups.group(runs, count: runs.rowStarts[raster.height])
-        return IndexedPicture(
-            width: raster.width, height: raster.height, indices: expand(raster, runGroups, by: groups.indices),
-            palette: groups.palette, shareSteps: steps)
+        return groups.picture(of: runs, width: raster.width, height: raster.height)
     }
+}
 
-    /// The runs as one byte a pixel.
-    private func expand(_ raster: InkRaster, _ groups: UnsafePointer<UInt16>, by palette: [UInt8]) -> [UInt8] {
-        let (width, height) = (raster.width, raster.height)
+extension RunList {
+    /// As one byte a pixel: what `palette` has for each run's group, and 0 before a row's first run.
+    fileprivate func expanded(width: Int, height: Int, _ groups: UnsafePointer<UInt16>, by palette: [UInt8]) -> [UInt8]
+    {
         // Sixteen more than there are: runs are written sixteen at a time, and what is too much is written over.
         return [UInt8](unsafeUninitializedCapacity: width * height + 16) { pixels, count in
             guard let base = UnsafeMutableRawPointer(pixels.baseAddress) else { return }
-            let (runs, rowStarts) = (runs.runs, runs.rowStarts)
+            let (runs, rowStarts) = (runs, rowStarts)
             /// From a pixel on to the one before another.
             @inline(__always)
             func fill(_ index: UInt8, from first: UnsafeMutableRawPointer, to end: UnsafeMutableRawPointer) {
@@ -123,7 +122,7 @@ struct RunList {
 }
 
 /// The palette of a picture's colours: exact where they are at most 256, else like colours made one.
-private final class ColourGroups {
+final class ColourGroups {
     /// Nothing, then the classes; of those that look the same, the first. The first groups are theirs.
     private let whole: [(key: PixelColour, colour: StraightColour)]
     private(set) var palette: [StraightColour] = []
@@ -144,31 +143,70 @@ private final class ColourGroups {
     /// Steps a channel that a palette may have. With one there are 16 colours at most.
     private static let steps: [UInt64] = [64, 56, 48, 42, 37, 32, 28, 24, 21, 18, 16, 14, 12, 10, 8, 6, 4, 2, 1]
 
-    init(classColours: [StraightColour]) {
+    convenience init(classColours: [StraightColour]) {
+        self.init(whole: classColours.map { (PixelColour($0), $0) })
+    }
+
+    /// - Parameter whole: colours to be kept as they are, at most 200, beside nothing.
+    init(whole colours: [(key: PixelColour, colour: StraightColour)]) {
         var whole: [(key: PixelColour, colour: StraightColour)] = []
-        for colour in [StraightColour.clear] + classColours {
-            let key = PixelColour(colour)
+        for (key, colour) in [(PixelColour(StraightColour.clear), .clear)] + colours {
             if !whole.contains(where: { $0.key == key }) { whole.append((key, colour)) }
         }
         self.whole = whole
         stepsApart = Self.firstSteps.filter { steps in Set(whole.map { $0.key.stepped(steps) }).count == whole.count }
     }
 
+    /// The picture of some runs.
+    func picture(of runs: RunList, width: Int, height: Int) -> IndexedPicture {
+        let (steps, groups) = group(runs, count: runs.rowStarts[height])
+        // Only what has few colours can have fewer bits.
+        if palette.count <= 16 + whole.count { leaveOutUnused(of: runs, groups, height: height) }
+        return IndexedPicture(
+            width: width, height: height, indices: runs.expanded(width: width, height: height, groups, by: indices),
+            palette: palette, shareSteps: steps)
+    }
+
+    /// Takes whole colours that no pixel has out of the palette.
+    private func leaveOutUnused(of runs: RunList, _ groups: UnsafePointer<UInt16>, height: Int) {
+        var isUsed = [Bool](repeating: false, count: palette.count)
+        for row in 0..<height {
+            let (first, end) = (runs.rowStarts[row], runs.rowStarts[row + 1])
+            // Before the first run there is nothing.
+            if first == end || runs.runs[first].column > 0 { isUsed[0] = true }
+            for run in first..<end { isUsed[Int(indices[Int(groups[run])])] = true }
+        }
+        let kept = palette.indices.filter { isUsed[$0] }
+        var places = [UInt8](repeating: 0, count: palette.count)
+        for (place, old) in kept.enumerated() { places[old] = UInt8(truncatingIfNeeded: place) }
+        palette = kept.map { palette[$0] }
+        indices = indices.map { places[Int($0)] }
+    }
+
     /// Puts every run into a group and makes the palette; gives the steps in which channels were told apart, and the groups.
-    func group(_ runs: RunList, count: Int) -> (steps: Int, groups: UnsafePointer<UInt16>) {
-        let stepped = UnsafePointer(runs.steppedGroups)
+    private func group(_ runs: RunList, count: Int) -> (steps: Int, groups: UnsafePointer<UInt16>) {
+        // More colours told apart by steps than a palette holds are more exact ones; so the steps come first, where they are
+        // cheap.
+        let stepsFirst = stepsApart.contains(Self.firstSteps[0])
+        let (exact, stepped) = (UnsafePointer(runs.exactGroups), UnsafePointer(runs.steppedGroups))
+        if !stepsFirst, assignExact(runs, count) { return (255, exact) }
         for steps in Self.firstSteps where assign(runs, count, steps: steps) {
             let colours = (whole.count..<table.count).map { PixelColour(stepped: table.keys[$0], steps) }
-            // More steps than fit a palette are more exact colours than fit it.
             if table.count > Self.mostColours { return (reduce(colours, steps: steps), stepped) }
-            if assign(runs, count, to: runs.exactGroups, most: Self.mostColours, smallTable, key: { $0.bits }) {
-                finish((whole.count..<smallTable.count).map { PixelColour(bits: smallTable.keys[$0]).straight })
-                return (255, UnsafePointer(runs.exactGroups))
-            }
+            if stepsFirst, assignExact(runs, count) { return (255, exact) }
             finish(colours.map(\.straight))
             return (Int(steps), stepped)
         }
         preconditionFailure("one step a channel leaves 16 colours")
+    }
+
+    /// The palette of the exact colours; false where they are too many.
+    private func assignExact(_ runs: RunList, _ count: Int) -> Bool {
+        guard assign(runs, count, to: runs.exactGroups, most: Self.mostColours, smallTable, key: { $0.bits }) else {
+            return false
+        }
+        finish((whole.count..<smallTable.count).map { PixelColour(bits: smallTable.keys[$0]).straight })
+        return true
     }
 
     /// Puts colours into groups by steps. Those of a whole colour's step are drawn in it; where two whole colours have one
@@ -210,7 +248,7 @@ private final class ColourGroups {
     private func reduce(_ colours: [PixelColour], steps: UInt64) -> Int {
         let first = whole.count
         // The most steps that leave few enough: their number falls about as the colours' does. From there to the last that do.
-        let wanted = steps * UInt64(Self.mostColours) / UInt64(colours.count)
+        let wanted = steps * UInt64(Self.mostColours - first) / UInt64(colours.count)
         var enough = Self.steps.firstIndex { $0 <= wanted } ?? 0
         var groups = number(colours, steps: Self.steps[enough])
         if groups == nil {
@@ -294,7 +332,7 @@ extension PixelColour {
             bits: UInt32(channels.x) | UInt32(channels.y) << 8 | UInt32(channels.z) << 16 | UInt32(channels.w) << 24)
     }
 
-    fileprivate var straight: StraightColour {
+    var straight: StraightColour {
         let channels = self.channels
         let alpha = UInt32(channels.w)
         guard alpha > 0 else { return .clear }

@@ -13,6 +13,7 @@ enum Schema {
         migrator.registerMigration("2 areas and positions") { try $0.execute(sql: areasAndPositions) }
         migrator.registerMigration("3 keys") { try $0.execute(sql: keys) }
         migrator.registerMigration("4 changed times") { try $0.execute(sql: changedTimes) }
+        migrator.registerMigration("5 log's name") { try $0.execute(sql: logName) }
         return migrator
     }
 
@@ -174,4 +175,13 @@ enum Schema {
             SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
         ALTER TABLE head ADD COLUMN rules INTEGER NOT NULL DEFAULT 0;
         """
+
+    /// Tells this log's versions from any other's.
+    private static let logName = """
+        ALTER TABLE head ADD COLUMN log TEXT NOT NULL DEFAULT '' CHECK (length(log) IN (0, 16));
+        \(renameLog);
+        """
+
+    /// Makes another log of this one.
+    static let renameLog = "UPDATE head SET log = lower(hex(randomblob(8)))"
 }

@@ -34,11 +34,11 @@ struct MapRoutes: Sendable {
         let age = ageRule.age(of: layers, in: snapshot, filter: try query.filter())
         let order = try MapRenderer.Request(
             layers: layers, query, frames: frames, snapshot: snapshot, styles: styles, age: age)
-        let png = try await maps.png(order, in: snapshot)
-        var headers = AnswerHeaders.make(
+        let known = EntityTags(request.headers[.ifNoneMatch])
+        let picture = try await maps.picture(order, in: snapshot) { known.match($0) }
+        let headers = AnswerHeaders.make(
             age: age, instant: order.instant, freshSeconds: frames.freshSeconds(of: snapshot))
-        headers[.contentType] = "image/png"
-        return BytesAnswer.make(png, headers: headers, request: request)
+        return PictureAnswer.make(picture, headers: headers, known: known)
     }
 }
 
@@ -62,10 +62,10 @@ extension MapRenderer.Request {
         layers: LayerList, _ query: QueryReader, frames: FrameSource, snapshot: Snapshot, styles: StyleLibrary,
         age: Age
     ) throws {
-        let instant = try frames.instant(try query.time(), in: snapshot)
+        let instant = try frames.instant(
+            try query.time(), in: snapshot, ahead: LayerTime.list(of: layers).contains(where: \.reachesAhead))
         let filter = try query.filter()
         let style = try styles.style(query)
-        let words = [instant.forPeople, age.isSimulated ? "SIMULATED" : nil, age.isStale ? "STALE" : nil]
         let hasLegend = try query.boolean("legend") ?? false
         let hasTime = try query.boolean("timestamp") ?? false
         self.init(
@@ -74,8 +74,18 @@ extension MapRenderer.Request {
             furniture: MapFurniture(
                 legend: hasLegend
                     ? layers.legend(style: style, severities: filter.severities, simulated: age.isSimulated) : nil,
-                timeStamp: hasTime ? words.compactMap { $0 }.joined(separator: " · ") : nil,
+                timeStamp: hasTime ? age.caption(at: instant, asOf: snapshot.publication.asOf) : [],
                 showsScaleBar: try query.boolean("scalebar") ?? false))
+    }
+}
+
+extension Age {
+    /// What a picture of an instant says on itself: the time, and whether it is of times to come, simulated or stale.
+    func caption(at instant: Instant, asOf: Instant) -> [String] {
+        [
+            instant.forPeople, instant > asOf ? "FORECAST" : nil, isSimulated ? "SIMULATED" : nil,
+            isStale ? "STALE" : nil,
+        ].compactMap { $0 }
     }
 }
 
@@ -120,6 +130,9 @@ extension QueryReader {
     /// The window that `bbox`, `width`, `height` and `scale` ask for; one side alone brings the other.
     func region(defaultWidth: Int) throws(Problem) -> MapRegion {
         let box = try bbox() ?? .world
+        guard box.south < box.north, box.west != box.east, !(box.west == 180 && box.east == -180) else {
+            throw invalid("bbox", text("bbox") ?? "", "a box with an area")
+        }
         let width = try integer("width", in: MapRegion.sides)
         let height = try integer("height", in: MapRegion.sides)
         let scale = try integer("scale", in: 1...3) ?? 1
