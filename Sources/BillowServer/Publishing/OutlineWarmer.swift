@@ -11,6 +11,9 @@ struct OutlineWarmer: Service {
     private static let look = Duration.milliseconds(500)
 
     func run() async throws {
+        // Every first picture needs these, of an archive without live data too.
+        _ = CellTree.shared
+        for resolution in 0...Cell.resolution { _ = CellTable.of(resolution: resolution) }
         var warm = Set<Int>()
         var seen: Version?
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
