@@ -121,8 +121,9 @@ public struct AlertArea: Sendable, Hashable {
         case .route(let route):
             let location = RouteLocator(route).locate(flight.place)
             let isNear = abs(location.off) <= query.switchToBeam * Geodesic.metresPerNauticalMile
-            let ahead = route.part(from: location.along, to: location.along + query.reach(flight))
-            if isNear, ahead == nil {
+            let ahead = route.part(
+                from: location.along, to: min(location.along + query.reach(flight), route.metres))
+            if isNear, location.along >= route.metres - 1 {
                 // Flown to its end.
                 kind = .route
             } else if isNear, let ahead,

@@ -44,6 +44,26 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         state.withLock { CacheStatistics(entries: $0.entries.count, cost: $0.cost, hits: $0.hits, misses: $0.misses) }
     }
 
+    /// The value of a key where it is kept, which counts as a hit; nil counts for nothing.
+    func kept(_ key: Key) -> Value? {
+        state.withLock { state in
+            guard var entry = state.entries[key] else { return nil }
+            state.clock += 1
+            state.hits += 1
+            entry.lastUsed = state.clock
+            state.entries[key] = entry
+            return entry.value
+        }
+    }
+
+    /// Keeps a value made elsewhere, in place of any other of its key.
+    func keep(_ value: Value, for key: Key) {
+        state.withLock { state in
+            state.clock += 1
+            keep(value, for: key, in: &state)
+        }
+    }
+
     /// The value of a key, from `make` where it isn't kept. An error is handed to all who wait, and not kept.
     func value(for key: Key, make: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let found = state.withLock { state -> Found in
@@ -93,8 +113,13 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard state.flights[key]?.number == number else { return }
         state.flights[key] = nil
         guard case .success(let value) = result else { return }
+        keep(value, for: key, in: &state)
+    }
+
+    private func keep(_ value: Value, for key: Key, in state: inout State) {
         let cost = cost(value)
         guard cost <= capacity else { return }
+        state.cost -= state.entries[key]?.cost ?? 0
         state.entries[key] = Entry(value: value, cost: cost, lastUsed: state.clock)
         state.cost += cost
         guard state.cost > capacity else { return }

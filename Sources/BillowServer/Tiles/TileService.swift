@@ -18,13 +18,21 @@ public final class TileService: Sendable {
         var labels = PictureContent.defaultLabels
     }
 
-    /// Changes whenever the same inputs give other bytes.
-    static let rendererBuild: UInt64 = 6
+    /// Changes whenever the same inputs give other bytes, in pictures or vector tiles: then every frame has another address.
+    static let rendererBuild: UInt64 = 7
 
     private let pictures: PictureSource
     let pool: PaintPool
     private let tiles = SharedCache<Fingerprint, [UInt8]>(capacity: 128 << 20) { $0.count + 100 }
+    /// What tiles are known to show, by some 500 bytes: a tile that is asked for again and again is not gathered again.
+    private let shown = SharedCache<Shown, Fingerprint?>(capacity: 20_000) { _ in 1 }
     private let empty: [TileScale: [UInt8]]
+
+    /// What a tile shows is settled by these.
+    private struct Shown: Hashable, Sendable {
+        var version: Version
+        var request: Request
+    }
 
     /// - Throws: `PNGError` when libdeflate can't be set up.
     public init(pictures: PictureSource, paintersAtOnce: Int) throws(PNGError) {
@@ -38,14 +46,22 @@ public final class TileService: Sendable {
     func tile(_ request: Request, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool) async throws
         -> EncodedPicture
     {
+        let key = Shown(version: snapshot.publication.version, request: request)
+        if let known = shown.kept(key) {
+            guard let fingerprint = known else { return emptyTile(request.scale) }
+            if isUnchanged(fingerprint.text) { return EncodedPicture(png: [], entityTag: fingerprint.text) }
+            if let png = tiles.kept(fingerprint) { return EncodedPicture(png: png, entityTag: fingerprint.text) }
+        }
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
         let region = MapRegion(request.coord, scale: request.scale)
         let content = PictureContent(request.layers, of: data, in: region, labels: request.labels)
-        if content.isEmpty, let png = empty[request.scale] {
-            return EncodedPicture(png: png, entityTag: "empty-\(request.scale.rawValue)")
+        if content.isEmpty {
+            shown.keep(nil, for: key)
+            return emptyTile(request.scale)
         }
         let fingerprint = try Self.fingerprint(content, request)
+        shown.keep(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
         let png = try await tiles.value(for: fingerprint) { [pool] in
@@ -55,6 +71,11 @@ public final class TileService: Sendable {
             }
         }
         return EncodedPicture(png: png, entityTag: entityTag)
+    }
+
+    /// The one tile of a scale that shows nothing.
+    private func emptyTile(_ scale: TileScale) -> EncodedPicture {
+        EncodedPicture(png: empty[scale] ?? [], entityTag: "empty-\(scale.rawValue)")
     }
 
     /// The picture of a tile, `z/x/y` with or without `@2x`, as `/tiles` would draw it for the same parameters.
