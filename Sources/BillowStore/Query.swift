@@ -45,8 +45,13 @@ enum Query {
     static let sources =
         "SELECT number, name, mergeRule, simulated, fetchedAt, completeSince FROM source ORDER BY number"
     static let insertSource = "INSERT INTO source (number, name, mergeRule, simulated) VALUES (?, ?, ?, ?)"
-    static let updateSource = "UPDATE source SET mergeRule = ?, simulated = ? WHERE number = ?"
+    static let updateSource = "UPDATE source SET mergeRule = ? WHERE number = ?"
     static let setFetched = "UPDATE source SET fetchedAt = ? WHERE number = ?"
+    static let fetchedKinds = "SELECT source, kind, fetchedAt FROM fetched"
+    static let setFetchedKind = """
+        INSERT INTO fetched (source, kind, fetchedAt) VALUES (?, ?, ?)
+        ON CONFLICT (source, kind) DO UPDATE SET fetchedAt = excluded.fetchedAt
+        """
     static let setComplete = "UPDATE source SET completeSince = ? WHERE number = ?"
 
     static let cursors = "SELECT piece, value FROM cursor WHERE source = ?"
@@ -199,7 +204,8 @@ enum Query {
     static let pruneSeconds = "DELETE FROM observation WHERE key >= ? AND key < ?"
     static let pruneReports = "DELETE FROM pilotReport WHERE source = ? AND observedAt < ?"
     static let pruneAreas = "DELETE FROM area WHERE source = ? AND validTo <= ?"
-    static let pruneBucket = "DELETE FROM position WHERE bucket = ?"
+    static let nextBucket = "SELECT bucket FROM position WHERE bucket >= ? ORDER BY bucket LIMIT 1"
+    static let pruneBucket = "DELETE FROM position WHERE bucket = ? AND source = ?"
 
     /// Forgets the steps of a kind between two, where nothing is left that was observed in them.
     static func pruneSteps(of kind: ObservedKind) -> String {
@@ -218,7 +224,8 @@ enum Query {
     }
 
     private static let allOfPruning =
-        [prunable, pruneSeconds, pruneReports, pruneAreas, pruneBucket] + ObservedKind.allCases.map(pruneSteps)
+        [prunable, pruneSeconds, pruneReports, pruneAreas, nextBucket, pruneBucket]
+        + ObservedKind.allCases.map(pruneSteps)
 
     private static let allOfChanges =
         [

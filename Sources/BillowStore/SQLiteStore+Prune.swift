@@ -31,7 +31,7 @@ extension SQLiteStore {
         let positions = try await prunePositions(pruning)
         pruned.positions = positions.deleted
         try await forgetSteps(of: .observations, from: oldest, before: pruning.before)
-        try await forgetSteps(of: .positions, from: positions.oldest, before: pruning.before)
+        try await forgetSteps(of: .positions, from: positions.oldest, before: pruning.positionsBefore)
         try await forgetSteps(
             of: .reports, from: pruned.pilotReports > 0 ? .distantPast : nil, before: pruning.before)
         return pruned
@@ -80,18 +80,28 @@ extension SQLiteStore {
     private func prunePositions(_ pruning: Pruning) async throws(StoreError) -> (deleted: Int, oldest: Instant?) {
         var deleted = 0
         var first: Int64?
+        var next: Int64 = 0
         while !Task.isCancelled {
+            let from = next
             let step = try await writing { db -> (bucket: Int64, count: Int)? in
-                guard let oldest = try RawStatement(db, Query.oldestBucket).first({ $0.integer(0) }),
-                    oldest < AircraftPosition.bucket(pruning.before)
+                let find = try RawStatement(db, Query.nextBucket)
+                find.bind(from, at: 1)
+                guard let bucket = try find.first({ $0.integer(0) }),
+                    bucket < AircraftPosition.bucket(pruning.positionsBefore)
                 else { return nil }
-                let statement = try RawStatement(db, Query.pruneBucket)
-                statement.bind(oldest, at: 1)
-                try statement.run()
-                return (oldest, db.changesCount)
+                let delete = try RawStatement(db, Query.pruneBucket)
+                var count = 0
+                for number in try Self.numbers(of: pruning.sources, db) {
+                    delete.bind(bucket, at: 1)
+                    delete.bind(Int64(number.rawValue), at: 2)
+                    try delete.run()
+                    count += db.changesCount
+                }
+                return (bucket, count)
             }
             guard let step else { break }
-            first = first ?? step.bucket
+            if step.count > 0 { first = first ?? step.bucket }
+            next = step.bucket + 1
             deleted += step.count
         }
         return (deleted, first.map { Instant(clamping: Int($0) * AircraftPosition.bucketSeconds) })

@@ -13,6 +13,7 @@ enum Schema {
         migrator.registerMigration("2 areas and positions") { try $0.execute(sql: areasAndPositions) }
         migrator.registerMigration("3 keys") { try $0.execute(sql: keys) }
         migrator.registerMigration("4 changed times") { try $0.execute(sql: changedTimes) }
+        migrator.registerMigration("5 fetched kinds") { try $0.execute(sql: fetchedKinds) }
         return migrator
     }
 
@@ -173,5 +174,15 @@ enum Schema {
         INSERT INTO changedStep (kind, step, version)
             SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
         ALTER TABLE head ADD COLUMN rules INTEGER NOT NULL DEFAULT 0;
+        """
+
+    /// When each kind of data (`DataKind`) of a source was last fetched.
+    private static let fetchedKinds = """
+        CREATE TABLE fetched (
+            source INTEGER NOT NULL REFERENCES source (number),
+            kind TEXT NOT NULL,
+            fetchedAt INTEGER NOT NULL CHECK (fetchedAt >= 0),
+            PRIMARY KEY (source, kind)
+        ) STRICT, WITHOUT ROWID;
         """
 }
