@@ -343,7 +343,7 @@ function composed(parts) {
         // A picture is as new as the newest of its layers. Where one of them has no frame of that instant its version isn't
         // known, and an address without any is the one that is always right.
         const v = same.every(Boolean) ? Math.max(...same.map((frame) => frame.v)) : null;
-        const tiles = v === null ? address.replace(/\?v=\d+&/, "?").replace(/\?v=\d+$/, "") : address.replace(/\?v=\d+/, `?v=${v}`);
+        const tiles = v === null ? address.replace(/\?v=\d+(&s=\w+)?&?/, "?").replace(/\?$/, "") : address.replace(/\?v=\d+/, `?v=${v}`);
         return { ...frame, v, tiles };
     });
     const dataTimes = parts.map(({ dataTime }) => dataTime).filter(Boolean).sort();

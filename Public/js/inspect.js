@@ -1,6 +1,8 @@
-// What is at a place: a click, or Enter on the map, asks the server for the hexagon there and the reports behind it.
+// What is at a place: a click, or Enter on the map, asks the server for the hexagon there and the reports behind it, and for
+// what the other layers show there.
 import { element, swatch } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
+import { box, contains, others } from "./others.js";
 import { getJSON, now } from "./server.js";
 import { filters, SEVERITIES } from "./view.js";
 
@@ -10,6 +12,8 @@ const POINT_DEGREES = 0.0002;
 const FIRST_CELL_TILE_ZOOM = 5;
 const COARSE_PIXELS = 6;
 const MOST_ROWS = 12;
+/** The layers that show hexagons, as such or dissolved. */
+const CELL_LAYERS = new Set(["hexagons", "polygons", "turbulence"]);
 
 export class Inspector {
     #map;
@@ -58,18 +62,25 @@ export class Inspector {
         if (!this.#place) return;
         this.#abort?.abort();
         const abort = (this.#abort = new AbortController());
+        const { lng: longitude, lat: latitude } = this.#place.wrap();
+        const view = this.#view();
+        const showsCells = view.layers.some((id) => CELL_LAYERS.has(id));
         let content;
         try {
-            content = await this.#content(this.#place, abort.signal);
+            const [cell, rest] = await Promise.all([
+                showsCells ? this.#content(longitude, latitude, abort.signal) : null,
+                others(view, this.#map.getZoom(), longitude, latitude, abort.signal),
+            ]);
+            content = [cell, ...rest].filter(Boolean);
+            if (!content.length) content = [element("p", {}, element("strong", {}, "Nothing here"), " of the layers that are shown.")];
         } catch (error) {
-            content = element("p", { className: "problem" }, `What is here can't be told: ${error.message}`);
+            content = [element("p", { className: "problem" }, `What is here can't be told: ${error.message}`)];
         }
         // Another place was asked for meanwhile, or none.
-        if (!abort.signal.aborted) this.#body.replaceChildren(content);
+        if (!abort.signal.aborted) this.#body.replaceChildren(...content);
     }
 
-    async #content(lngLat, signal) {
-        const { lng: longitude, lat: latitude } = lngLat.wrap();
+    async #content(longitude, latitude, signal) {
         const tileZoom = Math.round(this.#map.getZoom() + 1);
         const coarse = tileZoom < FIRST_CELL_TILE_ZOOM;
         const half = coarse ? (COARSE_PIXELS * 360) / (512 * 2 ** this.#map.getZoom()) : POINT_DEGREES;
@@ -88,11 +99,7 @@ export class Inspector {
     #query(longitude, latitude, half) {
         const view = this.#view();
         const query = filters(view);
-        const box = [
-            Math.max(-180, longitude - half), Math.max(-90, latitude - half),
-            Math.min(180, longitude + half), Math.min(90, latitude + half),
-        ];
-        query.set("bbox", box.map((degrees) => degrees.toFixed(5)).join(","));
+        query.set("bbox", box(longitude, latitude, half));
         if (view.time !== null) query.set("datetime", new Date(view.time).toISOString().replace(".000Z", "Z"));
         return query;
     }
@@ -165,17 +172,4 @@ function observed(record, time) {
     const instant = instantOf(record.observedAt);
     if (instant === null) return String(record.observedAt ?? "not given");
     return `${near(instant, now())}, ${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`;
-}
-
-function contains({ type, coordinates }, longitude, latitude) {
-    const polygons = type === "MultiPolygon" ? coordinates : [coordinates];
-    return polygons.some(([ring]) => {
-        let inside = false;
-        for (let index = 0, before = ring.length - 1; index < ring.length; before = index++) {
-            const [x1, y1] = ring[index];
-            const [x2, y2] = ring[before];
-            if (y1 > latitude !== y2 > latitude && longitude < ((x2 - x1) * (latitude - y1)) / (y2 - y1) + x1) inside = !inside;
-        }
-        return inside;
-    });
 }

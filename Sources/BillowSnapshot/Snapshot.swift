@@ -3,6 +3,8 @@ public import Turbulence
 /// The whole live picture at one publication: immutable, swapped whole. A request takes it once and answers from it alone.
 public struct Snapshot: Sendable {
     public let publication: Publication
+    /// Names the log that it is of, among all others.
+    public let log: String
     /// The rows from `liveFrom` on.
     public let window: Window
     /// From when on every row is in `window`; what a picture needs from before comes from the store.
@@ -21,12 +23,13 @@ public struct Snapshot: Sendable {
     public let frameVersions: FrameVersions
 
     public init(
-        publication: Publication, window: Window, liveFrom: Instant, sources: [SourceRecord],
+        publication: Publication, log: String, window: Window, liveFrom: Instant, sources: [SourceRecord],
         severityTable: SeverityTable, reports: [PilotReport] = [], areas: AreaWindow = AreaWindow(),
         traffic: Traffic = Traffic(), versions: DataVersions? = nil,
         frameVersions: FrameVersions? = nil
     ) {
         self.publication = publication
+        self.log = log
         self.window = window
         self.liveFrom = liveFrom
         self.sources = sources
@@ -41,7 +44,7 @@ public struct Snapshot: Sendable {
     /// What was known at an older version: nothing of it is live, so all of it is read as it was.
     public func former(_ version: Version) -> Snapshot {
         Snapshot(
-            publication: Publication(version: version, asOf: .distantFuture), window: Window(),
+            publication: Publication(version: version, asOf: .distantFuture), log: log, window: Window(),
             liveFrom: .distantFuture, sources: sources, severityTable: severityTable)
     }
 

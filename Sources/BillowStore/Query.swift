@@ -2,7 +2,7 @@ internal import Turbulence
 
 /// Every query on the log. A test asks SQLite for the plan of each and refuses a scan.
 enum Query {
-    static let head = "SELECT version FROM head WHERE id = 1"
+    static let head = "SELECT version, log FROM head WHERE id = 1"
     static let raiseHead = "UPDATE head SET version = version + 1 WHERE id = 1 RETURNING version"
 
     /// The version that the head has now changed the sources' rules.
@@ -178,7 +178,7 @@ enum Query {
         ON CONFLICT (bucket, icao24, observedAt, source) DO NOTHING
         """
     static let positionsBetween = """
-        \(positions) WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
+        \(positions) WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ? AND since <= ?
         """
     static let positionsPage = """
         \(positions)

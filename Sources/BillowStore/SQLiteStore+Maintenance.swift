@@ -15,7 +15,11 @@ extension SQLiteStore {
         do {
             try await pool.read { db in
                 let copy = try DatabaseQueue(path: unfinished)
-                try copy.writeWithoutTransaction { try db.backup(to: $0) }
+                // What is written to either from now on the other doesn't have, under the same versions.
+                try copy.writeWithoutTransaction { copy in
+                    try db.backup(to: copy)
+                    try copy.execute(sql: Schema.renameLog)
+                }
                 try copy.close()
             }
             try FileHandle(forUpdating: URL(fileURLWithPath: unfinished)).synchronizeAndClose()

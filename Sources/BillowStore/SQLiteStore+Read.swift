@@ -86,8 +86,14 @@ extension SQLiteStore {
             .sorted { ($0.id, $0.source, $0.validFrom) < ($1.id, $1.source, $1.validFrom) }
     }
 
-    public func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
-        try await reading { db in try Self.between(from, to, RawStatement(db, Query.positionsBetween)).positions() }
+    public func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
+        -> [AircraftPosition]
+    {
+        try await reading { db in
+            let statement = try Self.between(from, to, RawStatement(db, Query.positionsBetween))
+            statement.bind(try version?.rawValue ?? Head(db).version.rawValue, at: 5)
+            return try statement.positions()
+        }
     }
 
     public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
@@ -295,10 +301,11 @@ extension RawStatement {
 
 extension Head {
     init(_ db: Database) throws {
-        guard let version = try RawStatement(db, Query.head).first({ $0.integer(0) }) else {
-            throw UnreadableRow(table: "head", key: 1)
+        let stored = try RawStatement(db, Query.head).first { columns in
+            columns.text(1).map { Head(version: Version(rawValue: columns.integer(0)), log: $0) }
         }
-        self.init(version: Version(rawValue: version))
+        guard let head = stored ?? nil else { throw UnreadableRow(table: "head", key: 1) }
+        self = head
     }
 }
 

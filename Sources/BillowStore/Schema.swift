@@ -13,7 +13,8 @@ enum Schema {
         migrator.registerMigration("2 areas and positions") { try $0.execute(sql: areasAndPositions) }
         migrator.registerMigration("3 keys") { try $0.execute(sql: keys) }
         migrator.registerMigration("4 changed times") { try $0.execute(sql: changedTimes) }
-        migrator.registerMigration("5 fetched kinds") { try $0.execute(sql: fetchedKinds) }
+        migrator.registerMigration("5 log's name") { try $0.execute(sql: logName) }
+        migrator.registerMigration("6 fetched kinds") { try $0.execute(sql: fetchedKinds) }
         return migrator
     }
 
@@ -175,6 +176,15 @@ enum Schema {
             SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
         ALTER TABLE head ADD COLUMN rules INTEGER NOT NULL DEFAULT 0;
         """
+
+    /// Tells this log's versions from any other's.
+    private static let logName = """
+        ALTER TABLE head ADD COLUMN log TEXT NOT NULL DEFAULT '' CHECK (length(log) IN (0, 16));
+        \(renameLog);
+        """
+
+    /// Makes another log of this one.
+    static let renameLog = "UPDATE head SET log = lower(hex(randomblob(8)))"
 
     /// When each kind of data (`DataKind`) of a source was last fetched.
     private static let fetchedKinds = """

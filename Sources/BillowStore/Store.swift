@@ -5,7 +5,7 @@ public import Turbulence
 /// Append-only: a row counts from the version `since` until the version `until`; a correction or a retraction closes a row
 /// and opens another, ageing deletes nothing. Versions are dense and in commit order.
 public protocol Store: Sendable {
-    /// The newest version and from when on observations are kept.
+    /// Which log it is, and its newest version.
     func head() async throws(StoreError) -> Head
 
     /// Every source that was ever named, in the order of their numbers.
@@ -61,8 +61,8 @@ public protocol Store: Sendable {
         _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea]
 
-    /// Every position observed at `from` ≤ t < `to`.
-    func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition]
+    /// Every position observed at `from` ≤ t < `to` that was there at a version (nil: the head).
+    func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [AircraftPosition]
 
     /// What changed after a version, of what is seen from `from` on. It may be newer than any snapshot taken before.
     func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes
@@ -99,8 +99,13 @@ extension Store {
 /// Where the log stands.
 public struct Head: Sendable, Hashable {
     public var version: Version
+    /// Names the log among all others: versions of two logs have nothing in common. A backup is another log.
+    public var log: String
 
-    public init(version: Version) { self.version = version }
+    public init(version: Version, log: String) {
+        self.version = version
+        self.log = log
+    }
 }
 
 /// What one transaction writes. All observations and pilot reports are of sources registered before.

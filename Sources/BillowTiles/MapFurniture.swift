@@ -2,14 +2,15 @@ public import BillowRaster
 import Foundation
 
 /// What stands on a map picture besides the map: a time in the north-west corner, a legend in the south-west, a bar of
-/// distances in the south-east.
+/// distances in the south-east. Nothing is cut off or covered: the time stamp takes as many lines as it needs, and the
+/// legend and then the bar are left out where there is no room for them.
 public struct MapFurniture: Sendable {
     public var legend: Legend?
-    /// One line.
-    public var timeStamp: String?
+    /// The time, and what else must be known of the picture; none for no time stamp.
+    public var timeStamp: [String]
     public var showsScaleBar: Bool
 
-    public init(legend: Legend? = nil, timeStamp: String? = nil, showsScaleBar: Bool = false) {
+    public init(legend: Legend? = nil, timeStamp: [String] = [], showsScaleBar: Bool = false) {
         self.legend = legend
         self.timeStamp = timeStamp
         self.showsScaleBar = showsScaleBar
@@ -22,16 +23,93 @@ public struct MapFurniture: Sendable {
     private static let longestBar = 150.0
 
     public func paint(_ region: MapRegion, style: Style, onto canvas: inout Canvas) throws {
-        guard legend != nil || timeStamp != nil || showsScaleBar else { return }
-        let fonts = try LegendRenderer()
-        let margin = Int(MapFurniture.margin) * region.scale
-        if let legend {
-            let card = try fonts.canvas(legend, options: try LegendOptions(scale: region.scale, theme: style.theme))
-            canvas.lay(card, x: margin, y: canvas.height - card.height - margin)
-        }
+        let margin = MapFurniture.margin * Double(region.scale)
         let plate = Plate(theme: style.theme, scale: Double(region.scale))
-        if let timeStamp { try plate.paint(timeStamp, left: Double(margin), top: Double(margin), onto: &canvas) }
-        if showsScaleBar { try plate.paint(ScaleBar(region), right: Double(canvas.width - margin), onto: &canvas) }
+        // What room is left for what comes next.
+        var top = margin
+        var right = Double(canvas.width) - margin
+        if !timeStamp.isEmpty {
+            let stamp = try Stamp.fitting(timeStamp, scale: Double(region.scale), canvas)
+            try plate.paint(stamp, onto: &canvas)
+            top = stamp.bottom + margin
+        }
+        if showsScaleBar {
+            let bar = ScaleBar(region)
+            let box = try plate.box(of: bar, right: right, canvas)
+            if box.left >= margin, box.top >= top {
+                try plate.paint(bar, in: box, onto: &canvas)
+                right = box.left - margin
+            }
+        }
+        if let legend {
+            let card = try MapFurniture.card(legend, scale: region.scale, theme: style.theme)
+            let y = canvas.height - card.height - Int(margin)
+            if Double(y) >= top, margin + Double(card.width) <= right { canvas.lay(card, x: Int(margin), y: y) }
+        }
+    }
+
+    /// A legend as it stands on a map.
+    public static func card(_ legend: Legend, scale: Int, theme: Theme) throws -> Canvas {
+        try LegendRenderer().canvas(legend, options: try LegendOptions(scale: scale, theme: theme))
+    }
+
+    /// A time stamp in lines that fit the picture; in smaller letters where a single word would not, or there are too many
+    /// lines.
+    private struct Stamp {
+        let lines: [String]
+        let left: Double
+        let top: Double
+        let width: Double
+        let size: Double
+        let capHeight: Double
+        let padding: Double
+
+        private static let separator = " · "
+        private static let lineHeight = 1.8
+        /// Letters of a point: there is nothing to read in a picture that needs smaller ones.
+        private static let smallestScale = 0.08
+
+        var bottom: Double { top + height }
+        var height: Double {
+            (capHeight * (1 + Stamp.lineHeight * Double(lines.count - 1)) + 2 * padding).rounded(.up)
+        }
+
+        func baseline(of line: Int) -> Double { top + padding + capHeight * (1 + Stamp.lineHeight * Double(line)) }
+
+        init(_ words: [String], scale: Double, room: Double) throws {
+            let font = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
+            let (size, padding) = (MapFurniture.textSize * scale, MapFurniture.padding * scale)
+            let margin = MapFurniture.margin * scale
+            var lines: [String] = []
+            var widest = 0.0
+            for word in words {
+                let longer = lines.last.map { $0 + Stamp.separator + word }
+                if let longer, try font.width(of: longer, size: size) + 2 * (margin + padding) <= room {
+                    lines[lines.count - 1] = longer
+                } else {
+                    lines.append(word)
+                }
+                widest = max(widest, try font.width(of: lines[lines.count - 1], size: size))
+            }
+            (left, top) = (margin, margin)
+            self.size = size
+            self.padding = padding
+            self.lines = lines
+            width = (widest + 2 * padding).rounded(.up)
+            capHeight = try font.capHeight(size: size)
+        }
+
+        /// As large as the picture has room for, all in proportion.
+        static func fitting(_ words: [String], scale: Double, _ canvas: Canvas) throws -> Stamp {
+            let (width, height) = (Double(canvas.width), Double(canvas.height))
+            var scale = scale
+            var stamp = try Stamp(words, scale: scale, room: width)
+            while stamp.left + stamp.width > width || stamp.bottom > height, scale > smallestScale {
+                scale *= 0.9
+                stamp = try Stamp(words, scale: scale, room: width)
+            }
+            return stamp
+        }
     }
 
     /// A bar of a round number of nautical miles.
@@ -76,42 +154,54 @@ public struct MapFurniture: Sendable {
             self.scale = scale
         }
 
-        func paint(_ text: String, left: Double, top: Double, onto canvas: inout Canvas) throws {
+        func paint(_ stamp: Stamp, onto canvas: inout Canvas) throws {
             let font = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
-            let size = MapFurniture.textSize * scale
-            let padding = MapFurniture.padding * scale
-            let width = try font.width(of: text, size: size) + 2 * padding
-            let capHeight = try font.capHeight(size: size)
-            box(
-                left: left, top: top, width: width.rounded(.up), height: (capHeight + 2 * padding).rounded(.up), &canvas
-            )
-            try font.draw(
-                text, at: Point(x: left + padding, y: top + padding + capHeight), size: size, colour: ink, on: &canvas)
+            fill(Box(left: stamp.left, top: stamp.top, width: stamp.width, height: stamp.height), &canvas)
+            for (number, line) in stamp.lines.enumerated() {
+                let place = Point(x: stamp.left + stamp.padding, y: stamp.baseline(of: number))
+                try font.draw(line, at: place, size: stamp.size, colour: ink, on: &canvas)
+            }
         }
 
-        func paint(_ bar: ScaleBar, right: Double, onto canvas: inout Canvas) throws {
-            let font = try TextRenderer()
-            let size = 11 * scale
-            let padding = MapFurniture.padding * scale
-            let textWidth = try font.width(of: bar.text, size: size)
-            let width = (max(bar.pixels, textWidth) + 2 * padding).rounded(.up)
+        private static let barTextSize = 11.0
+
+        /// Where a bar goes whose right end is given.
+        func box(of bar: ScaleBar, right: Double, _ canvas: Canvas) throws -> Box {
+            let text = try TextRenderer().width(of: bar.text, size: Plate.barTextSize * scale)
+            let width = (max(bar.pixels, text) + 2 * MapFurniture.padding * scale).rounded(.up)
             let height = (30 * scale).rounded(.up)
-            let (left, top) = (right - width, Double(canvas.height) - MapFurniture.margin * scale - height)
-            box(left: left, top: top, width: width, height: height, &canvas)
-            let start = left + (width - bar.pixels) / 2
-            let (end, base) = (start + bar.pixels, top + height - padding)
+            return Box(
+                left: right - width, top: Double(canvas.height) - MapFurniture.margin * scale - height, width: width,
+                height: height)
+        }
+
+        func paint(_ bar: ScaleBar, in box: Box, onto canvas: inout Canvas) throws {
+            let font = try TextRenderer()
+            let size = Plate.barTextSize * scale
+            let textWidth = try font.width(of: bar.text, size: size)
+            fill(box, &canvas)
+            let start = box.left + (box.width - bar.pixels) / 2
+            let (end, base) = (start + bar.pixels, box.top + box.height - MapFurniture.padding * scale)
             let line = [(start, base - 5 * scale), (start, base), (end, base), (end, base - 5 * scale)]
             canvas.stroke(line.map { Point(x: $0.0, y: $0.1) }, with: Stroke(width: 1.4 * scale), colour: ink)
             try font.draw(
-                bar.text, at: Point(x: left + (width - textWidth) / 2, y: base - 6 * scale), size: size, colour: ink,
-                on: &canvas)
+                bar.text, at: Point(x: box.left + (box.width - textWidth) / 2, y: base - 6 * scale), size: size,
+                colour: ink, on: &canvas)
         }
 
-        private func box(left: Double, top: Double, width: Double, height: Double, _ canvas: inout Canvas) {
-            let ring = [(0, 0), (width, 0), (width, height), (0, height)].map {
-                Point(x: left + $0.0, y: top + $0.1)
+        private func fill(_ box: Box, _ canvas: inout Canvas) {
+            let ring = [(0, 0), (box.width, 0), (box.width, box.height), (0, box.height)].map {
+                Point(x: box.left + $0.0, y: box.top + $0.1)
             }
             canvas.fill([ring], with: ground)
         }
+    }
+
+    /// A rectangle of the picture, in pixels.
+    private struct Box {
+        var left: Double
+        var top: Double
+        var width: Double
+        var height: Double
     }
 }

@@ -96,6 +96,13 @@ public struct PictureContent: Sendable, Hashable {
 }
 
 extension Style {
+    /// Mixes in all that a picture takes from the style: two that mix the same draw the same.
+    public func mix(into fingerprint: inout Fingerprint) {
+        mixMarks(into: &fingerprint)
+        mixPatterns(into: &fingerprint)
+        for severity in Severity.allCases { fingerprint.mix(self[severity].border.map { UInt64($0.colour.bits) } ?? 0) }
+    }
+
     fileprivate func mixPatterns(into fingerprint: inout Fingerprint) {
         guard hasPatterns else { return }
         for severity in Severity.allCases {

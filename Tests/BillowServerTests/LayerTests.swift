@@ -112,6 +112,11 @@ struct LayerTests {
             }
             #expect(try await isShown("latest"))
             #expect(try await !isShown("20261121T114900Z"))
+            // It holds for two hours more: a map and a tile of then show it, of later there is neither.
+            #expect(try await isShown("20261121T135900Z"))
+            let map = "/maps/hazards.png?bbox=8,48,12,52&width=100&time=2026-11-21T"
+            #expect(try await world.picture("\(map)13:59:00Z")[50, 50].orMissing().alpha > 0)
+            #expect(try await world.get("\(map)14:01:00Z").status == .notFound)
             world.clock.advance(by: 40 * 3_600)
             try await world.refresh()
             #expect(try await !isShown("latest"))

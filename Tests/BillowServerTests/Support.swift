@@ -59,6 +59,22 @@ struct World: Sendable {
 
     func refresh() async throws { try await application.publisher.refresh() }
 
+    /// The same with a server that has only just read the log.
+    func restarted(_ test: @Sendable (World) async throws -> Void) async throws {
+        let folder = { (name: String) in World.repository.appending(path: name).path }
+        let configuration = BillowApplication.Configuration(
+            host: "127.0.0.1", port: 0, publicURL: nil, publicFolder: folder("Public"), retentionSeconds: 7 * 86_400,
+            ageRule: AgeRule(staleAfterSeconds: 300, feeds: [:]), severityTable: SeverityTable(), paintersAtOnce: 2)
+        let other = try BillowApplication(
+            configuration, store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")),
+            states: states, loops: loops, now: { clock.now }, logger: World.quiet())
+        try await other.publisher.refresh()
+        try await Application(router: other.router(), logger: World.quiet()).test(.router) { client in
+            try await test(
+                World(store: store, clock: clock, states: states, loops: loops, application: other, client: client))
+        }
+    }
+
     /// Writes observations of registered sources and publishes them.
     func take(_ observations: [Observation], reports: [PilotReport] = []) async throws {
         _ = try await store.commit(Batch(source: nil, observations: observations, pilotReports: reports))

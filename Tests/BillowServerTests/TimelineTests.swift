@@ -1,4 +1,5 @@
 import BillowRaster
+import BillowStore
 import Foundation
 import Geometry
 import HTTPTypes
@@ -56,7 +57,7 @@ struct TimelineTests {
             #expect(frames.map(\.time) == times)
             #expect(frames.dropLast(2).allSatisfy { $0.v == 0 } && frames.suffix(2).allSatisfy { $0.v == 1 })
             #expect(layer["tiles"]?[0]?.string?.hasSuffix("/tiles/hexagons/{time}/{z}/{x}/{y}.png") == true)
-            #expect(frames.last?.tiles.hasSuffix("/tiles/hexagons/20261121T120700Z/{z}/{x}/{y}.png?v=1") == true)
+            #expect(frames.last?.tiles.contains("/tiles/hexagons/20261121T120700Z/{z}/{x}/{y}.png?v=1&s=") == true)
         }
     }
 
@@ -109,7 +110,8 @@ struct TimelineTests {
                 #expect(answer.status == .temporaryRedirect)
                 #expect(answer.headers[.cacheControl] == "no-store")
                 let location = try answer.headers[.location].orMissing("location")
-                #expect(location.hasSuffix("?hours=4&v=2"))
+                #expect(location.hasPrefix("/tiles/hexagons/20261121T120000Z/8/") && location.hasSuffix("&v=2"))
+                #expect(location.contains("?hours=4&s="))
                 #expect(try await world.get(location).status == .ok)
             }
         }
@@ -131,7 +133,7 @@ struct TimelineTests {
             #expect(try await world.colour(cell, "20261119T120000Z", query: "?v=3") == Pixel.moderate)
             #expect(try await world.colour(cell, "20261119T120000Z") == Pixel.moderate)
             let answer = try await world.get("/tiles/hexagons/20261119T120000Z/0/0/0.png?v=2")
-            #expect(answer.headers[.location]?.hasSuffix("?v=3") == true)
+            #expect(answer.headers[.location]?.hasSuffix("&v=3") == true)
         }
     }
 
@@ -156,7 +158,8 @@ struct TimelineTests {
     func passedOn() async throws {
         try await withWorld { world in
             let frames = try await world.frames("?hours=4&minSeverity=3&style=night&foo=1&intervals=2")
-            #expect(frames.first?.tiles.hasSuffix(".png?v=0&hours=4&minSeverity=3&style=night") == true)
+            #expect(
+                frames.first?.tiles.contains(/\.png\?v=0&s=[0-9a-f]{16}&hours=4&minSeverity=3&style=night$/) == true)
         }
     }
 
@@ -239,6 +242,105 @@ struct TimelineTests {
             let problem = try await world.json("/timeline.json?\(query)", status: .badRequest)
             #expect(problem["parameter"]?.string == parameter)
             #expect(problem["allowed"]?.string?.contains(allowed) == true, "\(problem)")
+        }
+    }
+
+    @Test("a frame's address names what the picture looks like, and leads on when that has changed")
+    func look() async throws {
+        try await withWorld { world in
+            let cell = try cell(10, 50)
+            try await world.take([try observation(cell, severity: .moderate, at: -660)])
+            let before = world.tile(try await world.frames().last.orMissing().tiles, at: cell)
+            #expect(try await world.get(before).headers[.cacheControl]?.hasSuffix("immutable") == true)
+            let original = world.application.styles.current
+            world.application.styles.replace(by: try Self.styles { $0.replacing("#FF7100", with: "#0000FF") })
+            let moved = try await world.get(before)
+            #expect(moved.status == .temporaryRedirect && moved.headers[.cacheControl] == "no-store")
+            let after = world.tile(try await world.frames().last.orMissing().tiles, at: cell)
+            #expect(after != before)
+            let place = PixelPlace(H3.center(of: cell), zoom: 8)
+            let picture = try await world.picture(try moved.headers[.location].orMissing("location"))
+            #expect(try picture[place.column, place.row].orMissing().blue == 255)
+            #expect(try await world.picture(after).pixels == picture.pixels)
+            // What it looked like once is what it looks like again.
+            world.application.styles.replace(by: original)
+            #expect(try await world.get(before).status == .ok)
+            // Another style is another look; what is no look is refused.
+            #expect(try await world.get("\(before)&style=night").status == .temporaryRedirect)
+            let problem = try await world.json(
+                "/tiles/hexagons/20261121T120000Z/0/0/0.png?v=0&s=abc", status: .badRequest)
+            #expect(problem["parameter"]?.string == "s")
+        }
+    }
+
+    /// The styles of the repository with other content.
+    private static func styles(_ change: (String) -> String) throws -> StyleLibrary {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "styles-\(UUID().uuidString)")
+        try FileManager.default.copyItem(at: World.repository.appending(path: "Styles"), to: folder)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "skypath.json")
+        try change(String(contentsOf: file, encoding: .utf8)).write(to: file, atomically: true, encoding: .utf8)
+        return try StyleLibrary(folder: folder.path)
+    }
+
+    @Test("a look is the same wherever log and settings are, and another where any of them is")
+    func looks() throws {
+        let styles = try StyleLibrary(folder: World.repository.appending(path: "Styles").path)
+        func look(
+            log: String = "a", _ style: Style? = nil, light: Double = 0.1, drop: Int = 180
+        ) throws -> PictureLook {
+            let thresholds = SeverityThresholds(
+                light: try EDR(light).orMissing(), lightModerate: try EDR(0.15).orMissing(),
+                moderate: try EDR(0.2).orMissing(), moderateSevere: try EDR(0.45).orMissing())
+            return PictureLook(
+                log: log, style: style ?? styles.default,
+                severityTable: SeverityTable([.default: try thresholds.orMissing()]), trafficDropSeconds: drop)
+        }
+        let all = try [
+            look(), look(log: "b"), look(styles["night"].orMissing()), look(styles.default.faded(by: 0.5)),
+            look(light: 0.11), look(drop: 60),
+        ]
+        #expect(Set(all).count == all.count)
+        #expect(try look() == look())
+        #expect(
+            PictureLook(
+                log: "a", style: styles.default, severityTable: SeverityTable(), trafficDropSeconds: 180)
+                == all[0], "the table's defaults, said or not")
+        #expect(PictureLook(all[0].description) == all[0])
+    }
+
+    @Test("a former version of traffic and tracks shows who was known then, before and after a restart")
+    func formerTraffic() async throws {
+        try await withWorld { world in
+            func position(_ longitude: Double, at seconds: Int) throws -> AircraftPosition {
+                AircraftPosition(
+                    icao24: try ICAO24("3c6444").orMissing(), place: try place(longitude, 50),
+                    source: try source("awc"), observedAt: noon.advanced(by: seconds), headingDegrees: 90)
+            }
+            func take(_ positions: [AircraftPosition]) async throws {
+                _ = try await world.store.commit(Batch(source: nil, positions: positions))
+                try await world.refresh()
+            }
+            @Sendable func tags(_ version: Int, of world: World) async throws -> [String?] {
+                var tags: [String?] = []
+                for layer in ["traffic", "tracks"] {
+                    let answer = try await world.get("/tiles/\(layer)/20261121T120000Z/4/8/5.png?v=\(version)")
+                    #expect(answer.status == .ok)
+                    tags.append(answer.headers[.eTag])
+                }
+                return tags
+            }
+            try await take([position(8, at: -120), position(9, at: -60)])
+            let first = try await tags(1, of: world)
+            try await take([position(10, at: -30)])
+            #expect(try await tags(1, of: world) == first)
+            let second = try await tags(2, of: world)
+            #expect(zip(first, second).allSatisfy { $0 != $1 })
+            // Nothing is remembered in another process; it answers the same.
+            try await world.restarted { other in
+                let again = try await [tags(1, of: other), tags(2, of: other)]
+                #expect(again == [first, second])
+            }
         }
     }
 

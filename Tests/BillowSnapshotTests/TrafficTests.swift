@@ -15,8 +15,8 @@ private func position(_ address: UInt32, at seconds: Int, source: String = "a") 
 struct TrafficTests {
     private func snapshot(_ positions: [AircraftPosition], asOf seconds: Int) -> Snapshot {
         Snapshot(
-            publication: Publication(version: Version(rawValue: 7), asOf: noon.advanced(by: seconds)), window: Window(),
-            liveFrom: noon.advanced(by: -3_600), sources: [], severityTable: SeverityTable(),
+            publication: Publication(version: Version(rawValue: 7), asOf: noon.advanced(by: seconds)), log: "test",
+            window: Window(), liveFrom: noon.advanced(by: -3_600), sources: [], severityTable: SeverityTable(),
             traffic: Traffic(positions))
     }
 

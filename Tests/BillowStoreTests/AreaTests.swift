@@ -124,7 +124,7 @@ struct PositionTests {
         let result = try await store.commit(Batch(source: nil, positions: positions))
         #expect(result.positions == 2 && result.changed)
         #expect(try await store.commit(Batch(source: nil, positions: positions)).version == result.version)
-        let read = try await store.positions(from: noon, to: noon.advanced(by: 1))
+        let read = try await store.positions(from: noon, to: noon.advanced(by: 1), asOf: nil)
         #expect(read.sorted { $0.icao24 < $1.icao24 } == positions)
         #expect(try await store.changes(since: .zero).positions.count == 2)
         #expect(try await store.changes(since: result.version).positions.isEmpty)
@@ -143,7 +143,8 @@ struct PositionTests {
         #expect(track.allSatisfy { $0.icao24 == aircraft })
         let part = try await store.track(of: aircraft, from: noon.advanced(by: 170), to: noon.advanced(by: 1_000))
         #expect(part.map { $0.observedAt.seconds - noon.seconds } == [170, 180])
-        #expect(try await store.positions(from: noon.advanced(by: 170), to: noon.advanced(by: 181)).count == 4)
+        #expect(
+            try await store.positions(from: noon.advanced(by: 170), to: noon.advanced(by: 181), asOf: nil).count == 4)
     }
 }
 

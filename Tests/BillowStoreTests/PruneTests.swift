@@ -76,6 +76,6 @@ struct PruneTests {
         let pruned = try await store.prune(Pruning(before: noon))
         #expect(pruned.areas == 1 && pruned.positions == 2)
         #expect(try await store.areas(nil, from: .distantPast, to: .distantFuture, asOf: nil).map(\.id) == ["holds"])
-        #expect(try await store.positions(from: .distantPast, to: .distantFuture).count == 1)
+        #expect(try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil).count == 1)
     }
 }

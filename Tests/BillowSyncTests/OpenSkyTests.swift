@@ -19,7 +19,7 @@ extension Rig {
     }
 
     fileprivate func positions() async throws -> [AircraftPosition] {
-        try await store.positions(from: .distantPast, to: .distantFuture)
+        try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil)
     }
 }
 

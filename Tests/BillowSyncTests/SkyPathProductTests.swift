@@ -57,7 +57,8 @@ struct SkyPathProductTests {
         try await withRig(flights: 200) { rig in
             try await rig.round(rig.upstream(.v4, query([.flights, .pireps])))
             let now = rig.clock.now
-            let positions = try await rig.store.positions(from: now.advanced(by: -60), to: now.advanced(by: 1))
+            let positions = try await rig.store.positions(
+                from: now.advanced(by: -60), to: now.advanced(by: 1), asOf: nil)
             #expect(!positions.isEmpty)
             #expect(positions.allSatisfy { $0.icao24.text.hasPrefix("d") && $0.callsign != nil })
             let changes = try await rig.store.allRows()

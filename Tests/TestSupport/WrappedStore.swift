@@ -45,9 +45,9 @@ extension WrappedStore {
     ) async throws(StoreError) -> [IssuedArea] {
         try await store.areas(collection, from: from, to: to, asOf: version)
     }
-    public func positions(from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
-        try await store.positions(from: from, to: to)
-    }
+    public func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
+        -> [AircraftPosition]
+    { try await store.positions(from: from, to: to, asOf: version) }
     public func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes {
         try await store.changedTimes(since: version, from: from)
     }

@@ -56,10 +56,8 @@ struct QueryReader {
         return query.isEmpty ? "" : "?\(query)"
     }
 
-    /// All parameters as a query, with one of them changed.
-    func replacing(_ name: String, with value: String) -> String {
-        Self.query(values.merging([name: value]) { _, new in new })
-    }
+    /// All parameters as a query, with some of them changed.
+    func replacing(_ changed: [String: String]) -> String { Self.query(values.merging(changed) { _, new in new }) }
 
     /// Parameters as the query of an address, in the order of their names.
     static func query(_ parameters: [String: String]) -> String {

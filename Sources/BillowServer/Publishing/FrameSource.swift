@@ -15,6 +15,13 @@ public final class FrameSource: Sendable {
         var version: Version
     }
 
+    /// What an archived picture shows of reports and areas, as it was at the last version that changed that.
+    private struct SeenKey: Hashable, Sendable {
+        var data: SeenData
+        var instant: Instant
+        var version: Version
+    }
+
     struct PlaneKey: Hashable, Sendable {
         var version: Version
         var instant: Instant
@@ -32,6 +39,9 @@ public final class FrameSource: Sendable {
     private let hours = SharedCache<HoursKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
     /// When what is archived last changed.
     private let changes = SharedCache<ChangeKey, Version>(capacity: 20_000) { _ in 1 }
+    /// Archived pilot reports and areas, by records.
+    private let reports = SharedCache<SeenKey, [PilotReport]>(capacity: 200_000) { $0.count + 10 }
+    private let areas = SharedCache<SeenKey, [IssuedArea]>(capacity: 50_000) { $0.count + 10 }
     /// Planes, by bytes.
     private let planes = SharedCache<PlaneKey, FramePlane>(capacity: 64 << 20) { $0.bytes }
 
@@ -160,9 +170,12 @@ public final class FrameSource: Sendable {
     public func reports(at instant: Instant, lookBackSeconds: Int, in snapshot: Snapshot) async throws -> [PilotReport]
     {
         if let reports = snapshot.reports(at: instant, lookBackSeconds: lookBackSeconds) { return reports }
-        return try await store.pilotReports(
-            from: instant.advanced(by: 1 - lookBackSeconds), to: instant.advanced(by: 1),
-            asOf: snapshot.publication.version)
+        let seen = SeenData.observed(.reports, at: instant, lookBackSeconds: lookBackSeconds)
+        let version = try await version(of: seen, in: snapshot)
+        return try await self.reports.value(for: SeenKey(data: seen, instant: instant, version: version)) { [store] in
+            try await store.pilotReports(
+                from: instant.advanced(by: 1 - lookBackSeconds), to: instant.advanced(by: 1), asOf: version)
+        }
     }
 
     /// The areas of a collection that hold at an instant, by id.
@@ -170,8 +183,11 @@ public final class FrameSource: Sendable {
         -> [IssuedArea]
     {
         if let areas = snapshot.areas(collection, at: instant) { return areas }
-        return try await store.areas(
-            collection, from: instant, to: instant.advanced(by: 1), asOf: snapshot.publication.version)
+        let seen = SeenData.areas(collection, at: instant)
+        let version = try await version(of: seen, in: snapshot)
+        return try await self.areas.value(for: SeenKey(data: seen, instant: instant, version: version)) { [store] in
+            try await store.areas(collection, from: instant, to: instant.advanced(by: 1), asOf: version)
+        }
     }
 
     /// The aircraft seen at most `droppedAfterSeconds` before an instant, by address.
@@ -182,7 +198,8 @@ public final class FrameSource: Sendable {
             return positions
         }
         let stored = try await store.positions(
-            from: instant.advanced(by: 1 - droppedAfterSeconds), to: instant.advanced(by: 1))
+            from: instant.advanced(by: 1 - droppedAfterSeconds), to: instant.advanced(by: 1),
+            asOf: snapshot.publication.version)
         return Traffic.standing(stored, at: instant, droppedAfterSeconds: droppedAfterSeconds)
     }
 }

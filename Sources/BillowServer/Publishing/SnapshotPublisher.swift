@@ -90,7 +90,8 @@ public final class SnapshotPublisher: Service {
         guard sources != old.sources else { return }
         publish(
             Snapshot(
-                publication: old.publication, window: old.window, liveFrom: old.liveFrom, sources: sources,
+                publication: old.publication, log: old.log, window: old.window, liveFrom: old.liveFrom,
+                sources: sources,
                 severityTable: severityTable, reports: old.reports, areas: old.areas, traffic: old.traffic,
                 versions: old.versions, frameVersions: old.frameVersions))
     }
@@ -103,14 +104,15 @@ public final class SnapshotPublisher: Service {
         let rows = try await store.rows(from: liveFrom, to: .distantFuture, asOf: head.version)
         let reports = try await store.pilotReports(from: liveFrom, to: .distantFuture, asOf: head.version)
         let areas = try await store.areas(nil, from: liveFrom, to: .distantFuture, asOf: head.version)
-        let positions = try await store.positions(from: now.advanced(by: -Traffic.keptSeconds), to: .distantFuture)
+        let positions = try await store.positions(
+            from: now.advanced(by: -Traffic.keptSeconds), to: .distantFuture, asOf: head.version)
         let changed = try await store.changedTimes(since: .zero, from: liveFrom)
         var frameVersions = FrameVersions(from: liveFrom)
         frameVersions.update(changed, upTo: head.version)
         try await readExtent()
         publish(
             Snapshot(
-                publication: Publication(version: head.version, asOf: now),
+                publication: Publication(version: head.version, asOf: now), log: head.log,
                 window: Window(rows: rows.rows, sources: rows.sources), liveFrom: liveFrom, sources: rows.sources,
                 severityTable: severityTable, reports: reports, areas: AreaWindow(areas), traffic: Traffic(positions),
                 frameVersions: frameVersions))
@@ -135,7 +137,8 @@ public final class SnapshotPublisher: Service {
     }
 
     private func publishAnew(_ old: Snapshot, asOf now: Instant) async throws(StoreError) {
-        let changes = Changes(head: Head(version: old.publication.version), sources: try await store.sources())
+        let head = Head(version: old.publication.version, log: old.log)
+        let changes = Changes(head: head, sources: try await store.sources())
         publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: Self.liveFrom(now)))
     }
 
@@ -151,7 +154,8 @@ public final class SnapshotPublisher: Service {
             defer { current = snapshot }
             return current
         }
-        let changes = changes ?? Changes(head: Head(version: snapshot.publication.version), sources: snapshot.sources)
+        let head = Head(version: snapshot.publication.version, log: snapshot.log)
+        let changes = changes ?? Changes(head: head, sources: snapshot.sources)
         for observer in observers.withLock({ $0 }) { observer(old, snapshot, changes) }
         logger.debug(
             "published",
@@ -230,7 +234,7 @@ extension Snapshot {
         frameVersions.drop(before: liveFrom)
 
         return Snapshot(
-            publication: Publication(version: version, asOf: now), window: window,
+            publication: Publication(version: version, asOf: now), log: log, window: window,
             liveFrom: max(liveFrom, self.liveFrom),
             sources: changes.sources, severityTable: severityTable, reports: reports, areas: areas, traffic: traffic,
             versions: versions, frameVersions: frameVersions)

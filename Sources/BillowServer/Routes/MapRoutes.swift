@@ -62,10 +62,10 @@ extension MapRenderer.Request {
         layers: LayerList, _ query: QueryReader, frames: FrameSource, snapshot: Snapshot, styles: StyleLibrary,
         age: Age
     ) throws {
-        let instant = try frames.instant(try query.time(), in: snapshot)
+        let instant = try frames.instant(
+            try query.time(), in: snapshot, ahead: LayerTime.list(of: layers).contains(where: \.reachesAhead))
         let filter = try query.filter()
         let style = try styles.style(query)
-        let words = [instant.forPeople, age.isSimulated ? "SIMULATED" : nil, age.isStale ? "STALE" : nil]
         let hasLegend = try query.boolean("legend") ?? false
         let hasTime = try query.boolean("timestamp") ?? false
         self.init(
@@ -74,8 +74,18 @@ extension MapRenderer.Request {
             furniture: MapFurniture(
                 legend: hasLegend
                     ? layers.legend(style: style, severities: filter.severities, simulated: age.isSimulated) : nil,
-                timeStamp: hasTime ? words.compactMap { $0 }.joined(separator: " · ") : nil,
+                timeStamp: hasTime ? age.caption(at: instant, asOf: snapshot.publication.asOf) : [],
                 showsScaleBar: try query.boolean("scalebar") ?? false))
+    }
+}
+
+extension Age {
+    /// What a picture of an instant says on itself: the time, and whether it is of times to come, simulated or stale.
+    func caption(at instant: Instant, asOf: Instant) -> [String] {
+        [
+            instant.forPeople, instant > asOf ? "FORECAST" : nil, isSimulated ? "SIMULATED" : nil,
+            isStale ? "STALE" : nil,
+        ].compactMap { $0 }
     }
 }
 

@@ -40,17 +40,17 @@ struct TileRoutes: Sendable {
         let query = try QueryReader(request)
         let time = try QueryReader.time(parameters.text("time"))
         // What is newest has no version of its own.
-        let version = if case .instant = time { try query.frameVersion() } else { nil as Version? }
+        let name = if case .instant = time { try query.frameName() } else { nil as FrameName? }
         return try await tile(
             TilePath(z: parameters.get("z") ?? "", x: parameters.get("x") ?? "", y: parameters.get("y") ?? ""),
-            layers: LayerList(parameter: parameters.text("layers")), time, version, query, request
-        ) { "\(request.uri.path)?\(query.replacing("v", with: $0.description))" }
+            layers: LayerList(parameter: parameters.text("layers")), time, name, query, request
+        ) { "\(request.uri.path)?\(query.replacing($0.parameters))" }
     }
 
-    /// - Parameter address: where the same tile of another version is.
+    /// - Parameter address: where the same tile under another name is.
     private func tile(
-        _ place: TilePath, layers: LayerList, _ time: RequestedTime, _ version: Version?, _ query: QueryReader,
-        _ request: Request, address: (Version) -> String
+        _ place: TilePath, layers: LayerList, _ time: RequestedTime, _ name: FrameName?, _ query: QueryReader,
+        _ request: Request, address: (FrameName) -> String
     ) async throws -> Response {
         let filter = try query.filter()
         let style = try styles.style(query)
@@ -60,15 +60,15 @@ struct TileRoutes: Sendable {
         let age = ageRule.age(of: layers, in: snapshot, filter: filter)
         var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
-        if let version {
+        if let name {
             let standing = try await frames.standing(
-                of: version, layers: shown, at: instant, filter: filter, in: snapshot)
+                of: name, layers: shown, at: instant, filter: filter, style: style, in: snapshot)
             switch standing {
-            case .moved(let version):
+            case .moved(let name):
                 headers[.cacheControl] = "no-store"
-                headers[.location] = address(version)
+                headers[.location] = address(name)
                 return Response(status: .temporaryRedirect, headers: headers)
-            case .former: drawn = snapshot.former(version)
+            case .former: drawn = snapshot.former(name.version)
             case .current: break
             }
             headers[.cacheControl] = "public, max-age=31536000, immutable"
@@ -94,12 +94,14 @@ struct TileRoutes: Sendable {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: tile.png)))
     }
 
-    /// A tile by the path that `/public/weather-maps.json` gives: `{layer}-{time}-{v}`, 256 or 512 pixels. Colour schemes and
+    /// A tile by the path that `/public/weather-maps.json` gives: `{layer}-{time}-{v}-{s}`, 256 or 512 pixels. Colour schemes and
     /// options are RainViewer's and mean nothing here.
     private func weatherMapTile(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let frame = parameters.text("frame")
         let parts = frame.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, let instant = Instant(parts[1]), let number = Digits.integer(parts[2]) else {
+        guard parts.count == 4, let instant = Instant(parts[1]), let number = Digits.integer(parts[2]),
+            let look = PictureLook(parts[3])
+        else {
             throw Problem(
                 .notFound, code: "unknown-frame", detail: "There is no frame '\(frame.prefix(100))'.",
                 parameter: "frame",
@@ -114,9 +116,9 @@ struct TileRoutes: Sendable {
         return try await tile(
             TilePath(
                 z: parameters.get("z") ?? "", x: parameters.get("x") ?? "", y: (parameters.get("y") ?? "") + suffix),
-            layers: LayerList(parameter: parts[0]), .instant(instant), Version(rawValue: Int64(number)),
-            QueryReader([:]), request
-        ) { "/v2/radar/\(parts[0])-\(parts[1])-\($0)/\(rest)" }
+            layers: LayerList(parameter: parts[0]), .instant(instant),
+            FrameName(version: Version(rawValue: Int64(number)), look: look), QueryReader([:]), request
+        ) { "\(FrameName.weatherMapPath(layer: parts[0], time: parts[1], $0))/\(rest)" }
     }
 
     // MARK: - TileJSON

@@ -35,14 +35,13 @@ struct TimelineRoutes: Sendable {
     }
 
     private func manifestRequest(_ query: QueryReader, _ request: Request) throws(Problem) -> TimelineService.Request {
-        // What tiles will be asked with must hold for tiles.
-        _ = try styles.style(query)
         let rules = FrameRule.allCases.map { ($0.rawValue, $0) }
         return TimelineService.Request(
             timeline: try query.timeline(service.settings.defaults),
             layers: try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.all,
             filter: try query.filter(), time: try query.timePoint("time"),
-            rule: try query.choice("rule", rules) ?? .latest, base: BaseURL.of(request, publicURL),
+            rule: try query.choice("rule", rules) ?? .latest, style: try styles.style(query),
+            base: BaseURL.of(request, publicURL),
             passedOn: String(query.passedOn(Self.passedOn).dropFirst()))
     }
 
@@ -86,11 +85,14 @@ struct TimelineRoutes: Sendable {
             throw Problem(.notFound, code: "no-layer", detail: "There is no layer.")
         }
         let filter = Filter()
+        let look = try frames.look(styles.style(QueryReader([:])), in: snapshot)
         let timeline = try service.timeline(TimelineRequest(), in: snapshot)
         var past: [WeatherMaps.Frame] = []
         for time in service.times(of: layer, timeline, in: snapshot) {
             let version = try await frames.frameVersion(of: [layer], at: time, filter: filter, in: snapshot)
-            past.append(WeatherMaps.Frame(time: time.seconds, path: "/v2/radar/\(layer.id)-\(time.compact)-\(version)"))
+            let path = FrameName.weatherMapPath(
+                layer: layer.id, time: time.compact, FrameName(version: version, look: look))
+            past.append(WeatherMaps.Frame(time: time.seconds, path: path))
         }
         let maps = WeatherMaps(
             generated: snapshot.publication.asOf.seconds, host: BaseURL.of(request, publicURL),
@@ -130,12 +132,16 @@ extension QueryReader {
         return point
     }
 
-    /// The version that a frame's address names.
-    func frameVersion() throws(Problem) -> Version? {
+    /// What of a frame an address names; nil where it names no version.
+    func frameName() throws(Problem) -> FrameName? {
         guard let text = text("v") else { return nil }
         guard let number = Digits.integer(text) else {
             throw invalid("v", text, "a frame's version, as the timeline names it: a whole number")
         }
-        return Version(rawValue: Int64(number))
+        guard let named = self.text("s") else { return FrameName(version: Version(rawValue: Int64(number))) }
+        guard let look = PictureLook(named) else {
+            throw invalid("s", named, "a frame's look, as the timeline names it: 16 hexadecimal digits")
+        }
+        return FrameName(version: Version(rawValue: Int64(number)), look: look)
     }
 }

@@ -87,9 +87,10 @@ public final class AnimationRenderer: Sendable {
     /// - Throws: `Problem` 400 for more pixels than `mostPixels`, 404 without a frame; as `MapRenderer` does.
     public func png(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
         guard !request.times.isEmpty else {
+            let extent = frames.extent(of: LayerTime.list(of: request.layers), in: snapshot)
             throw Problem(
                 .notFound, code: "no-frames", detail: "These layers have no frame in that time.",
-                parameter: "start")
+                parameter: "start", allowed: "a time that overlaps \(extent.lowerBound)/\(extent.upperBound)")
         }
         let pixels = request.region.width * request.region.height * request.times.count
         guard pixels <= Self.mostPixels else {
@@ -144,12 +145,17 @@ public final class AnimationRenderer: Sendable {
         let columns = (1...count).first { $0 * width >= (count + $0 - 1) / $0 * height } ?? count
         let gap = 4 * request.region.scale
         let rows = (count + columns - 1) / columns
+        let card = try legend(request, age).map {
+            try MapFurniture.card($0, scale: request.region.scale, theme: request.style.theme)
+        }
+        let (across, down) = (columns * (width + gap) - gap, rows * (height + gap) - gap)
+        // One legend is enough: below the frames.
         var sheet = try Canvas(
-            width: columns * (width + gap) - gap, height: rows * (height + gap) - gap)
+            width: max(across, card?.width ?? 0), height: down + (card.map { $0.height + gap } ?? 0))
+        if let card { sheet.lay(card, x: 0, y: down + gap) }
         for (number, time) in request.times.enumerated() {
             var order = map(request, at: time, age, asOf: snapshot.publication.asOf)
-            // One legend is enough: on the last frame.
-            if number < count - 1 { order.furniture.legend = nil }
+            order.furniture.legend = nil
             let canvas = try await maps.canvas(order, in: snapshot)
             sheet.lay(canvas, x: number % columns * (width + gap), y: number / columns * (height + gap))
         }
@@ -157,20 +163,16 @@ public final class AnimationRenderer: Sendable {
     }
 
     private func map(_ request: Request, at time: Instant, _ age: Age, asOf: Instant) -> MapRenderer.Request {
-        let isAhead = time > asOf
-        let words = [
-            time.forPeople, isAhead ? "FORECAST" : nil, age.isSimulated ? "SIMULATED" : nil,
-            age.isStale ? "STALE" : nil,
-        ]
-        let legend =
-            request.hasLegend
-            ? request.layers.legend(
-                style: request.style, severities: request.filter.severities, simulated: age.isSimulated) : nil
-        return MapRenderer.Request(
+        MapRenderer.Request(
             layers: request.layers, region: request.region, instant: time, filter: request.filter,
             style: request.style, labels: request.labels,
             furniture: MapFurniture(
-                legend: legend,
-                timeStamp: request.hasTimeStamp ? words.compactMap { $0 }.joined(separator: " · ") : nil))
+                legend: legend(request, age), timeStamp: request.hasTimeStamp ? age.caption(at: time, asOf: asOf) : []))
+    }
+
+    private func legend(_ request: Request, _ age: Age) -> Legend? {
+        guard request.hasLegend else { return nil }
+        return request.layers.legend(
+            style: request.style, severities: request.filter.severities, simulated: age.isSimulated)
     }
 }

@@ -100,7 +100,7 @@ public final class PictureSource: Sendable {
         let key = TrackKey(minute: minute, version: snapshot.versions.positions)
         let known = try await tracks.value(for: key) { [store] in
             let positions = try await store.positions(
-                from: minute.advanced(by: -Self.trackSeconds), to: minute.advanced(by: 1))
+                from: minute.advanced(by: -Self.trackSeconds), to: minute.advanced(by: 1), asOf: key.version)
             return Dictionary(grouping: positions, by: \.icao24).values.map { track in
                 track.sorted { ($0.observedAt, $0.source) < ($1.observedAt, $1.source) }
             }.sorted { ($0.first?.icao24.rawValue ?? 0) < ($1.first?.icao24.rawValue ?? 0) }

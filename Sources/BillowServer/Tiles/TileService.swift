@@ -26,7 +26,7 @@ public final class TileService: Sendable {
     }
 
     /// Changes whenever the same inputs give other bytes.
-    private static let rendererBuild: UInt64 = 5
+    static let rendererBuild: UInt64 = 5
 
     private let pictures: PictureSource
     private let pool: PaintPool
@@ -74,9 +74,12 @@ public final class TileService: Sendable {
         }
         let path = try TilePath(z: parts[0], x: parts[1], y: parts[2] + ".png")
         let query = QueryReader(parameters)
+        let list = try LayerList(parameter: layers)
         let request = Request(
-            layers: try LayerList(parameter: layers), coord: path.coord, scale: path.scale,
-            instant: try frames.instant(try query.time(), in: snapshot), filter: try query.filter(),
+            layers: list, coord: path.coord, scale: path.scale,
+            instant: try frames.instant(
+                try query.time(), in: snapshot, ahead: LayerTime.list(of: list).contains(where: \.reachesAhead)),
+            filter: try query.filter(),
             style: try styles.style(query), labels: try query.labels())
         return try await tile(request, in: snapshot) { _ in false }.png
     }

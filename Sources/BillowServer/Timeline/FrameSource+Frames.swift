@@ -1,3 +1,4 @@
+import BillowRaster
 import BillowSnapshot
 import Turbulence
 
@@ -18,25 +19,29 @@ extension FrameSource {
         layers.flatMap { $0.seen(at: instant, filter: filter, trafficDropSeconds: trafficDropSeconds) }
     }
 
-    /// How an address that names a version stands to the frame's own.
+    /// How an address that names a frame's picture stands to the frame's own.
     enum Standing: Sendable, Hashable {
-        /// It is the frame's version.
+        /// It is the frame's name.
         case current
         /// It was, and what it showed can still be drawn.
         case former
-        /// It never was: this is the frame's version.
-        case moved(Version)
+        /// It never was, or nobody draws like that any more: this is the frame's name.
+        case moved(FrameName)
     }
 
     func standing(
-        of version: Version, layers: [LayerTime], at instant: Instant, filter: Filter, in snapshot: Snapshot
+        of name: FrameName, layers: [LayerTime], at instant: Instant, filter: Filter, style: Style,
+        in snapshot: Snapshot
     ) async throws -> Standing {
-        let current = try await frameVersion(of: layers, at: instant, filter: filter, in: snapshot)
-        if version == current { return .current }
-        guard version < current else { return .moved(current) }
+        let current = FrameName(
+            version: try await frameVersion(of: layers, at: instant, filter: filter, in: snapshot),
+            look: look(style, in: snapshot))
+        guard name.look == nil || name.look == current.look else { return .moved(current) }
+        if name.version == current.version { return .current }
+        guard name.version < current.version else { return .moved(current) }
         // Before the first version there was nothing to see.
         let data = seen(in: layers, at: instant, filter: filter)
-        let was = version == .zero ? true : try await hasChange(of: data, at: version)
+        let was = name.version == .zero ? true : try await hasChange(of: data, at: name.version)
         return was ? .former : .moved(current)
     }
 

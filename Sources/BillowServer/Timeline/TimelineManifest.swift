@@ -1,3 +1,4 @@
+import BillowRaster
 import BillowSnapshot
 import BillowTiles
 import BillowTimeline
@@ -55,6 +56,7 @@ struct TimelineService: Sendable {
         /// Go to this time.
         var time: TimePoint?
         var rule: FrameRule
+        var style: Style
         /// What templates begin with.
         var base: String
         /// Parameters that templates carry, `name=value&…`; empty for none.
@@ -108,8 +110,9 @@ struct TimelineService: Sendable {
     ) async throws -> TimelineManifest.Layer {
         let times = times(of: layer, timeline, in: snapshot)
         let extent = frames.extent(of: layer, in: snapshot)
+        let look = frames.look(request.style, in: snapshot)
         let tiles = { (time: String, version: Version?) in
-            let query = ([version.map { "v=\($0)" } ?? "", request.passedOn]).filter { !$0.isEmpty }
+            let query = [version.map { "v=\($0)&s=\(look)" } ?? "", request.passedOn].filter { !$0.isEmpty }
             return "\(request.base)/tiles/\(layer.id)/\(time)/{z}/{x}/{y}.png"
                 + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         }

@@ -373,7 +373,8 @@ extension Settings.AviationWeatherSettings {
         guard reader.problems.count == problemsBefore else { return nil }
         self.init(
             configuration: configuration, products: products ?? AviationWeatherUpstream.Product.allCases,
-            areas: areas ?? AviationWeatherUpstream.defaultAreas, spacingSeconds: spacing ?? configuration.politeSpacingSeconds)
+            areas: areas ?? AviationWeatherUpstream.defaultAreas,
+            spacingSeconds: spacing ?? configuration.politeSpacingSeconds)
     }
 }
 

@@ -1,0 +1,100 @@
+// What the layers over the hexagons show at a place: hazards and forecasts that it lies in, pilot reports and aircraft near it.
+import { element } from "./dom.js";
+import { age, flightLevel, instantOf, near } from "./format.js";
+import { getJSON, now } from "./server.js";
+import { filters, layerName } from "./view.js";
+
+/** A symbol is hit this far from its place, in pixels. */
+const SYMBOL_PIXELS = 12;
+const MOST = 8;
+
+/** By layer: whether its features are symbols rather than areas, and what is said of one. */
+const KINDS = {
+    hazards: { line: area }, forecast: { line: area }, pireps: { isSymbol: true, line: report },
+    traffic: { isSymbol: true, line: aircraft },
+};
+
+/** Sections for the layers of a view that show something there; none where nothing is. `zoom` is that of the map. */
+export async function others(view, zoom, longitude, latitude, signal) {
+    const asked = Object.keys(KINDS).filter((id) => view.layers.includes(id));
+    const sections = await Promise.all(asked.map(async (id) => {
+        const { isSymbol, line } = KINDS[id];
+        const degrees = isSymbol ? (SYMBOL_PIXELS * 360) / (512 * 2 ** zoom) : 0.0002;
+        const query = filters(view);
+        query.set("bbox", box(longitude, latitude, degrees));
+        query.set("limit", "100");
+        if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
+        const { features } = await getJSON(`collections/${id}/items`, query, signal);
+        const there = isSymbol ? features : features.filter(({ geometry }) => contains(geometry, longitude, latitude));
+        return there.length ? section(layerName(id), there.map(({ properties }) => line(properties, view.time))) : null;
+    }));
+    return sections.filter(Boolean);
+}
+
+/** Around a place, as the server's `bbox`; a degree of latitude is longer than one of longitude on the map. */
+export function box(longitude, latitude, degrees) {
+    const up = degrees * Math.cos((latitude * Math.PI) / 180);
+    const sides = [
+        Math.max(-180, longitude - degrees), Math.max(-90, latitude - up),
+        Math.min(180, longitude + degrees), Math.min(90, latitude + up),
+    ];
+    return sides.map((side) => side.toFixed(5)).join(",");
+}
+
+/** Whether a polygon's outline goes around a place. */
+export function contains({ type, coordinates }, longitude, latitude) {
+    const polygons = type === "MultiPolygon" ? coordinates : [coordinates];
+    return polygons.some(([ring]) => {
+        let inside = false;
+        for (let index = 0, before = ring.length - 1; index < ring.length; before = index++) {
+            const [x1, y1] = ring[index];
+            const [x2, y2] = ring[before];
+            if (y1 > latitude !== y2 > latitude && longitude < ((x2 - x1) * (latitude - y1)) / (y2 - y1) + x1) inside = !inside;
+        }
+        return inside;
+    });
+}
+
+function section(title, lines) {
+    const rows = lines.slice(0, MOST).map(([what, ...notes]) => element("li", {},
+        element("strong", {}, what), ...notes.filter(Boolean).map((note) => element("span", {}, note))));
+    const more = lines.length - rows.length;
+    return element("section", { className: "others" }, element("h4", {}, title), element("ul", {}, ...rows),
+        more > 0 ? element("p", { className: "note" }, `and ${more} more`) : null);
+}
+
+const known = (value) => value !== undefined && value !== null;
+const until = (text) => near(instantOf(text) ?? 0, now());
+
+function area({ kind, hazard, altitudeMin, altitudeMax, validFrom, validTo, severityName, forecastHour, text }) {
+    const names = { sigmet: "SIGMET", isigmet: "SIGMET", gairmet: "G-AIRMET", forecast: "Forecast", nowcast: "Nowcast" };
+    const levels = known(altitudeMax)
+        ? `${known(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
+        : known(altitudeMin) ? `${flightLevel(altitudeMin)} and above` : "no level given";
+    return [
+        [names[kind] ?? kind, hazard].filter(Boolean).join(" "), [levels, severityName].filter(Boolean).join(", "),
+        `valid ${until(validFrom)} – ${until(validTo)}${forecastHour ? `, forecast hour ${forecastHour}` : ""}`, text,
+    ];
+}
+
+function report({ type, severityName, altitude, aircraft, observedAt, text }, time) {
+    const instant = instantOf(observedAt);
+    return [
+        [type === "UUA" ? "Urgent" : null, severityName ?? "nothing on turbulence"].filter(Boolean).join(": "),
+        [known(altitude) ? flightLevel(altitude) : "no level given", aircraft].filter(Boolean).join(", "),
+        instant === null ? null : `${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`, text,
+    ];
+}
+
+function aircraft({ callsign, icao24, altitude, groundSpeed, heading, onGround, observedAt }, time) {
+    const instant = instantOf(observedAt);
+    return [
+        callsign || icao24,
+        [
+            onGround ? "on the ground" : known(altitude) ? flightLevel(altitude) : null,
+            known(groundSpeed) ? `${Math.round(groundSpeed)} kt` : null,
+            known(heading) ? `${String(Math.round(heading) % 360).padStart(3, "0")}°` : null,
+        ].filter(Boolean).join(", "),
+        instant === null ? null : `seen ${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`,
+    ];
+}
