@@ -15,6 +15,7 @@ import argparse
 import http.client
 import http.server
 import json
+import os
 import random
 import subprocess
 import tempfile
@@ -89,10 +90,11 @@ def whole(count, chance):
     return json.dumps({"skypath_tick": tick, "turbulence": rows}, separators=(",", ":")).encode()
 
 
-def delta(count, chance, places):
+def delta(count, chance, places, altitude):
+    """All at a level of its own, so that a tile of that level is empty before it."""
     now, tick = int(time.time()), int(time.time()) // 60
     rows = [
-        record(chance.randrange(places), number % ALTITUDES, 4, now - chance.randrange(1, 30), tick) for number in range(count)
+        record(place, altitude, 4, now - chance.randrange(1, 30), tick) for place in chance.sample(range(places), count)
     ]
     return json.dumps({"skypath_tick": tick, "turbulence": rows}, separators=(",", ":")).encode()
 
@@ -136,6 +138,11 @@ class Server:
             time.sleep(LOOK_SECONDS)
         raise SystemExit("not within the time")
 
+    def processor(self):
+        """Seconds of processor time so far: on a busy machine, what counts."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def resident(self):
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS"):
@@ -169,18 +176,21 @@ def main():
         print(json.dumps({
             "whole": order.observations, "seconds": round(served - server.began, 2),
             "afterLastByte": round(served - Upstream.sent["whole"], 2), "bodyMB": round(len(Upstream.whole) / 1e6),
-            "residentMB": server.resident()}), flush=True)
+            "processorSeconds": round(server.processor(), 2), "residentMB": server.resident()}), flush=True)
         Upstream.whole = b""
         server.when(lambda: "lastSuccess" in json.loads(server.get("/status")[1])["sources"][0])
-        path = "/tiles/hexagons/latest/0/0/0.png?severity=4&maxAltitude=60000"
-        for _ in range(order.rounds):
+        for number in range(order.rounds):
+            altitude = ALTITUDES + number
+            feet = (20 + altitude) * 1_000
+            path = f"/tiles/hexagons/latest/0/0/0.png?minAltitude={feet}&maxAltitude={feet + 1_000}"
             before = server.get(path)[0]
             Upstream.sent.pop("delta", None)
-            Upstream.deltas.append(delta(order.delta, chance, order.observations // ALTITUDES))
+            spent = server.processor()
+            Upstream.deltas.append(delta(order.delta, chance, order.observations // ALTITUDES, altitude))
             seen = server.when(lambda: server.get(path)[0] != before)
             print(json.dumps({
                 "delta": order.delta, "secondsAfterLastByte": round(seen - Upstream.sent["delta"], 3),
-                "residentMB": server.resident()}), flush=True)
+                "processorSeconds": round(server.processor() - spent, 2), "residentMB": server.resident()}), flush=True)
             time.sleep(1)
         server.stop()
     with tempfile.TemporaryDirectory() as folder:
@@ -191,11 +201,13 @@ def main():
         for _ in range(order.rounds):
             before = server.get(path)[0]
             Upstream.sent.pop("traffic", None)
+            spent = server.processor()
             Upstream.snapshots.append(lambda: snapshot(order.aircraft, chance))
             server.when(lambda: "traffic" in Upstream.sent)
             seen = server.when(lambda: server.get(path)[0] != before)
             print(json.dumps({
-                "traffic": order.aircraft, "secondsAfterLastByte": round(seen - Upstream.sent["traffic"], 3)}), flush=True)
+                "traffic": order.aircraft, "secondsAfterLastByte": round(seen - Upstream.sent["traffic"], 3),
+                "processorSeconds": round(server.processor() - spent, 2)}), flush=True)
             time.sleep(1)
         server.stop()
 

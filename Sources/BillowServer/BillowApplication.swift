@@ -102,6 +102,10 @@ public struct BillowApplication: Sendable {
         publisher = SnapshotPublisher(
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
         feed.start(publisher)
+        // What a round brought is shown without waiting for the next look at the store.
+        states.observe { [publisher] old, new in
+            if old.isFetching, !new.isFetching { publisher.wake() }
+        }
         frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds)

@@ -145,7 +145,7 @@ struct AviationWeatherTests {
 
     @Test func aRoundInWhichNothingIsDueTellsNothingOfTheUpstream() async throws {
         try await withRig(flights: 5) { rig in
-            let (loop, states) = rig.loop(try rig.weather(), interval: .seconds(2))
+            let (loop, states) = rig.loop(try rig.weather(products: [.sigmets]), interval: .seconds(2))
             rig.simulator.setFault(.serverError)
             #expect(await loop.round() == .seconds(60), "no more often than anything is due")
             let failed = try states.all.first.orMissing()

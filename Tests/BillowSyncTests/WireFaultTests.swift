@@ -24,7 +24,7 @@ struct WireFaultTests {
 
         func state() throws -> SourceState { try states.all.first.orMissing() }
         func positions() async throws -> [AircraftPosition] {
-            try await store.positions(from: .distantPast, to: .distantFuture)
+            try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil)
         }
     }
 
