@@ -14,9 +14,9 @@ endif
 
 # `make -C` from anywhere: the viewer and the styles are found relative to this folder.
 sources := Package.swift $(shell find Sources -type f)
-formatted := Package.swift Sources Tests $(wildcard Benchmarks/Package.swift Benchmarks/Sources)
+formatted := Package.swift Sources Tests Fuzz/Targets Fuzz/Driver.swift $(wildcard Benchmarks/Package.swift Benchmarks/Sources)
 
-.PHONY: help run test build setup format lint bench clean
+.PHONY: help run test build setup format lint bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -54,5 +54,9 @@ bench: ## Measure, side by side with Mapnik
 	@Scripts/setup bench
 	Benchmarks/run
 
+fuzz: ## Drive the parsers with libFuzzer (TARGET=…, SECONDS=60 each)
+	@Scripts/setup
+	Fuzz/run $(TARGET) $(SECONDS)
+
 clean: ## Remove what was built, not what was set up
-	rm -rf .build bin Benchmarks/.build
+	rm -rf .build bin Benchmarks/.build Fuzz/.build

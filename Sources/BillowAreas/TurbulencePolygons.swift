@@ -24,11 +24,11 @@ public struct TurbulencePolygon: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - cells: what was dissolved.
-    ///   - dissolved: it dissolved, and simplified where that is wanted.
+    ///   - dissolved: it dissolved, and simplified where that is wanted; nil leaves the areas empty.
     ///   - severities: those that polygons are made for.
     ///   - observed: from when to when the records of each severity are.
     public static func all(
-        of cells: CellClasses, _ dissolved: DissolvedCells, mode: PolygonMode, severities: SeveritySet,
+        of cells: CellClasses, _ dissolved: DissolvedCells?, mode: PolygonMode, severities: SeveritySet,
         observed: [Severity: ClosedRange<Instant>]
     ) -> [TurbulencePolygon] {
         let counts = Severity.allCases.map { cells.count(of: CellClasses.value($0)) }
@@ -42,7 +42,8 @@ public struct TurbulencePolygon: Sendable, Hashable {
             let last = ranges.map(\.upperBound).max()
             return TurbulencePolygon(
                 severity: severity, mode: mode,
-                area: mode == .exact ? dissolved.area(of: value) : dissolved.area(atLeast: value),
+                area: (mode == .exact ? dissolved?.area(of: value) : dissolved?.area(atLeast: value))
+                    ?? MultiPolygon(polygons: []),
                 hexagons: hexagons, observed: first.flatMap { first in last.map { first...$0 } })
         }
     }

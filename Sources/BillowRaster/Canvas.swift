@@ -132,48 +132,6 @@ public struct Canvas: Sendable {
         let at = y * width + x
         pixels[at] = colour.over(pixels[at])
     }
-
-    /// The picture as a PNG file with straight alpha: with a palette where 256 colours are enough.
-    public func png(level: Int = 6) throws(PNGError) -> [UInt8] {
-        if let indexed = indexed() {
-            return try PNG.encode(
-                indexed: indexed.indices, width: width, height: height, palette: indexed.palette, level: level)
-        }
-        return try PNG.encode(rgba: pixels.map(\.straight), width: width, height: height, level: level)
-    }
-
-    /// The picture by palette, translucent colours first; nil where it has more than 256.
-    public func indexed() -> IndexedPicture? {
-        var numbers: [PremultipliedColour: UInt8] = [:]
-        var colours: [PremultipliedColour] = []
-        var indices: [UInt8] = []
-        indices.reserveCapacity(pixels.count)
-        var last: (colour: PremultipliedColour, index: UInt8)?
-        for pixel in pixels {
-            if let last, last.colour == pixel {
-                indices.append(last.index)
-                continue
-            }
-            let index: UInt8
-            if let known = numbers[pixel] {
-                index = known
-            } else {
-                guard colours.count < 256 else { return nil }
-                index = UInt8(colours.count)
-                numbers[pixel] = index
-                colours.append(pixel)
-            }
-            last = (pixel, index)
-            indices.append(index)
-        }
-        // tRNS ends with the last colour that isn't opaque.
-        let order = colours.indices.sorted { (colours[$0].alpha, $0) < (colours[$1].alpha, $1) }
-        var places = [UInt8](repeating: 0, count: colours.count)
-        for (place, index) in order.enumerated() { places[index] = UInt8(place) }
-        return IndexedPicture(
-            width: width, height: height, indices: indices.map { places[Int($0)] },
-            palette: order.map { colours[$0].straight }, shareSteps: 255)
-    }
 }
 
 /// One pixel of a layer that several shapes share, in fractions of 255 × 255.

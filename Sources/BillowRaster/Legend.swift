@@ -70,8 +70,10 @@ public struct Legend: Sendable, Hashable, Encodable {
 
     private static func entries(of subject: Subject, _ style: Style, _ severities: SeveritySet) -> [Entry] {
         let shown = Severity.allCases.filter { severities.contains($0) }
-        func area(_ label: String, _ kind: AreaLook.Kind, _ subject: AreaLook.Subject = .turbulence) -> Entry {
-            Entry(label: label, sign: .area(AreaLook(kind: kind, subject: subject, isFaint: false)))
+        func area(
+            _ label: String, _ kind: AreaLook.Kind, _ subject: AreaLook.Subject = .turbulence, isFaint: Bool = false
+        ) -> Entry {
+            Entry(label: label, sign: .area(AreaLook(kind: kind, subject: subject, isFaint: isFaint)))
         }
         switch subject {
         case .severities: return shown.map { Entry(label: $0.label, sign: .severity($0, style[$0])) }
@@ -80,6 +82,7 @@ public struct Legend: Sendable, Hashable, Encodable {
             return [
                 area("SIGMET, turbulence", .warning), area("SIGMET, other", .warning, .other),
                 area("G-AIRMET, turbulence", .advisory), area("G-AIRMET, other", .advisory, .other),
+                area("Forecast step, or ends within 30 min", .advisory, isFaint: true),
             ]
         case .forecast: return [area("Forecast", .forecast)]
         case .traffic: return [Entry(label: "Aircraft", sign: .aircraft)]
@@ -131,7 +134,7 @@ extension Legend {
 
 extension Legend.Entry: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case severity, name, label, fill, opacity, rgba, border, pattern, symbol, urgent, kind, subject
+        case severity, name, label, fill, opacity, rgba, border, pattern, symbol, urgent, kind, subject, ending
     }
 
     private struct Border: Encodable {
@@ -186,6 +189,7 @@ extension Legend.Entry: Encodable {
             try container.encode("area", forKey: .symbol)
             try container.encode(look.kind.name, forKey: .kind)
             try container.encode(look.subject == .turbulence ? "turbulence" : "other", forKey: .subject)
+            if look.isFaint { try container.encode(true, forKey: .ending) }
         case .aircraft: try container.encode("aircraft", forKey: .symbol)
         case .track: try container.encode("track", forKey: .symbol)
         }

@@ -85,6 +85,9 @@ public struct Style: Sendable, Hashable {
     /// How a severity is drawn.
     public subscript(severity: Severity) -> SeverityPaint { paints[Int(severity.rawValue)] }
 
+    /// The colours that areas and borders are drawn in.
+    public var fills: [StraightColour] { paints.flatMap { [$0.fill.colour, $0.border?.colour].compactMap { $0 } } }
+
     /// Whether any severity has a pattern.
     public var hasPatterns: Bool { paints.contains { $0.pattern != nil } }
 

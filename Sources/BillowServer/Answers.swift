@@ -63,6 +63,18 @@ enum BytesAnswer {
     }
 }
 
+/// A picture, or that whoever asked has it.
+enum PictureAnswer {
+    static func make(_ picture: EncodedPicture, headers: HTTPFields, known: EntityTags) -> Response {
+        var headers = headers
+        headers[.eTag] = "\"\(picture.entityTag)\""
+        if known.match(picture.entityTag) { return Response(status: .notModified, headers: headers) }
+        headers[.contentType] = "image/png"
+        headers[.contentLength] = String(picture.png.count)
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: picture.png)))
+    }
+}
+
 /// The entity tags of an `If-None-Match` header.
 ///
 /// Source: RFC 9110 section 13.1.2 (weak comparison)

@@ -72,6 +72,7 @@ public struct BillowApplication: Sendable {
     private let loops: SourceLoops
     private let feed: EventFeed
     let tiles: TileService
+    private let vectors: VectorTileSource
     private let pictures: PictureSource
     let hot = HotTiles()
     /// Pictures of regions, for animations too.
@@ -115,6 +116,8 @@ public struct BillowApplication: Sendable {
         flights = FlightMonitor(alerts: alerts, events: events)
         pictures = PictureSource(frames: frames, store: store)
         tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)
+        vectors = VectorTileSource(
+            frames: frames, pictures: pictures, polygons: features.polygons, store: store, pool: tiles.pool)
         maps = try MapRenderer(pictures: pictures)
         animations = AnimationRenderer(maps: maps, frames: frames, ageRule: ageRule)
     }
@@ -134,7 +137,7 @@ public struct BillowApplication: Sendable {
         TileRoutes(
             frames: frames, tiles: tiles, shelf: styles, ageRule: ageRule,
             publicURL: configuration.publicURL, hot: hot,
-            vectors: VectorTileSource(frames: frames, pictures: pictures, store: store)
+            vectors: vectors
         ).add(to: reading)
         MapRoutes(frames: frames, maps: maps, shelf: styles, ageRule: ageRule).add(to: reading)
         let timelines = TimelineService(
@@ -163,7 +166,8 @@ public struct BillowApplication: Sendable {
         let sources = SourceStatus(publisher: publisher, states: states, ageRule: ageRule, now: now)
         AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(to: router.needing(.admin, gate))
         OperationRoutes(
-            publisher: publisher, tiles: tiles, sources: sources, ageRule: ageRule, readiness: readiness,
+            publisher: publisher, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
+            ageRule: ageRule, readiness: readiness,
             started: now(), now: now
         ).add(to: router, reading: reading)
         return router

@@ -5,7 +5,7 @@ public import Turbulence
 public struct FrameVersions: Sendable {
     /// Where everything is of one version: a picture as it was.
     private let fixed: Version?
-    /// The last version that changed how everything is to be read: a source's rule.
+    /// The last version that changed everything: a source's rule, or a deletion.
     private var rules = Version.zero
     /// The first step that is known.
     private var first: TimeStep
@@ -37,7 +37,7 @@ public struct FrameVersions: Sendable {
             guard TimeStep(instant) >= first else { return nil }
             return areas.lazy.filter {
                 $0.collection == collection && $0.validFrom <= instant && instant < $0.validTo
-            }.map(\.version).max() ?? .zero
+            }.map(\.version).max().map { max($0, rules) } ?? rules
         }
     }
 

@@ -101,6 +101,12 @@ public struct Window: Sendable {
     /// Links the records of every place anew: the hours, each sorted by place and time, are merged from their ends.
     /// - Complexity: O(rows × hours)
     private mutating func linkAll() {
+        guard !replacing.isEmpty else {
+            for (hour, segment) in segments {
+                segments[hour]?.setReplacedAt([UInt32](repeating: .max, count: segment.count))
+            }
+            return
+        }
         let hours = segments.keys.sorted(by: >)
         let columns = hours.map { segments[$0] ?? Segment() }
         var left = columns.map(\.count)

@@ -204,8 +204,12 @@ enum Query {
     static let pruneSeconds = "DELETE FROM observation WHERE key >= ? AND key < ?"
     static let pruneReports = "DELETE FROM pilotReport WHERE source = ? AND observedAt < ?"
     static let pruneAreas = "DELETE FROM area WHERE source = ? AND validTo <= ?"
-    static let nextBucket = "SELECT bucket FROM position WHERE bucket >= ? ORDER BY bucket LIMIT 1"
+    static let nextBucket = "SELECT bucket FROM position WHERE bucket > ? ORDER BY bucket LIMIT 1"
     static let pruneBucket = "DELETE FROM position WHERE bucket = ? AND source = ?"
+    /// Makes every picture another one.
+    static let renewHead = """
+        UPDATE head SET version = version + 1, rules = version + 1, log = lower(hex(randomblob(8))) WHERE id = 1
+        """
 
     /// Forgets the steps of a kind between two, where nothing is left that was observed in them.
     static func pruneSteps(of kind: ObservedKind) -> String {
@@ -224,7 +228,7 @@ enum Query {
     }
 
     private static let allOfPruning =
-        [prunable, pruneSeconds, pruneReports, pruneAreas, nextBucket, pruneBucket]
+        [prunable, pruneSeconds, pruneReports, pruneAreas, nextBucket, pruneBucket, renewHead]
         + ObservedKind.allCases.map(pruneSteps)
 
     private static let allOfChanges =

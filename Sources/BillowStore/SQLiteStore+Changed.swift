@@ -38,14 +38,12 @@ extension SQLiteStore {
     public func lastChange(of data: SeenData) async throws(StoreError) -> Version {
         try await reading { db in
             let statement: RawStatement
-            var newest = Version.zero
             switch data {
             case .observed(let kind, let steps):
                 statement = try RawStatement(db, Query.lastChangedStep)
                 statement.bind(Int64(kind.rawValue), at: 1)
                 statement.bind(Int64(steps.lowerBound.number), at: 2)
                 statement.bind(Int64(steps.upperBound.number), at: 3)
-                newest = try Self.rules(db)
             case .areas(let collection, let instant):
                 statement = try RawStatement(db, Query.lastChangedArea)
                 statement.bind(Int64(collection.rawValue), at: 1)
@@ -53,15 +51,15 @@ extension SQLiteStore {
                 statement.bind(Int64(instant.seconds), at: 3)
             }
             let found = try statement.first { $0.optionalInteger(0) } ?? nil
-            return max(newest, Version(rawValue: found ?? 0))
+            return max(try Self.rules(db), Version(rawValue: found ?? 0))
         }
     }
 
     public func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool {
         try await reading { db in
+            if version > .zero, try Self.rules(db) == version { return true }
             switch data {
             case .observed(let kind, let steps):
-                if version > .zero, try Self.rules(db) == version { return true }
                 let instants = TimeStep.instants(steps)
                 var (first, last) = (Int64(instants.lowerBound.seconds), Int64(instants.upperBound.seconds))
                 let queries: [String]
@@ -97,7 +95,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The last version that changed a source's rule.
+    /// The last version that changed everything: a source's rule, or a deletion.
     private static func rules(_ db: Database) throws -> Version {
         Version(rawValue: try RawStatement(db, Query.rules).first { $0.integer(0) } ?? 0)
     }

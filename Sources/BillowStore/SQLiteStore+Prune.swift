@@ -34,6 +34,9 @@ extension SQLiteStore {
         try await forgetSteps(of: .positions, from: positions.oldest, before: pruning.positionsBefore)
         try await forgetSteps(
             of: .reports, from: pruned.pilotReports > 0 ? .distantPast : nil, before: pruning.before)
+        if pruning.changesPictures, !pruned.isNothing {
+            try await writing { db in try db.execute(sql: Query.renewHead) }
+        }
         return pruned
     }
 
@@ -80,29 +83,29 @@ extension SQLiteStore {
     private func prunePositions(_ pruning: Pruning) async throws(StoreError) -> (deleted: Int, oldest: Instant?) {
         var deleted = 0
         var first: Int64?
-        var next: Int64 = 0
+        var last = AircraftPosition.bucket(pruning.from) - 1
         while !Task.isCancelled {
-            let from = next
+            let after = last
             let step = try await writing { db -> (bucket: Int64, count: Int)? in
-                let find = try RawStatement(db, Query.nextBucket)
-                find.bind(from, at: 1)
-                guard let bucket = try find.first({ $0.integer(0) }),
+                let next = try RawStatement(db, Query.nextBucket)
+                next.bind(after, at: 1)
+                guard let bucket = try next.first({ $0.integer(0) }),
                     bucket < AircraftPosition.bucket(pruning.positionsBefore)
                 else { return nil }
-                let delete = try RawStatement(db, Query.pruneBucket)
                 var count = 0
                 for number in try Self.numbers(of: pruning.sources, db) {
-                    delete.bind(bucket, at: 1)
-                    delete.bind(Int64(number.rawValue), at: 2)
-                    try delete.run()
+                    let statement = try RawStatement(db, Query.pruneBucket)
+                    statement.bind(bucket, at: 1)
+                    statement.bind(Int64(number.rawValue), at: 2)
+                    try statement.run()
                     count += db.changesCount
                 }
                 return (bucket, count)
             }
             guard let step else { break }
             if step.count > 0 { first = first ?? step.bucket }
-            next = step.bucket + 1
             deleted += step.count
+            last = step.bucket
         }
         return (deleted, first.map { Instant(clamping: Int($0) * AircraftPosition.bucketSeconds) })
     }

@@ -60,10 +60,27 @@ public final class SQLiteStore: Store {
         path: String, temporaryFolder: URL?, tag: @escaping @Sendable (Observation, String?) -> UInt32
     ) throws {
         try DatabaseFile(path: path).check()
-        pool = try DatabasePool(path: path, configuration: SQLiteStore.configuration)
+        pool = try SQLiteStore.patiently { try SQLiteStore.makePool(path: path) }
         self.path = path
         self.tag = tag
         self.temporaryFolder = temporaryFolder
+    }
+
+    /// Tries again while the file is locked. SQLite's own patience doesn't reach here: where several make one file, each
+    /// reads before it writes, and it refuses at once whoever could only wait for ever.
+    private static func patiently<T>(_ body: () throws -> T) throws -> T {
+        let deadline = ContinuousClock.now + .seconds(busyTimeoutSeconds)
+        while true {
+            do { return try body() } catch let error as DatabaseError
+                where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline
+            {
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+        }
+    }
+
+    private static func makePool(path: String) throws -> DatabasePool {
+        let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.writeWithoutTransaction { db in
             // The pool's own choice is NORMAL, which may lose the last commits with the power.
             try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -74,7 +91,8 @@ public final class SQLiteStore: Store {
             try db.execute(sql: "PRAGMA journal_size_limit = \(SQLiteStore.keptLogBytes)")
             try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
         }
-        try SQLiteStore.migrate(pool)
+        try migrate(pool)
+        return pool
     }
 
     /// Brings the schema up to date. Where another process does the same at the same time, each step is done by one of

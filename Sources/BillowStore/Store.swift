@@ -70,8 +70,8 @@ public protocol Store: Sendable {
     /// The last version that changed something; zero where none did.
     func lastChange(of data: SeenData) async throws(StoreError) -> Version
 
-    /// Deletes what is old, a little at a time, so that other writers never wait for long. It raises no version: who asks for
-    /// what is deleted is refused by its time.
+    /// Deletes what is old, a little at a time, so that other writers never wait for long. It raises no version, as who asks
+    /// for what is deleted is refused by its time, unless the pruning says that pictures change by it.
     func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned
 
     /// Whether a version changed something.
@@ -99,7 +99,8 @@ extension Store {
 /// Where the log stands.
 public struct Head: Sendable, Hashable {
     public var version: Version
-    /// Names the log among all others: versions of two logs have nothing in common. A backup is another log.
+    /// Names the log among all others: versions of two logs have nothing in common. A backup is another log, and so is what
+    /// is left when rows that pictures showed were deleted.
     public var log: String
 
     public init(version: Version, log: String) {

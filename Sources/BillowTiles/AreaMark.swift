@@ -26,7 +26,6 @@ struct AreaMark: Sendable, Hashable {
     /// Its rings in the window's pixels, as drawn in one copy of the world.
     let rings: [Ring]
     let look: AreaLook
-    let label: Label?
 
     struct Ring: Sendable, Hashable {
         /// Not closed.
@@ -35,30 +34,49 @@ struct AreaMark: Sendable, Hashable {
         var seams: Set<Int>
     }
 
-    struct Label: Sendable, Hashable {
-        var text: String
-        var place: PicturePlace
-    }
-
     /// From here on an area's label stands in it.
     static let firstLabelZoom = 4
-    private static let margin = 160.0
+    private static let margin = 8.0
 
     /// The marks of a window, in the order of `areas`.
     static func marks(of areas: [IssuedArea], at instant: Instant, in region: MapRegion) -> [AreaMark] {
         areas.flatMap { area in
             let look = AreaLook(of: area, at: instant)
-            let text = region.zoom >= firstLabelZoom ? label(of: area) : nil
-            return area.geometry.polygons.enumerated().flatMap { index, polygon in
-                // One label for an area in two parts.
-                marks(of: polygon, look, index == 0 ? text : nil, in: region)
-            }
+            return area.geometry.polygons.flatMap { marks(of: $0, look, in: region) }
         }
     }
 
-    private static func marks(
-        of polygon: [[LonLat]], _ look: AreaLook, _ text: String?, in region: MapRegion
-    ) -> [AreaMark] {
+    /// What may be written in areas: kind and levels, in the first part of each; warnings before advisories, turbulence before
+    /// other hazards, the more severe first.
+    static func labels(of areas: [IssuedArea], at instant: Instant, in region: MapRegion) -> LabelSource? {
+        guard region.zoom >= firstLabelZoom else { return nil }
+        func rank(_ area: IssuedArea, _ look: AreaLook) -> (UInt8, UInt8, Int, String) {
+            (look.kind.rawValue, look.subject.rawValue, -Int(area.severity?.rawValue ?? 0), area.id)
+        }
+        let named = areas.compactMap { area -> (text: String, look: AreaLook, ring: [Point], area: IssuedArea)? in
+            guard let text = label(of: area), let ring = area.geometry.polygons.first?.first, ring.count > 3 else {
+                return nil
+            }
+            return (text, AreaLook(of: area, at: instant), ring.dropLast().map(region.worldPoint), area)
+        }.sorted { rank($0.area, $0.look) < rank($1.area, $1.look) }
+        let spots = named.map { InteriorPoint.all(of: $0.ring) }
+        let size = 11.0
+        return LabelSource(
+            count: named.count,
+            anchors: spots.enumerated().flatMap { item, places in
+                places.map { LabelSource.Anchor(item: item, place: $0) }
+            }
+        ) { item in
+            Label(
+                named[item].text, size: size, ink: .area(named[item].look),
+                spots: spots[item].map {
+                    let baseline = Point(x: $0.x, y: $0.y + 0.36 * size * Double(region.scale))
+                    return Label.Spot(place: baseline, alignment: .middle)
+                })
+        }
+    }
+
+    private static func marks(of polygon: [[LonLat]], _ look: AreaLook, in region: MapRegion) -> [AreaMark] {
         guard let exterior = polygon.first, exterior.count > 3 else { return [] }
         let worlds = polygon.map { $0.dropLast().map(region.worldPoint) }
         let xs = worlds[0].map(\.x)
@@ -68,15 +86,11 @@ struct AreaMark: Sendable, Hashable {
         guard minY <= Double(region.originY + region.height) + margin, maxY >= Double(region.originY) - margin else {
             return []
         }
-        let labelPoint = text.map { _ in InteriorPoint.of(worlds[0]) }
         return region.copies(from: minX, to: maxX, margin: margin).map { copy in
             let rings = zip(polygon, worlds).map { places, points in
                 Ring(thinning: points.map { region.local($0, copy: copy) }, seams: seams(places))
             }
-            let label = text.flatMap { text in
-                labelPoint.map { Label(text: text, place: PicturePlace(region.local($0, copy: copy))) }
-            }
-            return AreaMark(rings: rings, look: look, label: label)
+            return AreaMark(rings: rings, look: look)
         }
     }
 
@@ -101,8 +115,6 @@ struct AreaMark: Sendable, Hashable {
                 PicturePlace(place).mix(into: &fingerprint)
             }
         }
-        fingerprint.mix(label?.text ?? "")
-        label?.place.mix(into: &fingerprint)
     }
 
     func paint(_ style: Style, region: MapRegion, onto canvas: inout Canvas) {
@@ -122,14 +134,6 @@ struct AreaMark: Sendable, Hashable {
                 canvas.stroke(line.points, isClosed: line.isClosed, with: stroke, colour: colour)
             }
         }
-    }
-
-    func paintLabel(_ style: Style, scale: Double, onto canvas: inout Canvas, text: LabelPainter) throws(TextError) {
-        guard let label else { return }
-        let size = 11 * scale
-        let width = try text.width(of: label.text, size: size)
-        let start = Point(x: label.place.point.x - width / 2, y: label.place.point.y + size * 0.36)
-        try text.draw(label.text, at: start, size: size, style.marks, colour: look.colour(style.marks), on: &canvas)
     }
 }
 
@@ -166,25 +170,35 @@ extension AreaMark.Ring {
     }
 }
 
-/// A point inside a ring for its label.
+/// Places inside a ring for its label.
 enum InteriorPoint {
-    /// The middle of the widest stretch inside, along the horizontal line half-way down; simple, and the same for every
-    /// window of a scale.
-    static func of(_ ring: [Point]) -> Point {
+    /// How far down they lie, the best first.
+    private static let shares = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]
+
+    /// The middle of the widest stretch inside, along horizontal lines: half-way down, then further up and down. Simple, and
+    /// the same for every window of a scale.
+    static func all(of ring: [Point]) -> [Point] {
         let top = ring.map(\.y).min() ?? 0
         let bottom = ring.map(\.y).max() ?? 0
-        let y = (top + bottom) / 2
+        return shares.compactMap { share in
+            let y = top + (bottom - top) * share
+            return widest(of: ring, at: y).map { Point(x: $0, y: y) }
+        }
+    }
+
+    /// The middle of the widest stretch inside on a horizontal line; nil where nothing of the line is inside.
+    private static func widest(of ring: [Point], at y: Double) -> Double? {
         var crossings: [Double] = []
         for (index, a) in ring.enumerated() {
             let b = ring[(index + 1) % ring.count]
             if (a.y > y) != (b.y > y) { crossings.append(a.x + (b.x - a.x) * (y - a.y) / (b.y - a.y)) }
         }
         crossings.sort()
-        var widest = (x: ring.first?.x ?? 0, width: 0.0)
+        var widest: (x: Double, width: Double)?
         for pair in stride(from: 0, to: crossings.count - 1, by: 2) {
             let width = crossings[pair + 1] - crossings[pair]
-            if width > widest.width { widest = ((crossings[pair] + crossings[pair + 1]) / 2, width) }
+            if width > widest?.width ?? -1 { widest = ((crossings[pair] + crossings[pair + 1]) / 2, width) }
         }
-        return Point(x: widest.x, y: y)
+        return widest?.x
     }
 }

@@ -10,7 +10,7 @@ final class LabelPainter {
 
     /// - Parameter start: on the baseline, at the left.
     func draw(
-        _ text: String, at start: Point, size: Double, _ marks: MarkColours, colour: StraightColour? = nil,
+        _ text: String, at start: Point, size: Double, _ marks: MarkColours, colour: StraightColour,
         on canvas: inout Canvas
     ) throws(TextError) {
         let font = try ready()
@@ -21,7 +21,7 @@ final class LabelPainter {
             let at = Point(x: baseline.x + dx * reach, y: baseline.y + dy * reach)
             try font.draw(text, at: at, size: size, colour: marks.halo, on: &canvas)
         }
-        try font.draw(text, at: baseline, size: size, colour: colour ?? marks.ink, on: &canvas)
+        try font.draw(text, at: baseline, size: size, colour: colour, on: &canvas)
     }
 
     func width(of text: String, size: Double) throws(TextError) -> Double {

@@ -22,6 +22,18 @@ public struct MapFurniture: Sendable {
     private static let padding = 7.0
     private static let longestBar = 150.0
 
+    /// Mixes in all that decides how it looks, besides the window.
+    public func mix(into fingerprint: inout Fingerprint, style: Style) {
+        fingerprint.mix(UInt64(timeStamp.count))
+        for words in timeStamp { fingerprint.mix(words) }
+        fingerprint.mix((showsScaleBar ? 2 : 0) | (style.theme == .dark ? 1 : 0) as UInt64)
+        guard let legend else { return }
+        for text in [legend.title, legend.layer, legend.style] + legend.notes + legend.entries.map(\.label) {
+            fingerprint.mix(text)
+        }
+        style.mix(into: &fingerprint)
+    }
+
     public func paint(_ region: MapRegion, style: Style, onto canvas: inout Canvas) throws {
         let margin = MapFurniture.margin * Double(region.scale)
         let plate = Plate(theme: style.theme, scale: Double(region.scale))

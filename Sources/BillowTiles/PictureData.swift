@@ -41,37 +41,56 @@ public struct PictureContent: Sendable, Hashable {
 
     /// Those with something in them, the lowest first.
     let parts: [Part]
+    /// What is written over all of them. No label covers another.
+    let labels: [LabelMark]
 
-    public var isEmpty: Bool { parts.isEmpty }
+    public var isEmpty: Bool { parts.isEmpty && labels.isEmpty }
 
     /// Labels of aircraft in each 256 × 256 points of the map.
     public static let labelCounts = 0...100
     public static let defaultLabels = 25
 
     /// Gathers what a window shows.
-    /// - Parameter labels: how many aircraft of a block of 256 × 256 points are named, at zooms that name any.
+    /// - Parameter labels: how many aircraft of a block of 256 × 256 points may be named, at zooms that name any.
     public init(_ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = defaultLabels) {
-        parts = list.layers.compactMap { PictureContent.part($0, of: data, in: region, labels: labels) }
+        var parts: [Part] = []
+        var sources: [LabelSource] = []
+        func add<Mark>(_ marks: [Mark], _ labels: LabelSource?, _ part: ([Mark]) -> Part) {
+            if !marks.isEmpty { parts.append(part(marks)) }
+            if let labels { sources.append(labels) }
+        }
+        func addAreas(_ areas: [IssuedArea]) {
+            add(
+                AreaMark.marks(of: areas, at: data.instant, in: region),
+                AreaMark.labels(of: areas, at: data.instant, in: region)
+            ) { .areas($0) }
+        }
+        for layer in list.layers {
+            switch layer {
+            case .turbulence, .hexagons, .polygons:
+                if let cells = PictureContent.cells(layer, of: data, in: region) { parts.append(cells) }
+            case .pireps:
+                let (marks, labels) = ReportMark.marks(of: data.reports, in: region)
+                add(marks, labels) { .reports($0) }
+            case .hazards: addAreas(data.hazards)
+            case .forecast: addAreas(data.forecasts)
+            case .traffic:
+                let (marks, labels) = TrafficMark.marks(of: data.positions, labels: labels, in: region)
+                add(marks, labels) { .traffic($0) }
+            case .tracks: add(TrackMark.marks(of: data.tracks, in: region), nil) { .tracks($0) }
+            }
+        }
+        self.parts = parts
+        // What lies on top is named first.
+        self.labels = sources.isEmpty ? [] : LabelField(sources.reversed(), in: region).marks()
     }
 
-    private static func part(_ layer: Layer, of data: PictureData, in region: MapRegion, labels: Int) -> Part? {
-        func unlessEmpty<Mark>(_ marks: [Mark], _ part: ([Mark]) -> Part) -> Part? { marks.isEmpty ? nil : part(marks) }
-        switch layer {
-        case .turbulence, .hexagons, .polygons:
-            guard let plane = data.plane else { return nil }
-            let zoom = region.zoom
-            let cells = TileContent(of: plane, in: region.box(), resolution: DrawnResolution.of(zoom: zoom))
-            let isBordered = layer == .hexagons || layer == .turbulence && zoom >= Layer.firstHexagonZoom
-            return cells.isEmpty ? nil : .cells(cells, isBordered: isBordered)
-        case .pireps: return unlessEmpty(ReportMark.marks(of: data.reports, in: region)) { .reports($0) }
-        case .hazards:
-            return unlessEmpty(AreaMark.marks(of: data.hazards, at: data.instant, in: region)) { .areas($0) }
-        case .forecast:
-            return unlessEmpty(AreaMark.marks(of: data.forecasts, at: data.instant, in: region)) { .areas($0) }
-        case .traffic:
-            return unlessEmpty(TrafficMark.marks(of: data.positions, labels: labels, in: region)) { .traffic($0) }
-        case .tracks: return unlessEmpty(TrackMark.marks(of: data.tracks, in: region)) { .tracks($0) }
-        }
+    private static func cells(_ layer: Layer, of data: PictureData, in region: MapRegion) -> Part? {
+        guard let plane = data.plane else { return nil }
+        let zoom = region.zoom
+        let cells = TileContent(of: plane, in: region.box(), resolution: DrawnResolution.of(zoom: zoom))
+        let isBordered = layer == .hexagons || layer == .turbulence && zoom >= Layer.firstHexagonZoom
+        return cells.isEmpty ? nil : .cells(cells, isBordered: isBordered)
     }
 
     /// 128 bits of the content and of what the style gives to it, for cache keys and entity tags.
@@ -90,6 +109,11 @@ public struct PictureContent: Sendable, Hashable {
             } else {
                 style.mixMarks(into: &fingerprint)
             }
+        }
+        if !labels.isEmpty {
+            fingerprint.mix(7 << 32 | UInt64(labels.count))
+            for label in labels { label.mix(into: &fingerprint) }
+            style.mixMarks(into: &fingerprint)
         }
         return fingerprint
     }

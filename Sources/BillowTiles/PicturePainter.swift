@@ -31,13 +31,14 @@ public final class PicturePainter {
         _ content: PictureContent, at coord: TileCoord, scale: TileScale, style: Style, encoder: IndexedPNGEncoder
     ) throws(PictureError) -> [UInt8] {
         do {
-            if content.parts.count == 1, case .cells(let cells, let isBordered) = content.parts[0], !style.hasPatterns {
+            if content.parts.count == 1, content.labels.isEmpty,
+                case .cells(let cells, let isBordered) = content.parts[0], !style.hasPatterns
+            {
                 let classes = isBordered ? try HexagonClasses(style) : HexagonClasses(polygonsOf: style)
                 return try encoder.encode(tiles.paint(cells, at: coord, scale: scale, classes: classes))
             }
             let canvas = try canvas(content, in: MapRegion(coord, scale: scale), style: style)
-            if let indexed = canvas.indexed() { return try encoder.encode(indexed) }
-            return try canvas.png()
+            return try encoder.encode(canvas.indexed(keeping: style.fills))
         } catch { throw PictureError(error) }
     }
 
@@ -46,6 +47,9 @@ public final class PicturePainter {
         do {
             var canvas = try Canvas(width: region.width, height: region.height)
             for part in content.parts { try paint(part, in: region, style: style, onto: &canvas) }
+            for label in content.labels {
+                try label.paint(style, scale: Double(region.scale), onto: &canvas, text: labels)
+            }
             return canvas
         } catch { throw PictureError(error) }
     }
@@ -57,15 +61,10 @@ public final class PicturePainter {
         switch part {
         case .cells(let content, let isBordered):
             try cells.paint(content, isBordered: isBordered, style: style, region: region, onto: &canvas)
-        case .areas(let marks):
-            for mark in marks { mark.paint(style, region: region, onto: &canvas) }
-            for mark in marks { try mark.paintLabel(style, scale: scale, onto: &canvas, text: labels) }
-        case .tracks(let marks):
-            for mark in marks { mark.paint(style, scale: scale, onto: &canvas) }
-        case .traffic(let marks):
-            for mark in marks { try mark.paint(style, scale: scale, onto: &canvas, text: labels) }
-        case .reports(let marks):
-            for mark in marks { try mark.paint(style, scale: scale, onto: &canvas, text: labels) }
+        case .areas(let marks): for mark in marks { mark.paint(style, region: region, onto: &canvas) }
+        case .tracks(let marks): for mark in marks { mark.paint(style, scale: scale, onto: &canvas) }
+        case .traffic(let marks): for mark in marks { mark.paint(style, scale: scale, onto: &canvas) }
+        case .reports(let marks): for mark in marks { mark.paint(style, scale: scale, onto: &canvas) }
         }
     }
 }

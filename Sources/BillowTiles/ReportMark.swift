@@ -1,43 +1,58 @@
 import BillowRaster
 import Turbulence
 
-/// A pilot report as drawn: its symbol, and its altitude beside it.
+/// A pilot report as drawn.
 struct ReportMark: Sendable, Hashable {
     let place: PicturePlace
     let severity: Severity?
     let isUrgent: Bool
     let isSmall: Bool
-    let label: String?
 
     /// Points: the side of the square in which one report is shown at low zoom.
     private static let spacing = 22.0
-    private static let reach = 90.0
+    private static let reach = 14.0
     /// From here on reports have their full size.
     private static let fullSizeZoom = 5
     /// From here on its altitude stands beside it.
     static let firstLabelZoom = 8
     private static let labelsPerBlock = 40
 
-    init(_ report: PilotReport, at place: PicturePlace, zoom: Int, hasLabel: Bool) {
+    init(_ report: PilotReport, at place: PicturePlace, zoom: Int) {
         isSmall = zoom < ReportMark.fullSizeZoom
         self.place = place
         severity = report.severity
         isUrgent = report.type.lowercased().contains("urgent")
-        label = hasLabel ? report.altitudeFeet.map(FlightLevelText.of) : nil
     }
 
-    /// The marks of a window, the most severe on top.
-    static func marks(of reports: [PilotReport], in region: MapRegion) -> [ReportMark] {
-        let found = found(reports, in: region, labels: region.zoom >= firstLabelZoom ? labelsPerBlock : 0)
-        return found.sorted { rank($0.item) < rank($1.item) }.map {
-            ReportMark($0.item, at: PicturePlace($0.at), zoom: region.zoom, hasLabel: $0.hasLabel)
+    /// The marks of a window, the most severe on top, and what may be written beside them: their altitudes.
+    static func marks(of reports: [PilotReport], in region: MapRegion) -> (marks: [ReportMark], labels: LabelSource?) {
+        let grid = SymbolGrid(region, points: spacing, reach: reach)
+        let isLabelled = region.zoom >= firstLabelZoom
+        let kept = kept(reports, grid, everywhere: isLabelled)
+        let marks = grid.found(kept).sorted { rank(reports[$0.index]) < rank(reports[$1.index]) }.map {
+            ReportMark(reports[$0.index], at: PicturePlace($0.at), zoom: region.zoom)
         }
+        guard isLabelled else { return (marks, nil) }
+        let named = kept.filter { reports[$0.index].altitudeFeet != nil }.sorted {
+            rank(reports[$0.index]) > rank(reports[$1.index])
+        }
+        return (
+            marks,
+            LabelSource(
+                besideSymbols: grid.first(labelsPerBlock, ofEachBlock: named), gap: 12, scale: Double(region.scale),
+                size: 10.5
+            ) { reports[$0].altitudeFeet.map(FlightLevelText.of) ?? "" }
+        )
     }
 
-    static func found(_ reports: [PilotReport], in region: MapRegion, labels: Int) -> [SymbolGrid.Found<PilotReport>] {
-        SymbolGrid(region, points: spacing, reach: reach).found(reports, labels: labels, place: \.place) { a, b in
-            rank(a) > rank(b)
-        }
+    /// The reports that a window shows.
+    static func shown(_ reports: [PilotReport], in region: MapRegion) -> [PilotReport] {
+        let grid = SymbolGrid(region, points: spacing, reach: reach)
+        return grid.found(kept(reports, grid, everywhere: false)).map { reports[$0.index] }
+    }
+
+    private static func kept(_ reports: [PilotReport], _ grid: SymbolGrid, everywhere: Bool) -> [SymbolGrid.Kept] {
+        grid.kept(reports, everywhere: everywhere, place: \.place) { rank($0) > rank($1) }
     }
 
     /// The more severe, then the newer, then by id.
@@ -48,16 +63,12 @@ struct ReportMark: Sendable, Hashable {
     func mix(into fingerprint: inout Fingerprint) {
         place.mix(into: &fingerprint)
         fingerprint.mix(UInt64(severity.map { $0.rawValue + 1 } ?? 0) << 2 | (isUrgent ? 2 : 0) | (isSmall ? 1 : 0))
-        fingerprint.mix(label ?? "")
     }
 
-    func paint(_ style: Style, scale: Double, onto canvas: inout Canvas, text: LabelPainter) throws(TextError) {
+    func paint(_ style: Style, scale: Double, onto canvas: inout Canvas) {
         canvas.draw(
             ReportSymbol(severity: severity, isUrgent: isUrgent).drawing(style), at: place.point,
             scale: isSmall ? scale * 0.62 : scale)
-        guard let label else { return }
-        let start = Point(x: place.point.x + 12 * scale, y: place.point.y + 4 * scale)
-        try text.draw(label, at: start, size: 10.5 * scale, style.marks, on: &canvas)
     }
 }
 

@@ -16,73 +16,62 @@ struct SymbolGrid {
 
     /// From here on nothing is thinned out but what lies in the same place.
     static let wholeZoom = 10
-    /// Labels are numbered by squares of a tile's size.
+    /// Labels are counted by squares of a tile's size.
     private static let blockPoints = 256
 
     /// - Parameters:
     ///   - points: the side of a square below `wholeZoom`.
-    ///   - reach: how far a symbol with its label reaches from its place, in points.
+    ///   - reach: how far a symbol reaches from its place, in points.
     init(_ region: MapRegion, points: Double, reach: Double) {
         self.region = region
         spacing = (region.zoom >= SymbolGrid.wholeZoom ? 2 : points) * Double(region.scale)
         margin = reach * Double(region.scale)
     }
 
-    /// A symbol of a picture.
-    struct Found<Item> {
-        let item: Item
-        /// In the window's pixels.
-        let at: Point
-        let hasLabel: Bool
+    /// An item that is shown, and where in the world's pixels.
+    struct Kept {
+        let index: Int
+        let point: Point
     }
 
-    /// The items to draw, in the order of `items`; one whose place is shown in several copies of the world comes as often.
+    /// The items that are shown, in their order.
     /// - Parameters:
-    ///   - labels: how many of a block of 256 × 256 points get one, the first of its items.
+    ///   - everywhere: whether also those far from the window are wanted.
     ///   - isBetter: which of two items of one square is shown; must not depend on their order.
-    func found<Item>(
-        _ items: [Item], labels: Int, place: (Item) -> LonLat, isBetter: (Item, Item) -> Bool
-    ) -> [Found<Item>] {
-        let block = Double(SymbolGrid.blockPoints * region.scale)
-        var best: [SIMD2<Int32>: Int] = [:]
-        var points: [Point] = []
-        points.reserveCapacity(items.count)
+    func kept<Item>(
+        _ items: [Item], everywhere: Bool, place: (Item) -> LonLat, isBetter: (Item, Item) -> Bool
+    ) -> [Kept] {
+        var best: [SIMD2<Int32>: Kept] = [:]
         for (index, item) in items.enumerated() {
             let point = region.worldPoint(place(item))
-            points.append(point)
-            // What shares a square or a block with something shown must be looked at too.
-            guard isNear(point, margin + block + spacing) else { continue }
+            // What shares a square with something shown must be looked at too.
+            guard everywhere || isNear(point, margin + spacing) else { continue }
             let square = SIMD2(Int32((point.x / spacing).rounded(.down)), Int32((point.y / spacing).rounded(.down)))
-            if let other = best[square], !isBetter(item, items[other]) { continue }
-            best[square] = index
+            if let other = best[square], !isBetter(item, items[other.index]) { continue }
+            best[square] = Kept(index: index, point: point)
         }
-        let kept = best.values.sorted()
-        let labelled = labels > 0 ? self.labelled(kept, points, block: block, most: labels) : []
-        var found: [Found<Item>] = []
-        for index in kept where isNear(points[index], margin) {
-            for copy in region.copies(from: points[index].x, to: points[index].x, margin: margin) {
-                found.append(
-                    Found(
-                        item: items[index], at: region.local(points[index], copy: copy),
-                        hasLabel: labelled.contains(index)))
-            }
-        }
-        return found
+        return best.values.sorted { $0.index < $1.index }
     }
 
-    private func labelled(_ kept: [Int], _ points: [Point], block: Double, most: Int) -> Set<Int> {
-        var counts: [SIMD2<Int32>: Int] = [:]
-        var labelled: Set<Int> = []
-        for index in kept {
-            let point = points[index]
-            let key = SIMD2(Int32((point.x / block).rounded(.down)), Int32((point.y / block).rounded(.down)))
-            let count = counts[key, default: 0]
-            if count < most {
-                counts[key] = count + 1
-                labelled.insert(index)
+    /// What of it reaches into the window, and where: as often as copies of the world are shown.
+    func found(_ kept: [Kept]) -> [(index: Int, at: Point)] {
+        kept.filter { isNear($0.point, margin) }.flatMap { kept in
+            region.copies(from: kept.point.x, to: kept.point.x, margin: margin).map { copy in
+                (kept.index, region.local(kept.point, copy: copy))
             }
         }
-        return labelled
+    }
+
+    /// The first of each block of 256 × 256 points of the map.
+    func first(_ most: Int, ofEachBlock kept: [Kept]) -> [Kept] {
+        let block = Double(SymbolGrid.blockPoints * region.scale)
+        var counts: [SIMD2<Int32>: Int] = [:]
+        return kept.filter { kept in
+            let key = SIMD2(
+                Int32((kept.point.x / block).rounded(.down)), Int32((kept.point.y / block).rounded(.down)))
+            counts[key, default: 0] += 1
+            return counts[key, default: 0] <= most
+        }
     }
 
     private func isNear(_ point: Point, _ margin: Double) -> Bool {

@@ -10,41 +10,58 @@ struct TrafficMark: Sendable, Hashable {
     let heading: Int?
     let isOnGround: Bool
     let isSmall: Bool
-    let label: String?
 
     private static let headingStep = 3
     /// Points: the side of the square in which one aircraft is shown at low zoom.
     private static let spacing = 11.0
-    private static let reach = 100.0
+    private static let reach = 14.0
     /// From here on aircraft have their full size, before that half of it.
     private static let fullSizeZoom = 6
     static let firstLabelZoom = 7
 
-    init(_ position: AircraftPosition, at place: PicturePlace, zoom: Int, hasLabel: Bool) {
+    init(_ position: AircraftPosition, at place: PicturePlace, zoom: Int) {
         self.place = place
         heading = position.headingDegrees.map {
             Int(($0 / Double(TrafficMark.headingStep)).rounded()) * TrafficMark.headingStep % 360
         }
         isOnGround = position.isOnGround
         isSmall = zoom < TrafficMark.fullSizeZoom
-        let words = [position.callsign ?? position.icao24.text, position.altitudeFeet.map(FlightLevelText.of)]
-        label = hasLabel ? words.compactMap { $0 }.joined(separator: " ") : nil
     }
 
-    /// The marks of a window, those in the air on top.
-    static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion) -> [TrafficMark] {
-        let zoom = region.zoom
-        let found = found(positions, in: region, labels: zoom >= firstLabelZoom ? labels : 0)
-        return found.sorted { $0.item.isOnGround && !$1.item.isOnGround }.map {
-            TrafficMark($0.item, at: PicturePlace($0.at), zoom: zoom, hasLabel: $0.hasLabel && !$0.item.isOnGround)
-        }
-    }
-
-    static func found(_ positions: [AircraftPosition], in region: MapRegion, labels: Int)
-        -> [SymbolGrid.Found<AircraftPosition>]
+    /// The marks of a window, those in the air on top, and what may be written beside them: call sign and level of those in
+    /// the air, the first `labels` of each 256 × 256 points.
+    static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion)
+        -> (marks: [TrafficMark], labels: LabelSource?)
     {
-        SymbolGrid(region, points: spacing, reach: reach).found(
-            positions, labels: labels, place: \.place, isBetter: isBetter)
+        let grid = SymbolGrid(region, points: spacing, reach: reach)
+        let isLabelled = labels > 0 && region.zoom >= firstLabelZoom
+        let kept = kept(positions, grid, everywhere: isLabelled)
+        let marks = grid.found(kept).sorted { positions[$0.index].isOnGround && !positions[$1.index].isOnGround }.map {
+            TrafficMark(positions[$0.index], at: PicturePlace($0.at), zoom: region.zoom)
+        }
+        guard isLabelled else { return (marks, nil) }
+        let named = grid.first(labels, ofEachBlock: kept.filter { !positions[$0.index].isOnGround })
+        return (
+            marks,
+            LabelSource(besideSymbols: named, gap: 11, scale: Double(region.scale), size: 10) { text(positions[$0]) }
+        )
+    }
+
+    /// The aircraft that a window shows.
+    static func shown(_ positions: [AircraftPosition], in region: MapRegion) -> [AircraftPosition] {
+        let grid = SymbolGrid(region, points: spacing, reach: reach)
+        return grid.found(kept(positions, grid, everywhere: false)).map { positions[$0.index] }
+    }
+
+    private static func kept(_ positions: [AircraftPosition], _ grid: SymbolGrid, everywhere: Bool)
+        -> [SymbolGrid.Kept]
+    {
+        grid.kept(positions, everywhere: everywhere, place: \.place, isBetter: isBetter)
+    }
+
+    private static func text(_ position: AircraftPosition) -> String {
+        [position.callsign ?? position.icao24.text, position.altitudeFeet.map(FlightLevelText.of)].compactMap { $0 }
+            .joined(separator: " ")
     }
 
     /// In the air before on the ground, then by address.
@@ -55,16 +72,12 @@ struct TrafficMark: Sendable, Hashable {
     func mix(into fingerprint: inout Fingerprint) {
         place.mix(into: &fingerprint)
         fingerprint.mix(UInt64(heading.map { $0 + 1 } ?? 0) << 2 | (isOnGround ? 2 : 0) | (isSmall ? 1 : 0))
-        fingerprint.mix(label ?? "")
     }
 
-    func paint(_ style: Style, scale: Double, onto canvas: inout Canvas, text: LabelPainter) throws(TextError) {
+    func paint(_ style: Style, scale: Double, onto canvas: inout Canvas) {
         let size = scale * (isSmall ? 0.55 : isOnGround ? 0.7 : 1)
         let symbol = AircraftSymbol(headingDegrees: heading, size: size / scale)
         canvas.draw(symbol.drawing(style.marks), at: place.point, scale: scale)
-        guard let label else { return }
-        let start = Point(x: place.point.x + 11 * scale, y: place.point.y + 4 * scale)
-        try text.draw(label, at: start, size: 10 * scale, style.marks, on: &canvas)
     }
 }
 

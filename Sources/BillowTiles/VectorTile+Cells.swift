@@ -32,12 +32,12 @@ extension VectorTile {
 extension PictureContent {
     /// The reports that a tile's picture shows: thinned out at low zoom.
     public static func shown(_ reports: [PilotReport], in coord: TileCoord) -> [PilotReport] {
-        ReportMark.found(reports, in: MapRegion(coord, scale: .one), labels: 0).map(\.item)
+        ReportMark.shown(reports, in: MapRegion(coord, scale: .one))
     }
 
     /// The aircraft that a tile's picture shows: thinned out at low zoom.
     public static func shown(_ positions: [AircraftPosition], in coord: TileCoord) -> [AircraftPosition] {
-        TrafficMark.found(positions, in: MapRegion(coord, scale: .one), labels: 0).map(\.item)
+        TrafficMark.shown(positions, in: MapRegion(coord, scale: .one))
     }
 }
 

@@ -7,7 +7,7 @@ struct Billow: AsyncParsableCommand {
         abstract: "A turbulence server: syncs observations, keeps them, and serves them to any web map.",
         version: "0.1.0",
         subcommands: [
-            Serve.self, Sync.self, Import.self, Export.self, Render.self, Simulate.self, Keys.self,
+            Serve.self, Sync.self, Import.self, Export.self, Render.self, LegendCommand.self, Simulate.self, Keys.self,
             OpenSkyCommand.self,
             Prune.self, Backup.self, Check.self,
         ])

@@ -126,4 +126,50 @@ struct CanvasTests {
             try Canvas(width: width, height: height)
         }
     }
+
+    @Test("a picture of thousands of colours gets a palette: common and named colours exact, the others near")
+    func palette() throws {
+        var canvas = try Canvas(width: 200, height: 200)
+        let named = StraightColour(red: 255, green: 240, blue: 76, alpha: 204)
+        for y in 0..<200 {
+            for x in 0..<200 where x < 100 {
+                // A tenth is of one colour, the rest of nearly as many colours as pixels.
+                let colour =
+                    x < 20
+                    ? StraightColour(red: 10, green: 20, blue: 30)
+                    : StraightColour(red: UInt8(x), green: UInt8(y), blue: UInt8((x * y) % 256), alpha: UInt8(56 + y))
+                canvas.lay(colour.premultiplied, x: x, y: y)
+            }
+        }
+        canvas.lay(named.premultiplied, x: 150, y: 7)
+        let picture = canvas.indexed(keeping: [named])
+        #expect(picture.palette.count <= 256 && picture.shareSteps < 64)
+        let drawn = try PNG.decode(try canvas.indexedPNG(keeping: [named]))
+        #expect(drawn[150, 7] == named && drawn[3, 3] == StraightColour(red: 10, green: 20, blue: 30))
+        #expect(drawn[190, 190]?.alpha == 0)
+        for (index, pixel) in drawn.pixels.enumerated() {
+            let (seen, exact) = (pixel.premultiplied, canvas.pixels[index])
+            for (a, b) in [(seen.red, exact.red), (seen.green, exact.green), (seen.alpha, exact.alpha)] {
+                #expect(abs(Int(a) - Int(b)) <= 255 / picture.shareSteps + 4)
+            }
+        }
+        // Every pixel as it is, where that is asked for.
+        #expect(try PNG.decode(canvas.png()).pixels == canvas.pixels.map(\.straight))
+    }
+
+    @Test("a palette holds no colour that no pixel has", arguments: [1, 2, 3, 4, 5, 16, 17])
+    func fewestBits(colours: Int) throws {
+        var canvas = try Canvas(width: 64, height: 4)
+        for y in 0..<4 {
+            for x in 0..<64 {
+                canvas.lay(
+                    StraightColour(red: UInt8(x % colours), green: 0, blue: 9, alpha: 255).premultiplied, x: x, y: y)
+            }
+        }
+        let unused = StraightColour(red: 200, green: 0, blue: 0)
+        #expect(canvas.indexed(keeping: [unused]).palette.count == colours)
+        // In the header.
+        let depth = colours <= 2 ? 1 : colours <= 4 ? 2 : colours <= 16 ? 4 : 8
+        #expect(try canvas.indexedPNG(keeping: [unused])[24] == UInt8(depth))
+    }
 }

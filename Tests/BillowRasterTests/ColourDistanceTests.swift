@@ -124,6 +124,8 @@ struct ColourDistanceTests {
         arguments: [
             ("colour-blind", [white, grey, dark], 24, 17), ("high-contrast", [white, grey, dark], 28, 11),
             ("night", [dark], 16, 7), ("skypath", [white, grey, dark], 13, 6), ("skypath-web", [white, grey], 12, 5),
+            // Without the patterns, which small cells have no room for.
+            ("print", [white, grey], 9, 9),
         ] as [(String, [StraightColour], Double, Double)])
     func apart(_ id: String, _ maps: [StraightColour], _ normal: Double, _ deficient: Double) throws {
         let style = try #require(try StyleLibrary(folder: stylesFolder)[id])
@@ -136,11 +138,13 @@ struct ColourDistanceTests {
         }
     }
 
-    @Test("In the colour-blind style worse is darker for everyone on a light map; at night worse is brighter")
+    @Test(
+        "In the colour-blind and print styles worse is darker for everyone on a light map; at night worse is brighter")
     func lightness() throws {
         let library = try StyleLibrary(folder: stylesFolder)
         for (id, map, sign) in [
-            ("colour-blind", ColourDistanceTests.white, -1.0), ("night", ColourDistanceTests.dark, 1),
+            ("colour-blind", ColourDistanceTests.white, -1.0), ("print", ColourDistanceTests.white, -1),
+            ("night", ColourDistanceTests.dark, 1),
         ] {
             let style = try #require(library[id])
             for vision in id == "night" ? [.normal] : ColourDistance.Vision.allCases {

@@ -3,6 +3,7 @@ import BillowStore
 import Geometry
 import HTTPTypes
 import HummingbirdTesting
+import NIOCore
 import Testing
 import Turbulence
 
@@ -149,12 +150,44 @@ struct LayerTests {
                 let uri = "/maps/hexagons.png?bbox=9,49,11,51&width=300&height=300&\(flag)=true"
                 let picture = try await world.picture(uri)
                 #expect(try picture[corner.0, corner.1].orMissing().alpha > 200, "\(flag)")
-                #expect(try await world.get("\(uri)&\(flag)=false").body != plain.body)
+                #expect(try await world.get(uri).body != plain.body)
+                #expect(try await world.get("\(uri)&\(flag)=false").status == .badRequest)
             }
         }
     }
 
-    @Test("a composed tile is indexed where 256 colours are enough, and always a PNG that decodes at its scale")
+    @Test("a map is drawn once: its tag stays while nothing in it changes, and the same again is not drawn")
+    func mapTags() async throws {
+        try await withWorld { world in
+            try await world.take([try observation(try cell(10, 50))])
+            let uri = "/maps/hexagons,pireps.png?bbox=9,49,11,51&width=300"
+            let tag = try await world.get(uri).headers[.eTag].orMissing()
+            world.clock.advance(by: 60)
+            try await world.take([], reports: [])
+            #expect(try await world.get(uri, [.ifNoneMatch: tag]).status == .notModified)
+            for other in ["&scalebar=true", "&style=night", "&timestamp=true", "&height=301", "&opacity=0.5"] {
+                #expect(try await world.get(uri + other).headers[.eTag] != tag, "\(other)")
+            }
+            let cache = try await world.json("/status")["mapCache"].orMissing()
+            _ = try await world.get(uri)
+            let after = try await world.json("/status")["mapCache"].orMissing()
+            #expect(after["misses"] == cache["misses"] && after["hits"] != cache["hits"])
+        }
+    }
+
+    @Test("a box without an area, and a parameter with two values, are refused")
+    func unusableMaps() async throws {
+        try await withWorld { world in
+            for query in ["bbox=0,0,0,0", "bbox=5,1,5,2", "bbox=1,5,2,5", "bbox=180,0,-180,1", "hours=2&hours=4"] {
+                let refused = try await world.get("/maps/hexagons.png?\(query)")
+                #expect(refused.status == .badRequest, "\(query)")
+            }
+            let repeated = try await world.get("/tiles/hexagons/latest/0/0/0.png?x=1&x=2&hours=2&hours=2")
+            #expect(repeated.status == .ok)
+        }
+    }
+
+    @Test("a composed tile is an indexed PNG that decodes at its scale")
     func composed() async throws {
         try await withWorld { world in
             _ = try await world.store.commit(
@@ -166,6 +199,9 @@ struct LayerTests {
             for (suffix, side) in [("", 256), ("@2x", 512), ("@3x", 768)] {
                 let uri = "/tiles/turbulence,hazards,pireps/latest/6/\(pixel.x)/\(pixel.y)\(suffix).png"
                 #expect(try await world.picture(uri).width == side)
+                // Colour type 3.
+                let png = try await world.get(uri).body
+                #expect(png.getInteger(at: png.readerIndex + 25, as: UInt8.self) == 3)
                 let again = try await world.get(uri, [.ifNoneMatch: "*"])
                 #expect(again.status == .notModified)
             }

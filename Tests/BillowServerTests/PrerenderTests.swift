@@ -45,7 +45,7 @@ struct PrerenderTests {
                 try observation(try cell(12, 50), at: old - 60, source: "import"),
             ])
             let before = try await world.application.retention.prune()
-            #expect(before == noon.advanced(by: -7 * 86_400))
+            #expect(before == noon.advanced(by: -7 * 86_400 - 6 * 3_600))
             let left = try await world.store.rows(from: .distantPast, to: .distantFuture).rows
             #expect(left.map { $0.observedAt.seconds - noon.seconds } == [old - 60, -60])
         }

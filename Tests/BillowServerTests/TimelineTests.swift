@@ -344,6 +344,27 @@ struct TimelineTests {
         }
     }
 
+    @Test("what an operator deletes is gone from the pictures of a running server, and their addresses lead on")
+    func pruned() async throws {
+        try await withWorld { world in
+            let (wrong, right) = (try cell(10, 50), try cell(10.5, 50))
+            try await world.take([
+                try observation(wrong, severity: .moderateSevere, at: -661, source: "import"),
+                try observation(right, severity: .light, at: -660),
+            ])
+            let before = world.tile(try await world.frames().last.orMissing().tiles, at: wrong)
+            #expect(try await world.colour(wrong) == Pixel.moderateSevere)
+            _ = try await world.store.prune(
+                Pruning(before: noon, sources: [try source("import")], changesPictures: true))
+            try await world.refresh()
+            #expect(try await world.colour(wrong) == Pixel.none)
+            #expect(try await world.colour(right) == Pixel.light)
+            #expect(try await world.colour(wrong, "20261121T120000Z") == Pixel.none)
+            #expect(try await world.get(before).status == .temporaryRedirect)
+            #expect(try await world.frames().last.orMissing().v == 2)
+        }
+    }
+
     @Test("a version that is no number is refused", arguments: ["", "x", "-1", "1e3", "01", "99999999999999999999"])
     func wrongVersion(text: String) async throws {
         try await withWorld { world in

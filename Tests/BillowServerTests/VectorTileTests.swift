@@ -44,14 +44,19 @@ struct VectorTileRouteTests {
         }
         _ = try await world.store.commit(
             Batch(
-                source: nil, observations: [try observation(try cell(10, 50), edr: 0.31)], pilotReports: [report],
+                source: nil,
+                // Before, the air was smooth there: a trend.
+                observations: [
+                    try observation(try cell(10, 50), edr: 0.31),
+                    try observation(try cell(10, 50), edr: 0.01, at: -2_400),
+                ], pilotReports: [report],
                 areas: [area], positions: positions))
         try await world.refresh()
     }
 
     @Test(
         "every layer's features have the properties that GeoJSON has",
-        arguments: ["hexagons", "pireps", "hazards", "traffic"])
+        arguments: ["hexagons", "polygons", "pireps", "hazards", "traffic"])
     func properties(layer: String) async throws {
         try await withWorld { world in
             try await filled(world)
@@ -155,7 +160,7 @@ struct VectorTileRouteTests {
     func legends() async throws {
         try await withWorld { world in
             let counts = [
-                "turbulence": 5, "hexagons": 5, "polygons": 5, "pireps": 7, "hazards": 4, "forecast": 1, "traffic": 1,
+                "turbulence": 5, "hexagons": 5, "polygons": 5, "pireps": 7, "hazards": 5, "forecast": 1, "traffic": 1,
                 "tracks": 1, "turbulence,hexagons,traffic": 6,
             ]
             for (layer, count) in counts {

@@ -78,4 +78,36 @@ struct PruneTests {
         #expect(try await store.areas(nil, from: .distantPast, to: .distantFuture, asOf: nil).map(\.id) == ["holds"])
         #expect(try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil).count == 1)
     }
+
+    @Test func positionsOfOtherSourcesStay() async throws {
+        let store = try await makeStore()
+        let place = try LonLat(longitude: 1, latitude: 2).orMissing()
+        for name in ["awc", "skypath"] {
+            let positions = try [-4_000, -200].map {
+                AircraftPosition(
+                    icao24: try ICAO24("abcdef").orMissing(), place: place, source: try source(name),
+                    observedAt: noon.advanced(by: $0))
+            }
+            _ = try await store.commit(Batch(source: try source(name), positions: positions))
+        }
+        #expect(try await store.prune(Pruning(before: noon, sources: [try source("awc")])).positions == 2)
+        let left = try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil)
+        #expect(left.map(\.source) == [try source("skypath"), try source("skypath")])
+    }
+
+    @Test func aDeletionThatPicturesLoseByMakesAllOfThemOthers() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(observation(cell: 1, at: -7_200), observation(cell: 2, at: -7_100))
+        let before = try await store.head()
+        let pruning = Pruning(before: noon.advanced(by: -7_150), changesPictures: true)
+        #expect(try await store.prune(pruning).observations == 1)
+        let after = try await store.head()
+        #expect(after.version.rawValue == before.version.rawValue + 1 && after.log != before.log)
+        let left = SeenData.observed(.observations, at: noon.advanced(by: -7_090), lookBackSeconds: 60)
+        #expect(try await store.lastChange(of: left) == after.version)
+        #expect(try await store.lastChange(of: .areas(.hazards, at: noon)) == after.version)
+        // Where there was nothing to delete, nothing becomes another.
+        #expect(try await store.prune(pruning).isNothing)
+        #expect(try await store.head() == after)
+    }
 }

@@ -208,6 +208,88 @@ struct PictureTests {
         }
     }
 
+    /// Aircraft, reports and areas so close that few of their labels have room.
+    private static let crowd: PictureData = {
+        var data = PictureData(instant: now)
+        var random = SeededGenerator(seed: 5)
+        let source = SourceID("test")!
+        func place(_ longitude: Double) -> LonLat {
+            LonLat(
+                longitude: LonLat.wrap(longitude + Double(random.next() % 100_000) / 50_000),
+                latitude: 49.5 + Double(random.next() % 100_000) / 100_000)!
+        }
+        for index in 0..<120 {
+            let middle = index % 2 == 0 ? 9.0 : 179
+            data.positions.append(
+                AircraftPosition(
+                    icao24: ICAO24(rawValue: UInt32(index + 1))!, callsign: "TEST\(index)", place: place(middle),
+                    source: source, observedAt: now, altitudeFeet: 31_000))
+            data.reports.append(
+                PilotReport(
+                    id: "\(index)", place: place(middle), observedAt: now, type: "PIREP", aircraft: nil,
+                    altitudeFeet: 9_000, turbulence: [], text: "", source: source))
+        }
+        let outline = [(9.2, 49.4), (10.8, 49.5), (10.6, 50.6), (9.1, 50.4)]
+        data.hazards = (0..<9).map { index in
+            IssuedArea(
+                collection: .hazards, id: "\(index)", source: source, kind: "gairmet", hazard: "TURB-HI",
+                altitudeMinFeet: 25_000, altitudeMaxFeet: 41_000, validFrom: now, validTo: now.advanced(by: 9_000),
+                geometry: MultiPolygon(
+                    outline: outline.map { LonLat(longitude: $0.0, latitude: $0.1 + Double(index) * 0.01)! })!)
+        }
+        return data
+    }()
+
+    private static let crowded = try! LayerList("hazards,pireps,traffic")
+
+    @Test("no label covers another, whatever layer it is of; and there are many", arguments: [7, 8, 9, 12])
+    func labels(zoom: Int) throws {
+        let center = try #require(LonLat(longitude: 10, latitude: 50))
+        let region = try #require(MapRegion(center: center, zoom: zoom, width: 700, height: 700))
+        let labels = PictureContent(Self.crowded, of: Self.crowd, in: region).labels
+        #expect(labels.count > 8)
+        let font = try TextRenderer()
+        let boxes = try labels.map { label in
+            let width = try font.width(of: label.text, size: label.size)
+            let shift = label.alignment == .start ? 0 : label.alignment == .middle ? width / 2 : width
+            let (x, y) = (label.place.point.x - shift, label.place.point.y)
+            return PixelBox(minX: x, minY: y - 0.75 * label.size, maxX: x + width, maxY: y + 0.2 * label.size)
+        }
+        for (index, box) in boxes.enumerated() {
+            for other in boxes[..<index] { #expect(!box.overlaps(other, world: 1e9)) }
+        }
+    }
+
+    @Test("the bound of a text's width is none less, and not half as much more")
+    func widthBounds() throws {
+        let font = try TextRenderer()
+        for text in [
+            "TURB-HI FL250–FL450", "CONVECTIVE below FL600", "LLWS", "MTW 2,000 ft–16,000 ft", "BLW123 FL380",
+            "DLH4WM 9,000 ft", "WWWWMMMM @%", "iiiiIIIIjjjlll", "ÄÖÜ …", "abcdefghijklmnopqrstuvwxyz",
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789",
+        ] {
+            let (bound, width) = (Label.widthBound(of: text) * 10, try font.width(of: text, size: 10))
+            #expect(bound >= width && bound < width * 1.6, "\(text): \(bound) for \(width)")
+        }
+    }
+
+    @Test("tiles of a crowd fit together: each shows the same labels", arguments: [(7, 10.0), (9, 10.0), (8, 180.0)])
+    func crowdedTiles(zoom: Int, longitude: Double) throws {
+        let found = try #require(TilePainterTests.coord(z: zoom, longitude: longitude - 0.01, latitude: 50))
+        let last = 1 << zoom
+        let region = MapRegion(found, scale: .one).part(x: -256, y: -256, width: 768, height: 768)
+        let whole = Set(PictureContent(Self.crowded, of: Self.crowd, in: region).labels.map(\.text))
+        var parts: Set<String> = []
+        for dy in -1...1 {
+            for dx in -1...1 {
+                let coord = try #require(TileCoord(z: zoom, x: (found.x + dx + last) % last, y: found.y + dy))
+                parts.formUnion(
+                    PictureContent(Self.crowded, of: Self.crowd, in: MapRegion(coord, scale: .one)).labels.map(\.text))
+            }
+        }
+        #expect(whole == parts && whole.count > 4)
+    }
+
     @Test("patterns run on from tile to tile")
     func patterns() {
         for kind in Pattern.Kind.allCases {

@@ -153,6 +153,13 @@ import Turbulence
         }
     }
 
+    @Test("Every flag of billow legend is there")
+    func legend() throws {
+        let row = try #require(
+            try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow legend") })
+        for flag in try Self.flags(of: "legendCommand") { #expect(row.contains("--\(flag)"), "--\(flag)") }
+    }
+
     @Test("There is no other command")
     func allCommands() throws {
         let readme = try Self.text("README.md")
@@ -161,8 +168,9 @@ import Turbulence
         let list = try #require(source.firstMatch(of: /subcommands: \[([^\]]*)\]/)).1
         let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
         let documented = [
-            "serve", "sync", "import", "export", "render", "simulate", "keys", "openskycommand", "prune", "backup",
-            "check",
+            "serve", "sync", "import", "export", "render", "simulate", "keys", "openskycommand", "legendcommand",
+            "prune",
+            "backup", "check",
         ]
         #expect(Set(names.filter { !$0.isEmpty }) == Set(documented.map { "\($0).self" }))
     }

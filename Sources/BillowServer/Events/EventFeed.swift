@@ -58,7 +58,7 @@ struct EventFeed: Sendable {
     }
 
     private func published(_ old: Snapshot?, _ new: Snapshot, _ changes: Changes) {
-        guard old != nil else {
+        guard let old, old.log == new.log else {
             let ready = Self.everything(new)
             return hub.publish(ready.name, ready.payload)
         }

@@ -32,7 +32,7 @@ extension Feature {
     /// Whose polygons they are that were dissolved here.
     private static let own = "billow"
 
-    fileprivate init(_ polygon: TurbulencePolygon, _ filter: Filter) {
+    init(_ polygon: TurbulencePolygon, _ filter: Filter) {
         let hours = Double(filter.lookBackSeconds) / 3_600
         let highest = min(filter.altitudes.maximum, AltitudeBlock.range.upperBound)
         self.init(

@@ -33,9 +33,16 @@ struct PolygonShape: Sendable, Hashable {
     init() {}
 
     init(_ reader: QueryReader) throws(Problem) {
-        mode = try reader.choice("mode", PolygonMode.allCases.map { ($0.rawValue, $0) }) ?? .exact
+        mode = try reader.polygonMode()
         tolerance = try reader.number("tolerance", in: Self.tolerances) ?? 0
         smoothing = try reader.integer("smooth", in: 0...3) ?? 0
+    }
+}
+
+extension QueryReader {
+    /// Which hexagons polygons are made of.
+    func polygonMode() throws(Problem) -> PolygonMode {
+        try choice("mode", PolygonMode.allCases.map { ($0.rawValue, $0) }) ?? .exact
     }
 }
 
@@ -53,14 +60,23 @@ final class PolygonSource: Sendable {
         var shape: PolygonShape
     }
 
-    private struct Dissolve: Sendable {
+    /// What a picture's polygons are made of.
+    private struct Content: Sendable {
         var cells: CellClasses
-        var dissolved: DissolvedCells
         var observed: [Severity: ClosedRange<Instant>]
+    }
+
+    private struct Dissolve: Sendable {
+        var content: Content
+        var dissolved: DissolvedCells
     }
 
     let histories: PolygonHistories
     private let frames: FrameSource
+    /// By cells, a byte each.
+    private let contents = SharedCache<Picture, Content>(capacity: 16_000_000) { content in
+        content.cells.chunks.reduce(1_000) { $0 + $1.values.count }
+    }
     /// By cells and corners, each some ten bytes.
     private let dissolves = SharedCache<Picture, Dissolve>(capacity: 4_000_000) { $0.dissolved.size }
     private let polygons = SharedCache<Key, [TurbulencePolygon]>(capacity: 4_000_000) { polygons in
@@ -88,6 +104,17 @@ final class PolygonSource: Sendable {
             at: query.instant, query.filter, in: query.cells, shape: query.shape, snapshot: snapshot)
     }
 
+    /// The polygons of a picture of the whole world, without their areas: for those that draw only a part of them.
+    func facts(at instant: Instant, _ filter: Filter, mode: PolygonMode, in snapshot: Snapshot) async throws
+        -> [TurbulencePolygon]
+    {
+        let picture = Picture(
+            version: snapshot.versions.observations, instant: instant, filter: filter, area: .everywhere)
+        let content = try await content(picture, snapshot)
+        return TurbulencePolygon.all(
+            of: content.cells, nil, mode: mode, severities: filter.severities, observed: content.observed)
+    }
+
     private func polygons(
         at instant: Instant, _ filter: Filter, in area: CellArea, shape: PolygonShape, snapshot: Snapshot
     ) async throws -> [TurbulencePolygon] {
@@ -99,22 +126,29 @@ final class PolygonSource: Sendable {
                 shape.tolerance > 0 || shape.smoothing > 0
                 ? made.dissolved.simplified(tolerance: shape.tolerance, smoothing: shape.smoothing) : made.dissolved
             return TurbulencePolygon.all(
-                of: made.cells, dissolved, mode: shape.mode, severities: filter.severities, observed: made.observed)
+                of: made.content.cells, dissolved, mode: shape.mode, severities: filter.severities,
+                observed: made.content.observed)
+        }
+    }
+
+    private func content(_ picture: Picture, _ snapshot: Snapshot) async throws -> Content {
+        try await contents.value(for: picture) { [frames] in
+            let plane = try await frames.plane(at: picture.instant, filter: picture.filter, in: snapshot)
+            let frame = try await frames.frame(at: picture.instant, filter: picture.filter, in: snapshot)
+            return Content(
+                cells: CellClasses(plane, in: picture.area), observed: frame.observed(in: plane, area: picture.area))
         }
     }
 
     private func dissolve(_ picture: Picture, _ snapshot: Snapshot) async throws -> Dissolve {
         try await dissolves.value(for: picture) { [self] in
-            let plane = try await frames.plane(at: picture.instant, filter: picture.filter, in: snapshot)
-            let frame = try await frames.frame(at: picture.instant, filter: picture.filter, in: snapshot)
-            let cells = CellClasses(plane, in: picture.area)
+            let content = try await content(picture, snapshot)
             let isWorld = picture.area == .everywhere
             let previous = isWorld ? newest.withLock { $0[picture.filter] } : nil
-            let dissolved = DissolvedCells(cells, reusing: previous)
+            let dissolved = DissolvedCells(content.cells, reusing: previous)
             let isPrepared = histories.all.contains { Filter(history: $0) == picture.filter }
             if isWorld, isPrepared { newest.withLock { $0[picture.filter] = dissolved } }
-            return Dissolve(
-                cells: cells, dissolved: dissolved, observed: frame.observed(in: plane, area: picture.area))
+            return Dissolve(content: content, dissolved: dissolved)
         }
     }
 

@@ -15,6 +15,13 @@ struct QueryReader {
         "hours", "severity", "minSeverity", "minAltitude", "maxAltitude", "source", "kind", "category",
     ]
 
+    /// What pictures, legends and manifests know; they ignore the rest.
+    private static let pictureNames = filterNames.union([
+        "style", "opacity", "labels", "time", "v", "mode", "bbox", "width", "height", "scale", "legend", "timestamp",
+        "scalebar", "layer", "layers", "theme", "orientation", "f", "start", "end", "intervals", "anchor", "rule",
+        "delay", "hold", "loop", "form",
+    ])
+
     /// `known`: on OGC routes a parameter that isn't known is an error; nil ignores it, as tiles do.
     ///
     /// Source: OGC 17-069r4 (OGC API Features part 1) requirement 8
@@ -36,6 +43,12 @@ struct QueryReader {
                         .badRequest, code: "repeated-parameter", detail: "The parameter '\(name)' is given twice.",
                         parameter: name, value: String(value.prefix(100)), allowed: "once")
                 }
+            }
+            if let other = values[name], other != value, Self.pictureNames.contains(name) {
+                // Whichever were taken, the picture would not be what the address says.
+                throw Problem(
+                    .badRequest, code: "repeated-parameter", detail: "The parameter '\(name)' has two values.",
+                    parameter: name, value: String(value.prefix(100)), allowed: "one value")
             }
             if values[name] == nil { values[name] = String(value) }
         }

@@ -4,13 +4,16 @@ import ServiceLifecycle
 import Turbulence
 
 /// Works out the outlines of the cells of which there is data before they are drawn, so that the first tile of a place
-/// doesn't wait for them. One chunk after the other, giving way after each: some 0.5 ms each, 17 kB, once a process.
+/// doesn't wait for them. One chunk after the other, giving way after each: some 0.5 ms each, 20 kB, once a process.
 struct OutlineWarmer: Service {
     let publisher: SnapshotPublisher
 
     private static let look = Duration.milliseconds(500)
 
     func run() async throws {
+        // Every first picture needs these, of an archive without live data too.
+        _ = CellTree.shared
+        for resolution in 0...Cell.resolution { _ = CellTable.of(resolution: resolution) }
         var warm = Set<Int>()
         var seen: Version?
         while !Task.isShuttingDownGracefully, !Task.isCancelled {

@@ -3,7 +3,7 @@ public import Logging
 public import ServiceLifecycle
 public import Turbulence
 
-/// Deletes what its sources sent once it is older than the retention. Nobody waits for it: pictures from before are refused
+/// Deletes what its sources sent once no picture inside the retention shows it. Nobody waits for it: pictures from before are refused
 /// by their time already, and it deletes a little at a time. What was imported stays.
 public struct Retention: Service {
     private let store: any Store
@@ -52,7 +52,8 @@ public struct Retention: Service {
     @discardableResult
     public func prune(from: Instant = .distantPast) async throws(StoreError) -> Instant {
         let sources = try await store.sources().filter { !keeps($0) }.map(\.id)
-        let now = now()
+        // The oldest picture that may be asked for looks back over the longest history.
+        let now = now().advanced(by: -History.sixHours.seconds)
         let before = now.advanced(by: -retentionSeconds)
         let pruned = try await store.prune(
             Pruning(

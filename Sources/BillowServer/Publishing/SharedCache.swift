@@ -30,14 +30,6 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var misses = 0
     }
 
-    /// How much is kept, and how often it was of use.
-    struct Statistics: Sendable {
-        var entries: Int
-        var cost: Int
-        var hits: Int
-        var misses: Int
-    }
-
     private let capacity: Int
     private let cost: @Sendable (Value) -> Int
     private let state = Mutex(State())
@@ -48,8 +40,8 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.cost = cost
     }
 
-    var statistics: Statistics {
-        state.withLock { Statistics(entries: $0.entries.count, cost: $0.cost, hits: $0.hits, misses: $0.misses) }
+    var statistics: CacheStatistics {
+        state.withLock { CacheStatistics(entries: $0.entries.count, cost: $0.cost, hits: $0.hits, misses: $0.misses) }
     }
 
     /// The value of a key, from `make` where it isn't kept. An error is handed to all who wait, and not kept.
@@ -113,4 +105,12 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             state.cost -= entry.cost
         }
     }
+}
+
+/// How much a cache keeps, in its own unit, and how often it was of use.
+struct CacheStatistics: Sendable {
+    var entries: Int
+    var cost: Int
+    var hits: Int
+    var misses: Int
 }

@@ -102,6 +102,8 @@ public final class SnapshotPublisher: Service {
         // A clock that was ahead and has been put right has let go of hours that count again.
         guard Self.liveFrom(now) >= snapshot.liveFrom else { return try await load(asOf: now) }
         let head = try await store.head()
+        // Rows have gone that no delta tells of.
+        guard head.log == snapshot.log else { return try await load(asOf: now) }
         if head.version != snapshot.publication.version {
             try await update(snapshot, asOf: now)
         } else if now.floored(toMultipleOf: 60) != snapshot.publication.asOf.floored(toMultipleOf: 60) {
@@ -150,8 +152,8 @@ public final class SnapshotPublisher: Service {
 
     private func update(_ old: Snapshot, asOf now: Instant, attempt: Int = 1) async throws(StoreError) {
         let changes = try await store.changes(since: old.publication.version)
-        if changes.head.version < old.publication.version {
-            logger.warning("the store went back in time; reading it anew")
+        if changes.head.version < old.publication.version || changes.head.log != old.log {
+            logger.notice("the store is another than before; reading it anew")
             return try await load(asOf: now)
         }
         let changed = try await store.changedTimes(since: old.publication.version, from: old.liveFrom)

@@ -34,11 +34,11 @@ struct MapRoutes: Sendable {
         let age = ageRule.age(of: layers, in: snapshot, filter: try query.filter())
         let order = try MapRenderer.Request(
             layers: layers, query, frames: frames, snapshot: snapshot, styles: styles, age: age)
-        let png = try await maps.png(order, in: snapshot)
-        var headers = AnswerHeaders.make(
+        let known = EntityTags(request.headers[.ifNoneMatch])
+        let picture = try await maps.picture(order, in: snapshot) { known.match($0) }
+        let headers = AnswerHeaders.make(
             age: age, instant: order.instant, freshSeconds: frames.freshSeconds(of: snapshot))
-        headers[.contentType] = "image/png"
-        return BytesAnswer.make(png, headers: headers, request: request)
+        return PictureAnswer.make(picture, headers: headers, known: known)
     }
 }
 
@@ -130,6 +130,9 @@ extension QueryReader {
     /// The window that `bbox`, `width`, `height` and `scale` ask for; one side alone brings the other.
     func region(defaultWidth: Int) throws(Problem) -> MapRegion {
         let box = try bbox() ?? .world
+        guard box.south < box.north, box.west != box.east, !(box.west == 180 && box.east == -180) else {
+            throw invalid("bbox", text("bbox") ?? "", "a box with an area")
+        }
         let width = try integer("width", in: MapRegion.sides)
         let height = try integer("height", in: MapRegion.sides)
         let scale = try integer("scale", in: 1...3) ?? 1

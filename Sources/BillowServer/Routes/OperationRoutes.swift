@@ -12,6 +12,8 @@ import Turbulence
 struct OperationRoutes: Sendable {
     let publisher: SnapshotPublisher
     let tiles: TileService
+    let vectors: VectorTileSource
+    let maps: MapRenderer
     let sources: SourceStatus
     let ageRule: AgeRule
     let readiness: Readiness
@@ -97,6 +99,8 @@ struct OperationRoutes: Sendable {
         var newestObservation: String?
         var storeFailure: String?
         var tileCache: Cache
+        var vectorTileCache: Cache
+        var mapCache: Cache
         var layers: [String: LayerAge]?
         var sources: [SourceStatus.Source]
     }
@@ -106,13 +110,19 @@ struct OperationRoutes: Sendable {
         var bytes: Int
         var hits: Int
         var misses: Int
+
+        init(_ statistics: CacheStatistics) {
+            entries = statistics.entries
+            bytes = statistics.cost
+            hits = statistics.hits
+            misses = statistics.misses
+        }
     }
 
     private func status() -> Status {
         let snapshot = publisher.snapshot
         let now = now()
         let age = snapshot.map { ageRule.age(of: Self.everyKind, in: $0, filter: Filter(), at: now) }
-        let cache = tiles.statistics
         return Status(
             version: snapshot?.publication.version.rawValue, asOf: snapshot?.publication.asOf.description,
             now: now.description, started: started.description, ready: snapshot != nil && !readiness.isDraining,
@@ -121,7 +131,8 @@ struct OperationRoutes: Sendable {
             liveObservations: snapshot?.window.count ?? 0,
             oldestObservation: publisher.observed?.lowerBound.description,
             newestObservation: publisher.observed?.upperBound.description, storeFailure: publisher.storeFailure,
-            tileCache: Cache(entries: cache.entries, bytes: cache.cost, hits: cache.hits, misses: cache.misses),
+            tileCache: Cache(tiles.statistics), vectorTileCache: Cache(vectors.statistics),
+            mapCache: Cache(maps.statistics),
             layers: snapshot.map { layerAges($0, at: now) }, sources: sources.all(snapshot, at: now))
     }
 }

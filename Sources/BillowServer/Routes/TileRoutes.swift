@@ -18,7 +18,7 @@ struct TileRoutes: Sendable {
     let vectors: VectorTileSource
 
     /// The parameters of a tile; others are ignored, and passed on to no address.
-    private static let passedOn = QueryReader.filterNames.union(["style", "opacity", "labels"])
+    private static let passedOn = QueryReader.filterNames.union(["style", "opacity", "labels", "mode"])
 
     private var styles: StyleLibrary { shelf.current }
 
@@ -74,7 +74,8 @@ struct TileRoutes: Sendable {
             headers[.cacheControl] = "public, max-age=31536000, immutable"
         }
         if place.format == .vector {
-            let order = VectorTileSource.Request(layers: layers, coord: place.coord, instant: instant, filter: filter)
+            let order = VectorTileSource.Request(
+                layers: layers, coord: place.coord, instant: instant, filter: filter, mode: try query.polygonMode())
             let bytes = try await vectors.tile(order, in: drawn)
             guard !bytes.isEmpty else { return Response(status: .noContent, headers: headers) }
             headers[.contentType] = "application/vnd.mapbox-vector-tile"
@@ -87,11 +88,7 @@ struct TileRoutes: Sendable {
         hot.note(
             wanted, isLatest: time == .latest, publication: snapshot.publication, now: snapshot.publication.asOf)
         let tile = try await tiles.tile(wanted, in: drawn) { known.match($0) }
-        headers[.eTag] = "\"\(tile.entityTag)\""
-        if known.match(tile.entityTag) { return Response(status: .notModified, headers: headers) }
-        headers[.contentType] = "image/png"
-        headers[.contentLength] = String(tile.png.count)
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: tile.png)))
+        return PictureAnswer.make(tile, headers: headers, known: known)
     }
 
     /// A tile by the path that `/public/weather-maps.json` gives: `{layer}-{time}-{v}-{s}`, 256 or 512 pixels. Colour schemes and

@@ -4,15 +4,16 @@ public import BillowTiles
 public import Geometry
 public import Turbulence
 
-/// One place in many ways: a row for each style and list of layers, a column for each zoom.
+/// Layers in many ways: a row for each style and list of layers, a column for each zoom.
 public struct ContactSheet: Sendable {
     public var layers: [LayerList]
     public var styles: [Style]
     public var zooms: [Int]
-    public var center: LonLat
+    /// nil: for each list of layers where there is most to see of it.
+    public var center: LonLat?
     public var filter: Filter
 
-    public init(layers: [LayerList], styles: [Style], zooms: [Int], center: LonLat, filter: Filter) {
+    public init(layers: [LayerList], styles: [Style], zooms: [Int], center: LonLat?, filter: Filter) {
         self.layers = layers
         self.styles = styles
         self.zooms = zooms
@@ -48,6 +49,9 @@ public struct ContactSheet: Sendable {
         let font = try TextRenderer()
         var top = Self.gap
         for list in layers {
+            let busiest = try await maps.busiestPlace(of: list, at: instant, filter: filter, in: snapshot)
+            // Where there is nothing to see, any place will do.
+            guard let middle = center ?? busiest ?? LonLat(longitude: 0, latitude: 0) else { continue }
             for style in styles {
                 try font.draw(
                     "\(list) · \(style.id) · zoom \(zooms.map(String.init).joined(separator: ", "))",
@@ -55,7 +59,7 @@ public struct ContactSheet: Sendable {
                 for (column, zoom) in zooms.enumerated() {
                     guard
                         let region = MapRegion(
-                            center: center, zoom: zoom, width: Self.cellWidth, height: Self.cellHeight)
+                            center: middle, zoom: zoom, width: Self.cellWidth, height: Self.cellHeight)
                     else { throw Problem(ParameterError(parameter: "zooms", value: "\(zoom)", expected: "0 to 22")) }
                     let picture = try await maps.canvas(
                         MapRenderer.Request(

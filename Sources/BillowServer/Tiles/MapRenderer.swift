@@ -1,6 +1,7 @@
 public import BillowRaster
 public import BillowSnapshot
 public import BillowTiles
+import Geometry
 public import Turbulence
 
 /// Draws pictures of a region: for map images and for the frames of animations. One at a time, beside the tiles.
@@ -32,6 +33,7 @@ public final class MapRenderer: Sendable {
 
     private let pictures: PictureSource
     private let pool: PaintPool
+    private let made = SharedCache<Fingerprint, [UInt8]>(capacity: 64 << 20) { $0.count + 100 }
 
     /// A large picture takes a second: who comes after so many is turned away.
     private static let queueLimit = 16
@@ -42,27 +44,54 @@ public final class MapRenderer: Sendable {
         pool = try PaintPool(width: 1, queueLimit: MapRenderer.queueLimit)
     }
 
-    /// The picture itself, transparent where there is nothing.
-    /// - Throws: `Problem` 503 when too many wait; `PictureError`; `StoreError`; `CancellationError`.
-    public func canvas(_ request: Request, in snapshot: Snapshot) async throws -> Canvas {
-        try await draw(request, in: snapshot) { $0 }
+    /// The picture as a PNG file, drawn unless the same was before.
+    func picture(_ request: Request, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool) async throws
+        -> EncodedPicture
+    {
+        let data = try await pictures.data(
+            for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
+        let content = MapContent(request.layers, of: data, in: request.region, labels: request.labels)
+        var fingerprint = try content.fingerprint(style: request.style)
+        fingerprint.mix(TileService.rendererBuild)
+        request.furniture.mix(into: &fingerprint, style: request.style)
+        let entityTag = fingerprint.text
+        if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
+        let png = try await made.value(for: fingerprint) { [pool] in
+            try await pool.run { painter, _ in
+                try Self.draw(request, content, painter).indexedPNG(keeping: request.style.fills)
+            }
+        }
+        return EncodedPicture(png: png, entityTag: entityTag)
     }
 
     /// The picture as a PNG file.
     public func png(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
-        try await draw(request, in: snapshot) { try $0.png() }
+        try await picture(request, in: snapshot) { _ in false }.png
     }
 
-    private func draw<Value: Sendable>(
-        _ request: Request, in snapshot: Snapshot, then finish: @escaping @Sendable (Canvas) throws -> Value
-    ) async throws -> Value {
+    /// The picture itself, transparent where there is nothing.
+    /// - Throws: `Problem` 503 when too many wait; `PictureError`; `StoreError`; `CancellationError`.
+    public func canvas(_ request: Request, in snapshot: Snapshot) async throws -> Canvas {
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
         return try await pool.run { painter, _ in
-            var canvas = try painter.canvas(
-                request.layers, of: data, in: request.region, style: request.style, labels: request.labels)
-            try request.furniture.paint(request.region, style: request.style, onto: &canvas)
-            return try finish(canvas)
+            let content = MapContent(request.layers, of: data, in: request.region, labels: request.labels)
+            return try Self.draw(request, content, painter)
         }
+    }
+
+    /// Where there is most to see of some layers.
+    func busiestPlace(of layers: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> LonLat?
+    {
+        try await pictures.data(for: layers, at: instant, filter: filter, in: snapshot).busiestPlace
+    }
+
+    var statistics: CacheStatistics { made.statistics }
+
+    private static func draw(_ request: Request, _ content: MapContent, _ painter: PicturePainter) throws -> Canvas {
+        var canvas = try painter.canvas(content, style: request.style)
+        try request.furniture.paint(request.region, style: request.style, onto: &canvas)
+        return canvas
     }
 }

@@ -7,13 +7,6 @@ import Turbulence
 
 /// Makes tiles: finds the picture, gathers what a tile shows of it, and paints that unless the same was painted before.
 public final class TileService: Sendable {
-    /// A tile as it is answered.
-    struct Tile: Sendable {
-        var png: [UInt8]
-        /// Names the inputs of the picture; equal inputs are equal bytes.
-        var entityTag: String
-    }
-
     /// What a tile is asked for.
     struct Request: Sendable, Hashable {
         var layers: LayerList
@@ -26,10 +19,10 @@ public final class TileService: Sendable {
     }
 
     /// Changes whenever the same inputs give other bytes.
-    static let rendererBuild: UInt64 = 5
+    static let rendererBuild: UInt64 = 7
 
     private let pictures: PictureSource
-    private let pool: PaintPool
+    let pool: PaintPool
     private let tiles = SharedCache<Fingerprint, [UInt8]>(capacity: 128 << 20) { $0.count + 100 }
     private let empty: [TileScale: [UInt8]]
 
@@ -42,24 +35,26 @@ public final class TileService: Sendable {
         self.empty = empty
     }
 
-    func tile(_ request: Request, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool) async throws -> Tile {
+    func tile(_ request: Request, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool) async throws
+        -> EncodedPicture
+    {
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
         let region = MapRegion(request.coord, scale: request.scale)
         let content = PictureContent(request.layers, of: data, in: region, labels: request.labels)
         if content.isEmpty, let png = empty[request.scale] {
-            return Tile(png: png, entityTag: "empty-\(request.scale.rawValue)")
+            return EncodedPicture(png: png, entityTag: "empty-\(request.scale.rawValue)")
         }
         let fingerprint = try Self.fingerprint(content, request)
         let entityTag = fingerprint.text
-        if isUnchanged(entityTag) { return Tile(png: [], entityTag: entityTag) }
+        if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
         let png = try await tiles.value(for: fingerprint) { [pool] in
             try await pool.run { painter, encoder in
                 try painter.png(
                     content, at: request.coord, scale: request.scale, style: request.style, encoder: encoder)
             }
         }
-        return Tile(png: png, entityTag: entityTag)
+        return EncodedPicture(png: png, entityTag: entityTag)
     }
 
     /// The picture of a tile, `z/x/y` with or without `@2x`, as `/tiles` would draw it for the same parameters.
@@ -84,7 +79,7 @@ public final class TileService: Sendable {
         return try await tile(request, in: snapshot) { _ in false }.png
     }
 
-    var statistics: SharedCache<Fingerprint, [UInt8]>.Statistics { tiles.statistics }
+    var statistics: CacheStatistics { tiles.statistics }
 
     private static func fingerprint(_ content: PictureContent, _ request: Request) throws -> Fingerprint {
         var fingerprint = try content.fingerprint(style: request.style)
@@ -93,4 +88,12 @@ public final class TileService: Sendable {
         fingerprint.mix(UInt64(request.scale.rawValue))
         return fingerprint
     }
+}
+
+/// A picture as it is answered.
+struct EncodedPicture: Sendable {
+    /// Empty where whoever asked has it.
+    var png: [UInt8]
+    /// Names the inputs of the picture; equal inputs are equal bytes.
+    var entityTag: String
 }

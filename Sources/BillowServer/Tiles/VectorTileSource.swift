@@ -1,3 +1,4 @@
+import BillowAreas
 import BillowExchange
 import BillowRaster
 import BillowSnapshot
@@ -9,88 +10,128 @@ import Turbulence
 
 /// Makes vector tiles: what the pictures show, as features with the properties of GeoJSON and its id as `id`. What GeoJSON
 /// has as a list is its JSON as text. At low zooms, where pictures show coarser cells, a cell has `severity`,
-/// `severityName` and `resolution`.
-struct VectorTileSource: Sendable {
-    let frames: FrameSource
-    let pictures: PictureSource
-    let store: any Store
-
-    struct Request: Sendable {
+/// `severityName` and `resolution`, and polygons have the outlines of those cells.
+final class VectorTileSource: Sendable {
+    struct Request: Sendable, Hashable {
         var layers: LayerList
         var coord: TileCoord
         var instant: Instant
         var filter: Filter
+        /// Of polygons.
+        var mode = PolygonMode.exact
+    }
+
+    private struct Key: Hashable, Sendable {
+        var request: Request
+        /// Of what the layers show at the instant.
+        var version: Version
+    }
+
+    /// Makes the features of a layer: work for a painter.
+    private typealias Maker = @Sendable () -> [VectorTile.Feature]
+
+    private let frames: FrameSource
+    private let pictures: PictureSource
+    private let polygons: PolygonSource
+    private let store: any Store
+    private let pool: PaintPool
+    private let tiles = SharedCache<Key, [UInt8]>(capacity: 64 << 20) { $0.count + 200 }
+
+    /// - Parameter pool: where tiles are made.
+    init(
+        frames: FrameSource, pictures: PictureSource, polygons: PolygonSource, store: any Store, pool: PaintPool
+    ) {
+        self.frames = frames
+        self.pictures = pictures
+        self.polygons = polygons
+        self.store = store
+        self.pool = pool
     }
 
     /// The tile; empty where nothing is in it.
     func tile(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
-        let data = try await pictures.data(
-            for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
-        var tile = VectorTile(request.coord)
-        for layer in request.layers.layers {
-            let features =
-                layer.showsCells
-                ? try await cells(layer, data, request, in: snapshot) : Self.features(layer, data, request.coord)
-            tile.add(layer: layer.rawValue, features)
+        let version = try await frames.frameVersion(
+            of: LayerTime.list(of: request.layers), at: request.instant, filter: request.filter, in: snapshot)
+        return try await tiles.value(for: Key(request: request, version: version)) { [self] in
+            let data = try await pictures.data(
+                for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
+            var makers: [(layer: Layer, features: Maker)] = []
+            for layer in request.layers.layers {
+                makers.append((layer, try await maker(layer, data, request, in: snapshot)))
+            }
+            return try await pool.run { [makers] _, _ in
+                var tile = VectorTile(request.coord)
+                for (layer, features) in makers { tile.add(layer: layer.rawValue, features()) }
+                return tile.bytes
+            }
         }
-        return tile.bytes
     }
 
-    // MARK: - Cells
+    var statistics: CacheStatistics { tiles.statistics }
 
-    private func cells(_ layer: Layer, _ data: PictureData, _ request: Request, in snapshot: Snapshot) async throws
-        -> [VectorTile.Feature]
+    private func maker(_ layer: Layer, _ data: PictureData, _ request: Request, in snapshot: Snapshot) async throws
+        -> Maker
     {
-        guard let plane = data.plane else { return [] }
+        guard layer.showsCells else { return { Self.features(layer, data, request.coord) } }
+        guard let plane = data.plane else { return { [] } }
         let (resolution, cells) = VectorTile.cells(of: plane, in: request.coord)
         if layer == .polygons || layer == .turbulence && request.coord.z < Layer.firstHexagonZoom {
-            return Self.areas(cells, resolution: resolution)
+            guard !cells.isEmpty else { return { [] } }
+            let polygons = try await polygons.facts(
+                at: request.instant, request.filter, mode: request.mode, in: snapshot)
+            return { polygons.compactMap { Self.area($0, of: cells, resolution: resolution, request.filter) } }
         }
         guard resolution == Cell.resolution else {
-            return cells.map { dense, severity in
-                VectorTile.Feature(
-                    id: UInt64(dense), shape: VectorTile.shape(dense: Int(dense), resolution: resolution),
-                    properties: Self.properties(severity, resolution: resolution))
+            return {
+                cells.map { dense, severity in
+                    VectorTile.Feature(
+                        id: UInt64(dense), shape: VectorTile.shape(dense: Int(dense), resolution: resolution),
+                        properties: [
+                            ("severity", .integer(Int(severity.rawValue))), ("severityName", .text(severity.name)),
+                            ("resolution", .integer(resolution)),
+                        ])
+                }
             }
         }
         return try await hexagons(Set(cells.map(\.dense)), request, in: snapshot)
     }
 
-    /// One feature for each severity, of all its cells.
-    private static func areas(_ cells: [(dense: UInt32, severity: Severity)], resolution: Int) -> [VectorTile.Feature] {
-        Severity.allCases.compactMap { severity in
-            let own = cells.filter { $0.severity == severity }
-            guard !own.isEmpty else { return nil }
-            return VectorTile.Feature(
-                id: UInt64(severity.rawValue),
-                shape: VectorTile.outline(of: own.map { Int($0.dense) }, resolution: resolution),
-                properties: properties(severity, resolution: resolution) + [("mode", .text("exact"))])
+    // MARK: - Cells
+
+    /// What of a turbulence polygon lies in a tile, as the outline of the tile's cells.
+    private static func area(
+        _ polygon: TurbulencePolygon, of cells: [(dense: UInt32, severity: Severity)], resolution: Int, _ filter: Filter
+    ) -> VectorTile.Feature? {
+        let own = cells.filter {
+            polygon.mode == .exact ? $0.severity == polygon.severity : $0.severity >= polygon.severity
         }
+        guard !own.isEmpty else { return nil }
+        var feature = feature(Feature(polygon, filter), id: UInt64(polygon.severity.rawValue))
+        feature.shape = VectorTile.outline(of: own.map { Int($0.dense) }, resolution: resolution)
+        if resolution != Cell.resolution { feature.properties.append(("resolution", .integer(resolution))) }
+        return feature
     }
 
-    private static func properties(_ severity: Severity, resolution: Int) -> [(name: String, value: VectorTile.Value)] {
-        [
-            ("severity", .integer(Int(severity.rawValue))), ("severityName", .text(severity.name)),
-            ("resolution", .integer(resolution)),
-        ]
-    }
-
-    private func hexagons(_ shown: Set<UInt32>, _ request: Request, in snapshot: Snapshot) async throws
-        -> [VectorTile.Feature]
-    {
-        guard !shown.isEmpty else { return [] }
+    private func hexagons(_ shown: Set<UInt32>, _ request: Request, in snapshot: Snapshot) async throws -> Maker {
+        guard !shown.isEmpty else { return { [] } }
         let frame = try await frames.frame(at: request.instant, filter: request.filter, in: snapshot)
         let hexagons = frame.hexagons(area: CellArea(request.coord.bounds)).filter {
             shown.contains($0.record.row.cell.dense)
         }
         let details = try await store.details(of: hexagons.map(\.record.row.key))
-        return hexagons.map { hexagon in
-            let record = hexagon.record
-            let observation = FeatureSource.observation(record.row, record.source, details[record.row.key])
-            return VectorTile.Feature(
-                id: UInt64(record.row.cell.dense),
-                shape: VectorTile.shape(dense: Int(record.row.cell.dense), resolution: Cell.resolution),
-                properties: Self.properties(observation, record, reports: hexagon.reports))
+        return {
+            hexagons.map { hexagon in
+                let record = hexagon.record
+                let observation = FeatureSource.observation(record.row, record.source, details[record.row.key])
+                var properties = Self.properties(observation, record, reports: hexagon.reports)
+                if let trend = Trend(from: hexagon.severityBefore, to: record.severity) {
+                    properties.append(("trend", .text(trend.rawValue)))
+                }
+                return VectorTile.Feature(
+                    id: UInt64(record.row.cell.dense),
+                    shape: VectorTile.shape(dense: Int(record.row.cell.dense), resolution: Cell.resolution),
+                    properties: properties)
+            }
         }
     }
 
@@ -215,14 +256,16 @@ extension Layer {
         func add(_ type: String, _ names: String) {
             for name in names.split(separator: " ") { fields[String(name)] = type }
         }
+        func addPolygons() {
+            add("Number", "severity history altitudeMin altitudeMax hexagons resolution")
+            add("String", "id severityName mode observedFrom observedTo source")
+        }
         switch self {
         case .turbulence, .hexagons:
             add("Number", "altitude altitudeMin altitudeMax severity edr reports resolution")
-            add("String", "id h3 severityName severityBasis observedAt source kind category aircraft")
-            if self == .turbulence { add("String", "mode") }
-        case .polygons:
-            add("Number", "severity resolution")
-            add("String", "severityName mode")
+            add("String", "id h3 severityName severityBasis observedAt source kind category aircraft trend")
+            if self == .turbulence { addPolygons() }
+        case .polygons: addPolygons()
         case .pireps:
             add("Number", "altitude severity")
             add("String", "id type aircraft severityName observedAt turbulence text source kind")

@@ -52,7 +52,7 @@ final class AviationWeatherWorld: Sendable {
         for slot in slots where reports[slot] == nil {
             let time = slot * step
             let reporting = flights.filter {
-                ($0.id + slot) % Self.flightsPerReport == 0 && $0.departure <= time && $0.arrival >= time
+                (Self.number(of: $0) + slot) % Self.flightsPerReport == 0 && $0.departure <= time && $0.arrival >= time
             }
             let air = Air(reporting.isEmpty ? [] : patches.filter { $0.isAlive(at: time) }.map { $0.now(time) })
             reports[slot] = reporting.compactMap { flight in
@@ -65,10 +65,11 @@ final class AviationWeatherWorld: Sendable {
 
     private func record(_ flight: Flight, _ report: Report, _ place: LonLat) -> AviationWeatherRecord {
         let level = report.key & 63
-        let isAirep = flight.id % 4 == 0
+        let number = Self.number(of: flight)
+        let isAirep = number % 4 == 0
         // Every fifth says nothing about turbulence, which is not smooth air.
-        let word: String? = flight.id % 5 == 0 ? nil : Self.intensity(edr: Double(report.edr) / 10_000)
-        let name = isAirep ? "BLW\(100 + flight.id % 900)" : ["B738", "A320", "E75L", "B77W"][flight.id / 8 % 4]
+        let word: String? = number % 5 == 0 ? nil : Self.intensity(edr: Double(report.edr) / 10_000)
+        let name = isAirep ? "BLW\(100 + flight.id % 900)" : ["B738", "A320", "E75L", "B77W"][number / 8 % 4]
         let clock = Self.clock(report.observedAt)
         let text =
             "\(isAirep ? "ARP" : "KWBC UA") \(name) /TM \(clock) /FL\(level)0"
@@ -82,6 +83,9 @@ final class AviationWeatherWorld: Sendable {
             "tbFreq1": .string(""), "pirepType": .string(isAirep ? "AIREP" : "PIREP"), "rawOb": .string(text),
         ])
     }
+
+    /// Ids are round numbers for most flights; these go up by one from flight to flight.
+    private static func number(of flight: Flight) -> Int { flight.id / 1_000 + flight.id % 1_000 }
 
     private static func intensity(edr: Double) -> String {
         switch edr {

@@ -41,7 +41,8 @@ struct Prune: AsyncParsableCommand {
                 throw Failure(.data, "the database knows no source '\(unknown)'")
             }
             let before = point.resolved(now: now)
-            let pruned = try await store.prune(Pruning(before: before, sources: sources))
+            let pruned = try await store.prune(
+                Pruning(before: before, sources: sources, changesPictures: true))
             try store.close()
             Terminal.say(
                 "deleted from before \(before): \(pruned.observations) observations, \(pruned.pilotReports) pilot "

@@ -151,8 +151,8 @@ struct RenderSheet: AsyncParsableCommand {
     @Option(help: "Zooms by comma.")
     var zooms = "2,4,6,8"
 
-    @Option(help: "Longitude and latitude of the middle.")
-    var center = "-98,39"
+    @Option(help: "Longitude and latitude of the middle (default: where there is most to see of the layers of a row).")
+    var center: String?
 
     func run() async throws {
         try await Failure.reported {
@@ -198,7 +198,8 @@ struct RenderSheet: AsyncParsableCommand {
         }
     }
 
-    private func middle() throws -> LonLat {
+    private func middle() throws -> LonLat? {
+        guard let center else { return nil }
         let numbers = center.split(separator: ",").compactMap { Double($0) }
         guard numbers.count == 2, let place = LonLat(longitude: numbers[0], latitude: numbers[1]) else {
             throw Failure(.usage, "--center is '\(center)'; it must be a longitude and a latitude joined by ','")

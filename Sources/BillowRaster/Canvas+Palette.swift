@@ -1,0 +1,86 @@
+extension Canvas {
+    /// Colours that make up more than a 400th of the picture are kept as they are, the commonest first.
+    private static let wholeShare = 400
+    private static let mostWhole = 160
+
+    /// The picture as a PNG file with straight alpha, every pixel as it is: by palette where 256 colours are enough.
+    public func png(level: Int = 6) throws(PNGError) -> [UInt8] {
+        let picture = indexed()
+        guard picture.shareSteps == 255 else {
+            return try PNG.encode(rgba: pixels.map(\.straight), width: width, height: height, level: level)
+        }
+        return try PNG.encode(picture, level: level)
+    }
+
+    /// The picture as a PNG file by palette, in any case.
+    /// - Parameter exact: as of `indexed`.
+    public func indexedPNG(keeping exact: [StraightColour]) throws(PNGError) -> [UInt8] {
+        try PNG.encode(indexed(keeping: exact), level: 6)
+    }
+
+    /// The picture by palette, translucent colours first: exact where 256 colours are enough; else like colours are made
+    /// one as `PaletteBuilder` does, but for the commonest.
+    /// - Parameter exact: colours that stay as they are, too.
+    public func indexed(keeping exact: [StraightColour] = []) -> IndexedPicture {
+        let runs = RunList(pixels, width: width, height: height)
+        defer { runs.deallocate() }
+        let whole = exact.map { (key: PixelColour($0.premultiplied), colour: $0) } + commonest(runs)
+        var picture = ColourGroups(whole: whole).picture(of: runs, width: width, height: height)
+        // tRNS ends with the last colour that isn't opaque.
+        let order = picture.palette.indices.sorted {
+            (picture.palette[$0].alpha, $0) < (picture.palette[$1].alpha, $1)
+        }
+        var places = [UInt8](repeating: 0, count: order.count)
+        for (place, index) in order.enumerated() { places[index] = UInt8(truncatingIfNeeded: place) }
+        picture.palette = order.map { picture.palette[$0] }
+        picture.indices = picture.indices.map { places[Int($0)] }
+        return picture
+    }
+
+    private func commonest(_ runs: RunList) -> [(key: PixelColour, colour: StraightColour)] {
+        var counts: [PixelColour: Int] = [:]
+        for row in 0..<height {
+            for run in runs.rowStarts[row]..<runs.rowStarts[row + 1] {
+                let end = run + 1 < runs.rowStarts[row + 1] ? runs.runs[run + 1].column : width
+                counts[runs.runs[run].colour, default: 0] += end - runs.runs[run].column
+            }
+        }
+        let common = counts.filter { $0.value > width * height / Canvas.wholeShare }
+        return common.sorted { ($1.value, $0.key.bits) < ($0.value, $1.key.bits) }.prefix(Canvas.mostWhole).map {
+            ($0.key, $0.key.straight)
+        }
+    }
+}
+
+extension PNG {
+    fileprivate static func encode(_ picture: IndexedPicture, level: Int) throws(PNGError) -> [UInt8] {
+        try encode(
+            indexed: picture.indices, width: picture.width, height: picture.height, palette: picture.palette,
+            level: level)
+    }
+}
+
+extension RunList {
+    /// The runs of a picture, row-major.
+    fileprivate init(_ pixels: [PremultipliedColour], width: Int, height: Int) {
+        func starts(_ at: Int) -> Bool { at % width == 0 || pixels[at] != pixels[at - 1] }
+        self.init(capacity: pixels.indices.count(where: starts), rows: height)
+        var run = 0
+        for row in 0..<height {
+            rowStarts[row] = run
+            for at in row * width..<(row + 1) * width where starts(at) {
+                runs[run] = Run(column: at - row * width, colour: PixelColour(pixels[at]))
+                run += 1
+            }
+        }
+        rowStarts[height] = run
+    }
+}
+
+extension PixelColour {
+    init(_ colour: PremultipliedColour) {
+        self.init(
+            bits: UInt32(colour.red) | UInt32(colour.green) << 8 | UInt32(colour.blue) << 16
+                | UInt32(colour.alpha) << 24)
+    }
+}

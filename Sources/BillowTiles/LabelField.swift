@@ -1,0 +1,182 @@
+import BillowRaster
+
+/// What a layer would like to have written on the map: items in the order of their rank, each with a label.
+struct LabelSource {
+    /// An item and a place of the map, in the world's pixels, that its label lies at. One item may have several.
+    struct Anchor {
+        var item: Int
+        var place: Point
+    }
+
+    /// Items that labels are wanted for: 0..<count, the first before the second.
+    let count: Int
+    let anchors: [Anchor]
+    /// The label of an item; its spots lie within `LabelField.reach` of its anchors.
+    let label: (Int) -> Label
+}
+
+extension LabelSource {
+    /// Labels beside symbols: to the right, else to the left.
+    /// - Parameters:
+    ///   - kept: the symbols, the first before the second.
+    ///   - gap: from a symbol's place to its label, in points.
+    ///   - scale: pixels a point.
+    ///   - size: points an em.
+    ///   - text: by the index that `kept` has.
+    init(
+        besideSymbols kept: [SymbolGrid.Kept], gap: Double, scale: Double, size: Double, text: @escaping (Int) -> String
+    ) {
+        self.init(
+            count: kept.count, anchors: kept.enumerated().map { Anchor(item: $0.offset, place: $0.element.point) }
+        ) { item in
+            let symbol = kept[item]
+            func spot(_ side: Double, _ alignment: LabelMark.Alignment) -> Label.Spot {
+                Label.Spot(
+                    place: Point(x: symbol.point.x + side * gap * scale, y: symbol.point.y + 4 * scale),
+                    alignment: alignment)
+            }
+            return Label(text(symbol.index), size: size, ink: .ink, spots: [spot(1, .start), spot(-1, .end)])
+        }
+    }
+}
+
+/// Places labels so that none covers another: each, in the order of their rank, at the first of its spots that those before
+/// it left free, or nowhere.
+///
+/// Which labels a map shows where depends on the whole map of a zoom and not on the window, so tiles fit together. It is
+/// found out only for those near the window, and for those that these depend on.
+struct LabelField {
+    /// How far a label may reach from its anchor, in points: 40 letters of 11 points each way, and a line.
+    static let reach = SIMD2(400.0, 24.0)
+
+    private let region: MapRegion
+    private let sources: [LabelSource]
+    /// The rank of each source's first item.
+    private let first: [Int]
+    /// The anchors of every rank: those of rank r are places[starts[r]..<starts[r + 1]].
+    private let starts: [Int]
+    private let places: [Point]
+    /// Ranks by where their anchors lie, in squares so large that labels of one meet only those of the next.
+    private var squares: [SIMD2<Int32>: [Int32]] = [:]
+    private let columns: Int32
+    private let square: SIMD2<Double>
+
+    /// - Parameter sources: the first before the second.
+    init(_ sources: [LabelSource], in region: MapRegion) {
+        self.region = region
+        self.sources = sources
+        let reach = LabelField.reach * Double(region.scale)
+        columns = Int32(max(1, (region.worldPixels / (2 * reach.x)).rounded(.down)))
+        square = SIMD2(region.worldPixels / Double(columns), 2 * reach.y)
+        var first: [Int] = []
+        var ranks = 0
+        var anchors: [(rank: Int, place: Point)] = []
+        for source in sources {
+            first.append(ranks)
+            for anchor in source.anchors { anchors.append((ranks + anchor.item, anchor.place)) }
+            ranks += source.count
+        }
+        anchors.sort { $0.rank < $1.rank }
+        var starts = [Int](repeating: 0, count: ranks + 1)
+        for anchor in anchors { starts[anchor.rank + 1] += 1 }
+        for rank in 0..<ranks { starts[rank + 1] += starts[rank] }
+        self.first = first
+        self.starts = starts
+        places = anchors.map(\.place)
+        for anchor in anchors { squares[self.square(of: anchor.place), default: []].append(Int32(anchor.rank)) }
+    }
+
+    /// The labels that reach into the window, in the order of their rank.
+    func marks() -> [LabelMark] {
+        let wanted = near()
+        if wanted.isEmpty { return [] }
+        let scale = Double(region.scale)
+        var looked: [Int: Candidate] = [:]
+        var waiting = wanted
+        while let rank = waiting.popLast() {
+            guard looked[rank] == nil else { continue }
+            var candidate = candidate(rank)
+            for other in neighbours(rank) where other < rank {
+                let boxes = looked[other]?.boxes ?? label(other).boxes(scale: scale)
+                let meets = candidate.boxes.contains { box in
+                    boxes.contains { $0.overlaps(box, world: region.worldPixels) }
+                }
+                if meets { candidate.better.append(other) }
+            }
+            looked[rank] = candidate
+            waiting += candidate.better
+        }
+        var taken: [Int: PixelBox] = [:]
+        var marks: [LabelMark] = []
+        let wantedRanks = Set(wanted)
+        for (rank, candidate) in looked.sorted(by: { $0.key < $1.key }) {
+            let free = candidate.boxes.firstIndex { box in
+                !candidate.better.contains { taken[$0]?.overlaps(box, world: region.worldPixels) ?? false }
+            }
+            guard let free else { continue }
+            taken[rank] = candidate.boxes[free]
+            if wantedRanks.contains(rank) { marks += self.marks(candidate, at: free) }
+        }
+        return marks
+    }
+
+    private struct Candidate {
+        let label: Label
+        let boxes: [PixelBox]
+        /// Those before it that it could meet.
+        var better: [Int] = []
+    }
+
+    private func candidate(_ rank: Int) -> Candidate {
+        let label = label(rank)
+        return Candidate(label: label, boxes: label.boxes(scale: Double(region.scale)))
+    }
+
+    private func label(_ rank: Int) -> Label {
+        // Of sources that begin at one rank all but the last are empty.
+        let source = first.lastIndex { $0 <= rank } ?? 0
+        return sources[source].label(rank - first[source])
+    }
+
+    private func square(of place: Point) -> SIMD2<Int32> {
+        let column = Int32(min(max((place.x / square.x).rounded(.down), -1e6), 1e6))
+        return SIMD2(
+            ((column % columns) + columns) % columns, Int32(min(max((place.y / square.y).rounded(.down), -1e9), 1e9)))
+    }
+
+    private func neighbours(_ rank: Int) -> Set<Int> {
+        var found: Set<Int> = []
+        for place in places[starts[rank]..<starts[rank + 1]] {
+            let here = square(of: place)
+            for down in Int32(-1)...1 {
+                for across in Int32(-1)...1 {
+                    let there = SIMD2((here.x + across + columns) % columns, here.y + down)
+                    for other in squares[there] ?? [] { found.insert(Int(other)) }
+                }
+            }
+        }
+        return found
+    }
+
+    /// The ranks whose labels may reach into the window.
+    private func near() -> [Int] {
+        let reach = LabelField.reach * Double(region.scale)
+        let (top, bottom) = (Double(region.originY) - reach.y, Double(region.originY + region.height) + reach.y)
+        return (0..<starts.count - 1).filter { rank in
+            places[starts[rank]..<starts[rank + 1]].contains { place in
+                place.y >= top && place.y <= bottom
+                    && !region.copies(from: place.x, to: place.x, margin: reach.x).isEmpty
+            }
+        }
+    }
+
+    private func marks(_ candidate: Candidate, at index: Int) -> [LabelMark] {
+        let (box, spot) = (candidate.boxes[index], candidate.label.spots[index])
+        guard box.maxY >= Double(region.originY), box.minY <= Double(region.originY + region.height) else { return [] }
+        return region.copies(from: box.minX, to: box.maxX, margin: 0).map { copy in
+            LabelMark(
+                text: candidate.label.text, place: PicturePlace(region.local(spot.place, copy: copy)),
+                alignment: spot.alignment, size: candidate.label.size, ink: candidate.label.ink)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+public import BillowRaster
+
+/// What a picture of any size shows, in blocks about as large as a tile that fit together as tiles do: beyond the picture
+/// itself, memory and work are those of a tile.
+public struct MapContent: Sendable {
+    struct Block: Sendable {
+        /// Where it lies in the picture.
+        var x: Int
+        var y: Int
+        var region: MapRegion
+        var content: PictureContent
+    }
+
+    public let region: MapRegion
+    /// Those with something in them.
+    let blocks: [Block]
+
+    /// Pixels each way.
+    private static let side = 512
+
+    /// - Parameter labels: as of `PictureContent`.
+    public init(
+        _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = PictureContent.defaultLabels
+    ) {
+        self.region = region
+        var blocks: [Block] = []
+        for y in stride(from: 0, to: region.height, by: MapContent.side) {
+            for x in stride(from: 0, to: region.width, by: MapContent.side) {
+                let part = region.part(
+                    x: x, y: y, width: min(MapContent.side, region.width - x),
+                    height: min(MapContent.side, region.height - y))
+                let content = PictureContent(list, of: data, in: part, labels: labels)
+                if !content.isEmpty { blocks.append(Block(x: x, y: y, region: part, content: content)) }
+            }
+        }
+        self.blocks = blocks
+    }
+
+    /// 128 bits of everything that decides the picture's pixels.
+    public func fingerprint(style: Style) throws(PictureError) -> Fingerprint {
+        var fingerprint = Fingerprint()
+        for side in [region.width, region.height, region.scale, region.originX, region.originY] {
+            fingerprint.mix(UInt64(bitPattern: Int64(side)))
+        }
+        fingerprint.mix(region.worldPixels.bitPattern)
+        for block in blocks {
+            fingerprint.mix(UInt64(block.x) << 32 | UInt64(block.y))
+            fingerprint.mix(try block.content.fingerprint(style: style).text)
+        }
+        return fingerprint
+    }
+}

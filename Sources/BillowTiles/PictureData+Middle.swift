@@ -1,0 +1,43 @@
+import BillowSnapshot
+public import Geometry
+import Turbulence
+
+extension PictureData {
+    /// A place where there is most to see, for pictures of nowhere in particular: in the fullest square of four degrees, the
+    /// place in the fullest of its quarter degrees; nil where there is nothing at all.
+    public var busiestPlace: LonLat? {
+        var seen: [(place: LonLat, weight: Int)] = []
+        if let plane {
+            for chunk in 0..<FramePlane.chunks {
+                for (position, value) in plane.values(inChunk: chunk).enumerated() where value > 0 {
+                    let cell = Cell(uncheckedDense: UInt32(chunk * CellTable.chunkSize + position))
+                    seen.append((H3.center(of: cell), Int(value) * Int(value)))
+                }
+            }
+        }
+        // What says nothing of turbulence is of less interest.
+        seen += reports.map { ($0.place, $0.severity.map { 2 + 4 * Int($0.rawValue) } ?? 1) }
+        seen += positions.map { ($0.place, 1) }
+        seen += tracks.compactMap { $0.last.map { ($0.place, 1) } }
+        seen += (hazards + forecasts).compactMap { area in
+            area.geometry.polygons.first?.first?.first.map { ($0, 1 + Int(area.severity?.rawValue ?? 0)) }
+        }
+        let square = Self.fullest(seen, degrees: 4)
+        return Self.fullest(square, degrees: 0.25).max { $0.weight < $1.weight }?.place
+    }
+
+    /// Those in the square of a side that have the most weight together.
+    private static func fullest(_ seen: [(place: LonLat, weight: Int)], degrees: Double) -> [(
+        place: LonLat, weight: Int
+    )] {
+        let squares = Dictionary(grouping: seen) { seen in
+            SIMD2(
+                Int((seen.place.longitude / degrees).rounded(.down)),
+                Int((seen.place.latitude / degrees).rounded(.down))
+            )
+        }
+        let weights = squares.map { (square: $0.key, weight: $0.value.reduce(0) { $0 + $1.weight }) }
+        let best = weights.max { ($0.weight, $1.square.x, $1.square.y) < ($1.weight, $0.square.x, $0.square.y) }
+        return best.flatMap { squares[$0.square] } ?? []
+    }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import BillowRaster
+import BillowTiles
+import Foundation
+
+struct LegendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "legend", abstract: "Write the legend of some layers in a style.")
+
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case png, svg, json
+    }
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "Layers by comma.")
+    var layers = "turbulence"
+
+    @Option(help: "The id of a style.")
+    var style = StyleLibrary.defaultID
+
+    @Option(help: "Pixels a point, 1 to 3, of a PNG.")
+    var scale = 1
+
+    @Option(help: "light or dark (default: the style's own).")
+    var theme: String?
+
+    @Option(help: "vertical or horizontal.")
+    var orientation = Orientation.vertical.rawValue
+
+    @Option(help: "png, svg or json (default: by the output's ending, else png).")
+    var format: Format?
+
+    @Option(name: [.short, .long], help: "The file to write (default: standard output).")
+    var output: String?
+
+    func run() async throws {
+        try await Failure.reported {
+            let bytes = try self.bytes(of: legend())
+            let sink = try OutputFile(output)
+            do {
+                try sink.write(bytes)
+                try sink.finish()
+            } catch {
+                sink.discard()
+                throw error
+            }
+        }
+    }
+
+    private func legend() throws -> Legend {
+        let settings = try common.settings()
+        let library: StyleLibrary
+        do { library = try StyleLibrary(folder: settings.server.stylesFolder) } catch {
+            throw Failure(.inputOutput, error.description)
+        }
+        guard let style = library[style] else {
+            let known = library.styles.map(\.id).joined(separator: ", ")
+            throw Failure(.usage, "there is no style '\(style)'; there are \(known)")
+        }
+        do { return try LayerList(layers).legend(style: style) } catch {
+            throw Failure(
+                .usage,
+                "'\(layers)' is no list of layers; they are \(Layer.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+    }
+
+    private func bytes(of legend: Legend) throws -> [UInt8] {
+        let options: LegendOptions
+        do {
+            options = try LegendOptions(
+                scale: scale, theme: try theme.map { try Self.choice("theme", $0) },
+                orientation: try Self.choice("orientation", orientation))
+        } catch let error as LegendError { throw Failure(.usage, "\(error)") }
+        let ending = output.map { URL(fileURLWithPath: $0).pathExtension.lowercased() } ?? ""
+        switch format ?? Format(rawValue: ending) ?? .png {
+        case .png: return try LegendRenderer().png(legend, options: options)
+        case .svg: return Array(try LegendRenderer().svg(legend, options: options).utf8)
+        case .json:
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            return Array(try encoder.encode(legend)) + Array("\n".utf8)
+        }
+    }
+
+    private static func choice<Choice: CaseIterable & RawRepresentable<String>>(_ name: String, _ text: String) throws
+        -> Choice
+    {
+        guard let choice = Choice(rawValue: text) else {
+            let allowed = Choice.allCases.map(\.rawValue).joined(separator: " or ")
+            throw Failure(.usage, "--\(name) is '\(text)'; it must be \(allowed)")
+        }
+        return choice
+    }
+}
