@@ -1,5 +1,6 @@
 public import BillowExchange
 public import BillowSnapshot
+public import BillowSync
 public import BillowTiles
 public import Turbulence
 
@@ -17,42 +18,92 @@ public struct Age: Sendable, Hashable {
 
 /// The rule by which a layer is stale: by the sources that feed it, and by no others.
 public struct AgeRule: Sendable {
-    public var staleAfterSeconds: Int
-    /// What each configured source is meant to be fetched for; nothing for those that aren't fetched: a folder's files may
-    /// be a year apart. A source that isn't named here is stored data, or, where nothing is configured at all, one that
-    /// may feed anything if ever it was fetched.
-    public var feeds: [SourceID: Set<DataKind>]
+    /// What a configured source is fetched for.
+    public struct Feed: Sendable, Hashable {
+        /// Nothing for what isn't fetched: a folder's files may be a year apart.
+        public var kinds: Set<DataKind>
+        /// Between two fetches by the clock; nil where it is stopped.
+        public var intervalSeconds: Int?
+        /// A setting of its own.
+        public var staleAfterSeconds: Int?
 
-    public init(staleAfterSeconds: Int, feeds: [SourceID: Set<DataKind>]) {
+        public init(kinds: Set<DataKind>, intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil) {
+            self.kinds = kinds
+            self.intervalSeconds = intervalSeconds
+            self.staleAfterSeconds = staleAfterSeconds
+        }
+    }
+
+    /// How long a source may be silent where no setting says so, unless it is asked more seldom than twice in that time.
+    public static let patienceSeconds = 300
+
+    /// The setting for all sources that have none of their own.
+    private let staleAfterSeconds: Int?
+    /// The configured sources. A source that isn't named here is stored data, or, where nothing is configured at all, one
+    /// that may feed anything if ever it was fetched.
+    private let configured: [SourceID: Feed]
+    /// What is asked for, and how often, can change while it runs.
+    private var states: SourceStates?
+
+    public init(staleAfterSeconds: Int?, feeds: [SourceID: Feed]) {
         self.staleAfterSeconds = staleAfterSeconds
-        self.feeds = feeds
+        configured = feeds
+    }
+
+    /// The same rule, by what sources are asked for at the time.
+    func following(_ states: SourceStates) -> AgeRule {
+        var rule = self
+        rule.states = states
+        return rule
+    }
+
+    /// The configured sources.
+    var sources: Set<SourceID> { Set(configured.keys) }
+
+    private func feed(_ id: SourceID) -> Feed? {
+        guard var feed = configured[id], let state = states?[id] else { return configured[id] }
+        feed.kinds = state.feeds
+        feed.intervalSeconds = state.interval.map { Int($0.components.seconds) }
+        return feed
+    }
+
+    /// How long a source may be silent.
+    private func patienceSeconds(_ feed: Feed?) -> Int {
+        feed?.staleAfterSeconds ?? staleAfterSeconds ?? max(Self.patienceSeconds, 2 * (feed?.intervalSeconds ?? 0))
+    }
+
+    /// Whether a source was last fetched too long ago; one that never was is.
+    func isStale(_ id: SourceID, fetchedAt: Instant?, at now: Instant) -> Bool {
+        (fetchedAt ?? .distantPast) < now.advanced(by: -patienceSeconds(feed(id)))
     }
 
     /// The age of what a filter lets through of some kinds of data, by the publication's time or a later one.
     public func age(of kinds: Set<DataKind>, in snapshot: Snapshot, filter: Filter, at now: Instant? = nil) -> Age {
         let taken = snapshot.sources.filter { filter.sources?.contains($0.id) ?? true }
         let records = Dictionary(taken.map { ($0.id, $0) }) { first, _ in first }
-        func feeding(_ kinds: Set<DataKind>) -> [SourceID] {
-            if feeds.isEmpty { return taken.filter { $0.fetchedAt != nil }.map(\.id) }
-            return feeds.filter { id, fed in
-                (filter.sources?.contains(id) ?? true) && !fed.isDisjoint(with: kinds)
-            }.map(\.key)
+        let now = now ?? snapshot.publication.asOf
+        /// When each source that feeds a kind was fetched for it. One that is stopped, or asked for it no more, goes on to
+        /// feed it with what it has: that ages.
+        func feeding(_ kind: DataKind) -> [(source: SourceID, fetchedAt: Instant?)] {
+            if configured.isEmpty { return taken.filter { $0.fetchedAt != nil }.map { ($0.id, $0.fetchedAt(kind)) } }
+            return configured.keys.compactMap { id in
+                guard filter.sources?.contains(id) ?? true, let feed = feed(id) else { return nil }
+                let record = records[id]
+                if feed.intervalSeconds != nil, feed.kinds.contains(kind) { return (id, record?.fetchedAt(kind)) }
+                return record?.fetchedKinds[kind].map { (id, $0) }
+            }
         }
-        // A source that the store has never heard of was never fetched.
-        let limit = (now ?? snapshot.publication.asOf).advanced(by: -staleAfterSeconds)
-        func isStale(_ kind: DataKind) -> Bool {
-            let times = feeding([kind]).map { records[$0]?.fetchedAt ?? .distantPast }
-            return !times.isEmpty && times.allSatisfy { $0 < limit }
-        }
-        let fetched = feeding(kinds).map { records[$0] }
-        let isWhole = fetched.allSatisfy { $0?.fetchedAt != nil }
+        let fed = kinds.map(feeding)
+        let times = fed.flatMap { $0 }
+        let isWhole = times.allSatisfy { $0.fetchedAt != nil }
         return Age(
-            dataTime: isWhole ? fetched.compactMap { $0?.fetchedAt }.min() : nil,
-            isStale: kinds.contains(where: isStale),
-            isSimulated: taken.contains { source in
-                source.simulated && (feeds[source.id].map { !$0.isDisjoint(with: kinds) } ?? true)
+            dataTime: isWhole ? times.compactMap(\.fetchedAt).min() : nil,
+            isStale: fed.contains { sources in
+                !sources.isEmpty && sources.allSatisfy { isStale($0.source, fetchedAt: $0.fetchedAt, at: now) }
             },
-            completeSince: isWhole ? fetched.compactMap { $0?.completeSince }.max() : nil)
+            isSimulated: taken.contains(where: \.simulated),
+            completeSince: isWhole
+                ? Set(times.map(\.source)).compactMap { records[$0]?.completeSince }.max() : nil)
     }
 
     /// The age of a picture of some layers.

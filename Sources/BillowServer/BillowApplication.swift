@@ -33,11 +33,14 @@ public struct BillowApplication: Sendable {
         /// Whether what shows data is open without a key.
         public var anonymousRead: Bool
         /// Whether the sources are made up, and with them what is sent in.
-        public var isSimulated: Bool
+        /// nil where the answers of sources tell.
+        public var isSimulated: Bool?
+        /// How long positions are kept; nil is as long as all else.
+        public var trafficRetentionSeconds: Int?
 
         public init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int, ageRule: AgeRule,
-            severityTable: SeverityTable, paintersAtOnce: Int, anonymousRead: Bool = true, isSimulated: Bool = false,
+            severityTable: SeverityTable, paintersAtOnce: Int, anonymousRead: Bool = true, isSimulated: Bool? = nil,
             timeline: TimelineSettings = TimelineSettings(), trafficDropSeconds: Int = 180
         ) {
             self.host = host
@@ -61,6 +64,7 @@ public struct BillowApplication: Sendable {
     /// Where events are told, and listened for.
     public let events: EventHub
     private let configuration: Configuration
+    private let ageRule: AgeRule
     private let store: any Store
     private let gate: Gate
     public let styles: StyleShelf
@@ -86,6 +90,7 @@ public struct BillowApplication: Sendable {
         states: SourceStates, loops: SourceLoops = SourceLoops(), now: @escaping @Sendable () -> Instant, logger: Logger
     ) throws(PNGError) {
         self.configuration = configuration
+        ageRule = configuration.ageRule.following(states)
         self.store = store
         gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
         self.styles = StyleShelf(styles)
@@ -98,6 +103,10 @@ public struct BillowApplication: Sendable {
         publisher = SnapshotPublisher(
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
         feed.start(publisher)
+        // What a round brought is shown without waiting for the next look at the store.
+        states.observe { [publisher] old, new in
+            if old.isFetching, !new.isFetching { publisher.wake() }
+        }
         frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds)
@@ -110,7 +119,7 @@ public struct BillowApplication: Sendable {
         vectors = VectorTileSource(
             frames: frames, pictures: pictures, polygons: features.polygons, store: store, pool: tiles.pool)
         maps = try MapRenderer(pictures: pictures)
-        animations = AnimationRenderer(maps: maps, frames: frames, ageRule: configuration.ageRule)
+        animations = AnimationRenderer(maps: maps, frames: frames, ageRule: ageRule)
     }
 
     /// Every route, reachable in tests without a socket.
@@ -126,39 +135,39 @@ public struct BillowApplication: Sendable {
             ).withAdditionalMediaTypes(forFileExtensions: Self.mediaTypes))
         let reading = router.needing(.read, gate)
         TileRoutes(
-            frames: frames, tiles: tiles, shelf: styles, ageRule: configuration.ageRule,
+            frames: frames, tiles: tiles, shelf: styles, ageRule: ageRule,
             publicURL: configuration.publicURL, hot: hot,
             vectors: vectors
         ).add(to: reading)
-        MapRoutes(frames: frames, maps: maps, shelf: styles, ageRule: configuration.ageRule).add(to: reading)
+        MapRoutes(frames: frames, maps: maps, shelf: styles, ageRule: ageRule).add(to: reading)
         let timelines = TimelineService(
-            frames: frames, settings: configuration.timeline, ageRule: configuration.ageRule)
+            frames: frames, settings: configuration.timeline, ageRule: ageRule)
         TimelineRoutes(frames: frames, service: timelines, shelf: styles, publicURL: configuration.publicURL)
             .add(to: reading)
         AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, shelf: styles).add(to: reading)
         CollectionRoutes(
-            frames: frames, features: features, ageRule: configuration.ageRule, publicURL: configuration.publicURL,
+            frames: frames, features: features, ageRule: ageRule, publicURL: configuration.publicURL,
             airports: .large, areaLimitKm2: configuration.areaLimitKm2
         ).add(to: reading)
         AlertRoutes(
             frames: frames, alerts: alerts, monitor: flights, gate: gate, airports: .large,
             areaLimitKm2: configuration.areaLimitKm2, now: now
         ).add(to: reading)
-        ChangeRoutes(frames: frames, changes: changes, ageRule: configuration.ageRule).add(to: reading)
-        RouteRoutes(frames: frames, ageRule: configuration.ageRule, shelf: styles, airports: .large).add(to: reading)
-        ExportRoutes(frames: frames, features: features, ageRule: configuration.ageRule).add(to: reading)
+        ChangeRoutes(frames: frames, changes: changes, ageRule: ageRule).add(to: reading)
+        RouteRoutes(frames: frames, ageRule: ageRule, shelf: styles, airports: .large).add(to: reading)
+        ExportRoutes(frames: frames, features: features, ageRule: ageRule).add(to: reading)
         StyleRoutes(shelf: styles, publicURL: configuration.publicURL).add(to: reading)
-        LegendRoutes(frames: frames, shelf: styles, ageRule: configuration.ageRule).add(to: reading)
+        LegendRoutes(frames: frames, shelf: styles, ageRule: ageRule).add(to: reading)
         IngestRoutes(
-            store: store, simulated: configuration.isSimulated, fetched: Set(configuration.ageRule.feeds.keys),
+            store: store, simulated: configuration.isSimulated, fetched: configuration.ageRule.sources,
             retentionSeconds: configuration.retentionSeconds, now: now
         ).add(to: router.needing(.ingest, gate))
         EventRoutes(hub: events, publisher: publisher, gate: gate, flights: flights).add(to: reading)
-        let sources = SourceStatus(publisher: publisher, states: states, ageRule: configuration.ageRule, now: now)
+        let sources = SourceStatus(publisher: publisher, states: states, ageRule: ageRule, now: now)
         AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(to: router.needing(.admin, gate))
         OperationRoutes(
             publisher: publisher, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
-            ageRule: configuration.ageRule, readiness: readiness,
+            ageRule: ageRule, readiness: readiness,
             started: now(), now: now
         ).add(to: router, reading: reading)
         return router
@@ -168,9 +177,10 @@ public struct BillowApplication: Sendable {
 
     /// Sources that are neither fetched nor sent in were imported: what they have is kept.
     var retention: Retention {
-        let fetched = Set(configuration.ageRule.feeds.keys).union([.ingest])
+        let fetched = configuration.ageRule.sources.union([.ingest])
         return Retention(
             store: store, retentionSeconds: configuration.retentionSeconds,
+            trafficRetentionSeconds: configuration.trafficRetentionSeconds,
             keeps: { $0.fetchedAt == nil && !fetched.contains($0.id) }, now: now, logger: logger)
     }
 

@@ -70,9 +70,10 @@ struct SourceStatus: Sendable {
             let fetchedAt = record?.fetchedAt ?? state.lastSuccess
             let settings = SourceSettings(query: state.query, update: state.update)
             return Source(
-                id: state.id.name, kind: state.kind, state: state.activity.rawValue, simulated: state.simulated,
+                id: state.id.name, kind: state.kind, state: state.activity.rawValue,
+                simulated: record?.simulated ?? state.simulated ?? false,
                 reachable: state.isReachable, fetching: state.isFetching, session: state.hasSession,
-                stale: isStale(fetchedAt, now), lastSuccess: fetchedAt?.description,
+                stale: ageRule.isStale(state.id, fetchedAt: fetchedAt, at: now), lastSuccess: fetchedAt?.description,
                 lastAttempt: state.lastAttempt?.description, nextAttempt: state.nextAttempt?.description,
                 ageSeconds: fetchedAt.map { now.seconds - $0.seconds },
                 lagSeconds: record.flatMap { snapshot?.newest(of: $0.number) }.map { now.seconds - $0.seconds },
@@ -91,16 +92,12 @@ struct SourceStatus: Sendable {
         let others = (snapshot?.sources ?? []).filter { !known.contains($0.id) }.map { source in
             Source(
                 id: source.id.name, kind: "stored", state: "stored", simulated: source.simulated,
-                stale: source.fetchedAt != nil && isStale(source.fetchedAt, now),
+                stale: source.fetchedAt != nil && ageRule.isStale(source.id, fetchedAt: source.fetchedAt, at: now),
                 lastSuccess: source.fetchedAt?.description,
                 ageSeconds: source.fetchedAt.map { now.seconds - $0.seconds },
                 lagSeconds: snapshot?.newest(of: source.number).map { now.seconds - $0.seconds },
                 completeSince: source.completeSince?.description)
         }
         return configured + others
-    }
-
-    private func isStale(_ fetchedAt: Instant?, _ now: Instant) -> Bool {
-        (fetchedAt ?? .distantPast) < now.advanced(by: -ageRule.staleAfterSeconds)
     }
 }

@@ -6,17 +6,22 @@ public struct Pruning: Sendable, Hashable {
     public var from: Instant
     /// What was observed, or ended, before this instant.
     public var before: Instant
+    /// Positions that were observed before this instant; of aircraft there is more than of all else together.
+    public var positionsBefore: Instant
     /// Of these sources; nil for all. A second in which another source observed something keeps all it has.
     public var sources: Set<SourceID>?
     /// Whether pictures that may still be asked for lose something by it. Then every picture's version and address becomes
     /// another one, so that none is shown any more as it was before.
     public var changesPictures: Bool
 
+    /// - Parameter positionsBefore: `before` where it is nil.
     public init(
-        from: Instant = .distantPast, before: Instant, sources: Set<SourceID>? = nil, changesPictures: Bool = false
+        from: Instant = .distantPast, before: Instant, positionsBefore: Instant? = nil, sources: Set<SourceID>? = nil,
+        changesPictures: Bool = false
     ) {
         self.from = from
         self.before = before
+        self.positionsBefore = positionsBefore ?? before
         self.sources = sources
         self.changesPictures = changesPictures
     }

@@ -45,8 +45,13 @@ enum Query {
     static let sources =
         "SELECT number, name, mergeRule, simulated, fetchedAt, completeSince FROM source ORDER BY number"
     static let insertSource = "INSERT INTO source (number, name, mergeRule, simulated) VALUES (?, ?, ?, ?)"
-    static let updateSource = "UPDATE source SET mergeRule = ?, simulated = ? WHERE number = ?"
+    static let updateSource = "UPDATE source SET mergeRule = ? WHERE number = ?"
     static let setFetched = "UPDATE source SET fetchedAt = ? WHERE number = ?"
+    static let fetchedKinds = "SELECT source, kind, fetchedAt FROM fetched"
+    static let setFetchedKind = """
+        INSERT INTO fetched (source, kind, fetchedAt) VALUES (?, ?, ?)
+        ON CONFLICT (source, kind) DO UPDATE SET fetchedAt = excluded.fetchedAt
+        """
     static let setComplete = "UPDATE source SET completeSince = ? WHERE number = ?"
 
     static let cursors = "SELECT piece, value FROM cursor WHERE source = ?"

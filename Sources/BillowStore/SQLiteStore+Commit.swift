@@ -4,19 +4,21 @@ public import Turbulence
 
 extension SQLiteStore {
     /// Giving a known source another rule changes every picture of it, so that raises the version.
+    /// - Throws: `mixed` where a source of the other nature is known.
     public func register(
         _ source: SourceID, merge: MergeRule, simulated: Bool
     ) async throws(StoreError) -> SourceRecord {
         try await writing { db in
             let known = try SourceRecord.all(db)
+            if let other = known.first(where: { $0.simulated != simulated }) {
+                throw StoreError.mixed(source, simulated: simulated, with: other.id)
+            }
             if var record = known.first(where: { $0.id == source }) {
-                guard record.merge != merge || record.simulated != simulated else { return record }
+                guard record.merge != merge else { return record }
                 record.merge = merge
-                record.simulated = simulated
                 let statement = try RawStatement(db, Query.updateSource)
                 statement.bind(Int64(merge.rawValue), at: 1)
-                statement.bind(simulated ? 1 : 0 as Int64, at: 2)
-                statement.bind(Int64(record.number.rawValue), at: 3)
+                statement.bind(Int64(record.number.rawValue), at: 2)
                 try statement.run()
                 _ = try Head.raise(db)
                 try RawStatement(db, Query.noteRules).run()
@@ -43,7 +45,7 @@ extension SQLiteStore {
         guard
             batch.source != nil
                 || batch.retraction == nil && batch.areaReplacements.isEmpty && batch.cursors.isEmpty
-                    && batch.fetchedAt == nil && batch.completeSince == nil
+                    && batch.fetchedAt == nil && batch.fetchedKinds.isEmpty && batch.completeSince == nil
         else {
             throw .failed(
                 "a retraction, a replacement, cursors or a fetch time came without the source that they are of")
@@ -429,6 +431,13 @@ private struct BatchWriter {
             try statement.run()
         }
         try set(Query.setFetched, batch.fetchedAt, source: source)
+        for (kind, instant) in batch.fetchedKinds {
+            let statement = try RawStatement(db, Query.setFetchedKind)
+            statement.bind(Int64(source.rawValue), at: 1)
+            try statement.bind(kind.rawValue, at: 2)
+            statement.bind(Int64(instant.seconds), at: 3)
+            try statement.run()
+        }
         try set(Query.setComplete, batch.completeSince, source: source)
     }
 

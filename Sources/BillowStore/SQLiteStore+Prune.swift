@@ -31,7 +31,7 @@ extension SQLiteStore {
         let positions = try await prunePositions(pruning)
         pruned.positions = positions.deleted
         try await forgetSteps(of: .observations, from: oldest, before: pruning.before)
-        try await forgetSteps(of: .positions, from: positions.oldest, before: pruning.before)
+        try await forgetSteps(of: .positions, from: positions.oldest, before: pruning.positionsBefore)
         try await forgetSteps(
             of: .reports, from: pruned.pilotReports > 0 ? .distantPast : nil, before: pruning.before)
         if pruning.changesPictures, !pruned.isNothing {
@@ -90,7 +90,7 @@ extension SQLiteStore {
                 let next = try RawStatement(db, Query.nextBucket)
                 next.bind(after, at: 1)
                 guard let bucket = try next.first({ $0.integer(0) }),
-                    bucket < AircraftPosition.bucket(pruning.before)
+                    bucket < AircraftPosition.bucket(pruning.positionsBefore)
                 else { return nil }
                 var count = 0
                 for number in try Self.numbers(of: pruning.sources, db) {

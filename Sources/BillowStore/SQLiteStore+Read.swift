@@ -319,6 +319,14 @@ extension SourceRecord {
     static func all(_ db: Database) throws -> [SourceRecord] {
         var sources: [SourceRecord] = []
         try RawStatement(db, Query.sources).forEachRow { sources.append(try SourceRecord($0)) }
+        try RawStatement(db, Query.fetchedKinds).forEachRow { columns in
+            // Numbers are dense. A kind of a later version is none of ours.
+            let index = Int(columns.integer(0))
+            guard sources.indices.contains(index), let kind = columns.text(1).flatMap(DataKind.init(rawValue:)) else {
+                return
+            }
+            sources[index].fetchedKinds[kind] = Instant(clamping: Int(columns.integer(2)))
+        }
         return sources
     }
 

@@ -14,6 +14,7 @@ enum Schema {
         migrator.registerMigration("3 keys") { try $0.execute(sql: keys) }
         migrator.registerMigration("4 changed times") { try $0.execute(sql: changedTimes) }
         migrator.registerMigration("5 log's name") { try $0.execute(sql: logName) }
+        migrator.registerMigration("6 fetched kinds") { try $0.execute(sql: fetchedKinds) }
         return migrator
     }
 
@@ -184,4 +185,14 @@ enum Schema {
 
     /// Makes another log of this one.
     static let renameLog = "UPDATE head SET log = lower(hex(randomblob(8)))"
+
+    /// When each kind of data (`DataKind`) of a source was last fetched.
+    private static let fetchedKinds = """
+        CREATE TABLE fetched (
+            source INTEGER NOT NULL REFERENCES source (number),
+            kind TEXT NOT NULL,
+            fetchedAt INTEGER NOT NULL CHECK (fetchedAt >= 0),
+            PRIMARY KEY (source, kind)
+        ) STRICT, WITHOUT ROWID;
+        """
 }

@@ -11,7 +11,8 @@ public protocol Store: Sendable {
     /// Every source that was ever named, in the order of their numbers.
     func sources() async throws(StoreError) -> [SourceRecord]
 
-    /// Makes a source known, or gives a known one its rule; the same again changes nothing.
+    /// Makes a source known, or gives a known one its rule; the same again changes nothing. Simulated and real sources are
+    /// never known to one store.
     func register(_ source: SourceID, merge: MergeRule, simulated: Bool) async throws(StoreError) -> SourceRecord
 
     /// Writes a batch as one transaction, durable when this returns: rows, retractions, cursors and the version land
@@ -123,8 +124,10 @@ public struct Batch: Sendable {
     public var retraction: Retraction?
     /// New cursors by piece; nil as a value removes one.
     public var cursors: [String: String?]
-    /// When the fetch succeeded that this is the (last) batch of.
+    /// When the fetch of all that is asked for succeeded that this is the (last) batch of.
     public var fetchedAt: Instant?
+    /// When kinds of data were fetched, where some may be had and others not.
+    public var fetchedKinds: [DataKind: Instant]
     /// From when on the log is complete for the source, where this batch settles it.
     public var completeSince: Instant?
 
@@ -132,7 +135,7 @@ public struct Batch: Sendable {
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
         retraction: Retraction? = nil, cursors: [String: String?] = [:], fetchedAt: Instant? = nil,
-        completeSince: Instant? = nil
+        fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil
     ) {
         self.source = source
         self.observations = observations
@@ -143,6 +146,7 @@ public struct Batch: Sendable {
         self.retraction = retraction
         self.cursors = cursors
         self.fetchedAt = fetchedAt
+        self.fetchedKinds = fetchedKinds
         self.completeSince = completeSince
     }
 }
@@ -315,6 +319,8 @@ public enum StoreError: Error, Sendable, CustomStringConvertible {
     case tooManySources(SourceID)
     /// An observation names a source that was never registered.
     case unknownSource(SourceID)
+    /// A source is simulated and another one real, or the other way round: they never share a file.
+    case mixed(SourceID, simulated: Bool, with: SourceID)
     /// Disk full, locked for too long, or another failure of the database.
     case failed(String)
 
@@ -324,6 +330,9 @@ public enum StoreError: Error, Sendable, CustomStringConvertible {
         case .corrupt(let path, let reason): "the database \(path) is damaged or of another kind: \(reason)"
         case .tooManySources(let source): "source \(source) is one too many: a database knows at most 256"
         case .unknownSource(let source): "source \(source) is not registered"
+        case .mixed(let source, let simulated, let other):
+            "source \(source) has \(simulated ? "simulated" : "real") data, and the database holds "
+                + "\(simulated ? "real" : "simulated") data of source \(other): they must not be mixed, use another database"
         case .failed(let reason): "the database failed: \(reason)"
         }
     }

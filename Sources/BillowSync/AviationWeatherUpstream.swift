@@ -25,11 +25,12 @@ public struct AviationWeatherUpstream: Upstream {
     public let id: SourceID
     public let kind = "aviationweather"
     public let merge = MergeRule.keep
-    public let simulated: Bool
+    public let simulated: Bool?
     private let client: AviationWeatherClient
     private let products: [Product]
     private let store: any Store
     private let retentionSeconds: Int
+    private let spacingSeconds: Int
     private let progress: Progress
 
     /// What lasts from round to round, in memory only: after a restart everything is asked for once more.
@@ -59,7 +60,7 @@ public struct AviationWeatherUpstream: Upstream {
     ///   - spacingSeconds: between two calls for one product; less than 60 is for simulators only.
     public init(
         id: SourceID, client: AviationWeatherClient, products: [Product] = Product.allCases,
-        areas: [AviationWeatherBox] = AviationWeatherUpstream.defaultAreas, spacingSeconds: Int = 60, simulated: Bool,
+        areas: [AviationWeatherBox] = AviationWeatherUpstream.defaultAreas, spacingSeconds: Int = 60, simulated: Bool?,
         store: any Store, retentionSeconds: Int
     ) {
         self.id = id
@@ -68,6 +69,7 @@ public struct AviationWeatherUpstream: Upstream {
         self.simulated = simulated
         self.store = store
         self.retentionSeconds = retentionSeconds
+        self.spacingSeconds = spacingSeconds
         progress = Progress(
             AviationWeatherSchedule(products: products, areas: areas, spacingSeconds: spacingSeconds))
     }
@@ -77,6 +79,10 @@ public struct AviationWeatherUpstream: Upstream {
         return (isAsked.contains(.pilotReports) ? ["turbulence", "pireps"] : [])
             + (isAsked == [.pilotReports] ? [] : ["hazards"])
     }
+
+    /// As often as anything can be due.
+    public var shortestInterval: Duration { .seconds(max(1, spacingSeconds)) }
+    public var feeds: Set<DataKind> { Set(products.flatMap(\.feeds)) }
 
     public func forget() async throws(SyncError) { progress.state.withLock { $0.schedule.forget() } }
 
@@ -95,14 +101,15 @@ public struct AviationWeatherUpstream: Upstream {
     }
 
     private func round(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let record = try await register(in: store)
+        let record = try await known(in: store)
         var failure: SyncError?
-        var hasAsked = false
+        var failed = Set<DataKind>()
+        var asked = Set<DataKind>()
         for product in products {
             let due = progress.state.withLock { $0.schedule.due(product, at: now) }
             for call in due {
                 if Task.isCancelled { throw .cancelled }
-                hasAsked = true
+                asked.formUnion(product.feeds)
                 do throws(SyncError) {
                     try await ask(product, call, now, &outcome)
                 } catch {
@@ -110,21 +117,28 @@ public struct AviationWeatherUpstream: Upstream {
                     // enough of us is not asked on.
                     guard error.isAboutOneProduct else { throw error }
                     failure = failure ?? error
+                    failed.formUnion(product.feeds)
                 }
             }
         }
+        outcome.wasAsked = !asked.isEmpty
+        let fetched = asked.subtracting(failed)
+        if !fetched.isEmpty {
+            let batch = Batch(
+                source: id, fetchedAt: failure == nil ? now : nil,
+                fetchedKinds: Dictionary(uniqueKeysWithValues: fetched.map { ($0, now) }),
+                completeSince: fetched.contains(.reports) ? completeSince(record, now) : nil)
+            _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+        }
         if let failure { throw failure }
-        guard hasAsked else { return }
-        let batch = Batch(source: id, fetchedAt: now, completeSince: completeSince(record, now))
-        _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
     }
 
     /// From when on all areas' reports are in the log; nil until each was asked.
-    private func completeSince(_ record: SourceRecord, _ now: Instant) -> Instant? {
+    private func completeSince(_ record: SourceRecord?, _ now: Instant) -> Instant? {
         guard let answered = progress.state.withLock({ $0.schedule.allAnswered(.pilotReports) }) else { return nil }
-        let isUnbroken = record.fetchedAt.map { $0 >= now.advanced(by: -Self.gapSeconds) } ?? false
+        let isUnbroken = record?.fetchedAt(.reports).map { $0 >= now.advanced(by: -Self.gapSeconds) } ?? false
         let start = answered.advanced(by: -Self.firstAgeHours * 3_600)
-        return isUnbroken ? min(record.completeSince ?? start, start) : start
+        return isUnbroken ? min(record?.completeSince ?? start, start) : start
     }
 
     private func ask(
@@ -164,7 +178,7 @@ public struct AviationWeatherUpstream: Upstream {
     ) async throws(SyncError) -> AviationWeatherClient.Reply<Content> {
         let reply: AviationWeatherClient.Reply<Content>
         do throws(AviationWeatherError) { reply = try await body() } catch { throw SyncError(error) }
-        try refuseSimulated(reply.isSimulated, from: client.configuration.baseURL)
+        try await register(in: store, answerIsSimulated: reply.isSimulated, from: client.configuration.baseURL)
         return reply
     }
 

@@ -70,6 +70,24 @@ public struct DataQuery: Sendable, Hashable {
         self.polygonsUpTo = polygonsUpTo
     }
 
+    /// The kinds of data that it brings. An upstream's own polygons are of the same air as its turbulence, and tell nothing of
+    /// the age of that.
+    public var kinds: Set<DataKind> { kinds(of: types) }
+
+    /// The kinds of data that some of its types bring.
+    func kinds(of some: Set<DataType>) -> Set<DataKind> {
+        Set(
+            some.map { type in
+                switch type {
+                case .turbulence, .polygons: .observations
+                case .nowcast: .forecasts
+                case .flights: .positions
+                case .pireps: .reports
+                }
+            }
+        ).subtracting(types.contains(.turbulence) && !some.contains(.turbulence) ? [.observations] : [])
+    }
+
     /// Whether there is anything to ask for.
     public var asksForAnything: Bool { !types.isEmpty && !areas.isEmpty && !severities.isEmpty }
 

@@ -7,15 +7,15 @@ public struct FileImporter: Sendable {
     private let store: any Store
     private let now: @Sendable () -> Instant
     private let source: SourceID?
-    private let simulated: Bool
+    private let simulated: Bool?
 
     private static let batchSize = 10_000
 
     /// - Parameters:
     ///   - source: of observations that name none; `import` by default.
-    ///   - simulated: what sources are that the store doesn't know yet.
+    ///   - simulated: what sources are that the store doesn't know yet; nil: what those are that it knows, or else real.
     public init(
-        store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool = false
+        store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool? = false
     ) {
         self.store = store
         self.now = now
@@ -37,7 +37,9 @@ public struct FileImporter: Sendable {
         var reader = ImportReader(now: now(), source: source, fileName: path)
         var batch = Batch(source: nil)
         var duplicates = 0
-        var registered = Set(try await store.sources().map(\.id))
+        let known = try await store.sources()
+        let isSimulated = simulated ?? known.first?.simulated ?? false
+        var registered = Set(known.map(\.id))
         var ids = Set<ReportedID>()
         while true {
             let piece = try file.next()
@@ -45,7 +47,7 @@ public struct FileImporter: Sendable {
             for item in items { duplicates += try await add(item, to: &batch, known: &ids) }
             let count = batch.observations.count + batch.pilotReports.count + batch.areas.count
             if count >= Self.batchSize || piece == nil {
-                duplicates += try await commit(batch, &registered)
+                duplicates += try await commit(batch, &registered, isSimulated)
                 batch = Batch(source: nil)
             }
             progress(file.progress, reader.summary.read)
@@ -96,15 +98,15 @@ public struct FileImporter: Sendable {
     }
 
     /// - Returns: how many of them were there already.
-    private func commit(_ batch: Batch, _ registered: inout Set<SourceID>) async throws -> Int {
+    private func commit(_ batch: Batch, _ registered: inout Set<SourceID>, _ isSimulated: Bool) async throws -> Int {
         guard !batch.observations.isEmpty || !batch.pilotReports.isEmpty || !batch.areas.isEmpty else { return 0 }
         let sources = Set(batch.observations.map(\.source)).union(batch.pilotReports.map(\.source))
             .union(batch.areas.map(\.source))
         for source in sources.subtracting(registered).sorted() {
-            guard simulated || !source.name.hasPrefix(SourceID.simulatorName) else {
+            guard isSimulated || !source.name.hasPrefix(SourceID.simulatorName) else {
                 throw SimulatedDataError(source: source)
             }
-            _ = try await store.register(source, merge: .keep, simulated: simulated)
+            _ = try await store.register(source, merge: .keep, simulated: isSimulated)
             registered.insert(source)
         }
         let result = try await store.commit(batch)

@@ -13,7 +13,7 @@ public struct InboxUpstream: Upstream {
     public let id: SourceID
     public let kind = "inbox"
     public let merge = MergeRule.keep
-    public let simulated: Bool
+    public let simulated: Bool?
     private let folder: URL
     private let store: any Store
     private let importer: FileImporter
@@ -38,7 +38,7 @@ public struct InboxUpstream: Upstream {
     ///   - path: of the folder; it is made where there is none.
     ///   - now: the clock.
     public init(
-        id: SourceID, path: String, simulated: Bool = false, store: any Store, now: @escaping @Sendable () -> Instant
+        id: SourceID, path: String, simulated: Bool? = nil, store: any Store, now: @escaping @Sendable () -> Instant
     ) {
         self.id = id
         self.simulated = simulated
@@ -52,7 +52,6 @@ public struct InboxUpstream: Upstream {
 
     /// One look. Takes the files that are as they were at the look before.
     public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
-        _ = try await register(in: store)
         let seen = try look()
         let before = looks.state.withLock { state in
             let before = state.files
@@ -85,7 +84,8 @@ public struct InboxUpstream: Upstream {
             }
             return false
         }
-        guard isDue else { return }
+        // Before the first file nothing is known of what it will hold.
+        guard isDue, try await known(in: store) != nil else { return }
         let batch = Batch(source: id, fetchedAt: now)
         _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
     }

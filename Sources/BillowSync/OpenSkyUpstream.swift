@@ -11,7 +11,7 @@ public struct OpenSkyUpstream: Upstream {
     public let id: SourceID
     public let kind = "opensky"
     public let merge = MergeRule.keep
-    public let simulated: Bool
+    public let simulated: Bool?
     private let client: OpenSkyClient
     /// Empty is the world.
     private let boxes: [GeographicBox]
@@ -25,7 +25,7 @@ public struct OpenSkyUpstream: Upstream {
 
     /// - Parameter boxes: the areas to ask for, one call each; empty is the world, in one.
     public init(
-        id: SourceID, client: OpenSkyClient, boxes: [GeographicBox] = [], simulated: Bool, store: any Store,
+        id: SourceID, client: OpenSkyClient, boxes: [GeographicBox] = [], simulated: Bool?, store: any Store,
         retentionSeconds: Int
     ) {
         self.id = id
@@ -37,6 +37,7 @@ public struct OpenSkyUpstream: Upstream {
     }
 
     public var collections: [String] { ["traffic", "tracks"] }
+    public var feeds: Set<DataKind> { [.positions] }
     public var credential: String? { client.configuration.credentials?.clientSecret.fingerprint }
 
     /// What makes the credits last for the day.
@@ -52,7 +53,6 @@ public struct OpenSkyUpstream: Upstream {
     public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         var outcome = SyncOutcome()
         do throws(SyncError) {
-            _ = try await register(in: store)
             var positions: [AircraftPosition] = []
             for box in boxes.isEmpty ? [nil] : boxes.map({ Optional($0) }) {
                 positions += try await ask(box, now, &outcome)
@@ -73,7 +73,8 @@ public struct OpenSkyUpstream: Upstream {
         do throws(OpenSkyError) { answer = try await client.states(in: box, includesCategory: true) } catch {
             throw SyncError(error)
         }
-        try refuseSimulated(answer.isSimulated, from: client.configuration.baseURL)
+        try await register(
+            in: store, answerIsSimulated: answer.isSimulated, from: client.configuration.baseURL)
         for (reason, count) in answer.counts.skipped { outcome.skipped[reason.rawValue, default: 0] += count }
         if answer.counts.droppedValues > 0 {
             outcome.adjusted["value dropped", default: 0] += answer.counts.droppedValues
@@ -106,8 +107,10 @@ public struct OpenSkyUpstream: Upstream {
         var start = 0
         repeat {
             let end = min(positions.count, start + Self.batchSize)
+            let isLast = end == positions.count
             let batch = Batch(
-                source: id, positions: Array(positions[start..<end]), fetchedAt: end == positions.count ? now : nil)
+                source: id, positions: Array(positions[start..<end]), fetchedAt: isLast ? now : nil,
+                fetchedKinds: isLast ? [.positions: now] : [:])
             let result = try await stored { () async throws(StoreError) in try await store.commit(batch) }
             outcome.accepted += result.positions
             outcome.duplicates += end - start - result.positions
@@ -129,6 +132,7 @@ extension AircraftPosition {
             geometricAltitudeFeet: vector.geometricAltitude.flatMap { Int(exactly: $0.feet.rounded()) },
             groundSpeedKnots: vector.groundSpeed?.knots, headingDegrees: vector.trackDegrees,
             verticalRateFeetPerMinute: vector.verticalRate.flatMap { Int(exactly: $0.feetPerMinute.rounded()) },
-            isOnGround: vector.isOnGround, category: vector.category.flatMap { UInt8(exactly: $0.rawValue) })
+            isOnGround: vector.isOnGround,
+            category: vector.category.flatMap { $0.isInformation ? UInt8(exactly: $0.rawValue) : nil })
     }
 }

@@ -229,7 +229,8 @@ extension SkyPathUpstream {
     ) async throws(SyncError) -> SkyPathReply<Record> {
         let reply: SkyPathReply<Record>
         do throws(SkyPathError) { reply = try await call() } catch { throw SyncError(error) }
-        try refuseSimulated(reply.isSimulated, from: client.configuration.environment.baseURL)
+        try await register(
+            in: store, answerIsSimulated: reply.isSimulated, from: client.configuration.environment.baseURL)
         count(reply.counts, &outcome)
         return reply
     }

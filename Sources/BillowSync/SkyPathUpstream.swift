@@ -21,7 +21,7 @@ public struct SkyPathUpstream: Upstream {
     public let id: SourceID
     public let kind = "skypath"
     public let merge = MergeRule.replace
-    public let simulated: Bool
+    public let simulated: Bool?
     let client: SkyPathClient
     private let api: API
     /// What is wanted of the upstream.
@@ -48,7 +48,7 @@ public struct SkyPathUpstream: Upstream {
     private static let viewportName = "viewport"
 
     public init(
-        id: SourceID, client: SkyPathClient, api: API, query: DataQuery, simulated: Bool, store: any Store,
+        id: SourceID, client: SkyPathClient, api: API, query: DataQuery, simulated: Bool?, store: any Store,
         retentionSeconds: Int
     ) {
         self.init(
@@ -57,7 +57,7 @@ public struct SkyPathUpstream: Upstream {
     }
 
     private init(
-        id: SourceID, client: SkyPathClient, api: API, query: DataQuery, simulated: Bool, store: any Store,
+        id: SourceID, client: SkyPathClient, api: API, query: DataQuery, simulated: Bool?, store: any Store,
         retentionSeconds: Int, progress: SkyPathProgress
     ) {
         self.id = id
@@ -89,7 +89,7 @@ public struct SkyPathUpstream: Upstream {
 
     public func forget() async throws(SyncError) {
         progress.forget()
-        _ = try await register(in: store)
+        guard try await known(in: store) != nil else { return }
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         var gone = [String: String?]()
         for name in cursors.keys where name != Self.viewportName { gone.updateValue(nil, forKey: name) }
@@ -134,14 +134,14 @@ public struct SkyPathUpstream: Upstream {
     /// Every type that doesn't rest; all of them where all do. What goes wrong with one costs the others nothing, unless it
     /// is the upstream that is down or has enough of us.
     private func round(_ clock: Clock, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let record = try await register(in: store)
+        let record = try await known(in: store)
         let asked = DataQuery.DataType.allCases.filter(wanted.types.contains)
         let resting = progress.disabled(at: clock.now)
         let active = asked.filter { resting[$0] == nil }
         var failure: SyncError?
         var refusal: SyncError?
-        var hasAnswer = false
-        for type in active.isEmpty ? asked : active {
+        var answered = Set<DataQuery.DataType>()
+        types: for type in active.isEmpty ? asked : active {
             if Task.isCancelled { throw .cancelled }
             do throws(SyncError) {
                 if type == .turbulence {
@@ -150,7 +150,7 @@ public struct SkyPathUpstream: Upstream {
                     try await fetch(type, now: clock.now, &outcome)
                 }
                 progress.enable(type)
-                hasAnswer = true
+                answered.insert(type)
             } catch {
                 if error.code == "disabled" {
                     progress.disable(type, at: clock.now, error.message)
@@ -158,25 +158,29 @@ public struct SkyPathUpstream: Upstream {
                 } else if error.isAboutOneType {
                     failure = failure ?? error.about(type)
                 } else {
-                    throw error
+                    failure = error
+                    break types
                 }
             }
         }
-        if let failure { throw failure }
-        if let refusal, !hasAnswer { throw refusal }
-        // Without the turbulence that was asked for, the source's data is as old as that.
-        if !asked.contains(.turbulence), hasAnswer {
-            let batch = Batch(source: id, fetchedAt: clock.now)
+        // A type that the account may not have rests alone: the source is as new as its others, that type's data isn't.
+        let fetched = wanted.kinds(of: answered)
+        if !answered.isEmpty {
+            let batch = Batch(
+                source: id, fetchedAt: failure == nil ? clock.now : nil,
+                fetchedKinds: Dictionary(uniqueKeysWithValues: fetched.map { ($0, clock.now) }))
             _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
         }
+        if let failure { throw failure }
+        if let refusal, answered.isEmpty { throw refusal }
     }
 
-    private func turbulence(_ clock: Clock, _ record: SourceRecord, _ outcome: inout SyncOutcome)
+    private func turbulence(_ clock: Clock, _ record: SourceRecord?, _ outcome: inout SyncOutcome)
         async throws(SyncError)
     {
         let pieces = try self.pieces()
-        let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
-        try await replaceViewport(cursors[Self.viewportName], now: clock.now, &outcome)
+        let cursors =
+            record == nil ? [:] : try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         for piece in pieces {
             if Task.isCancelled { throw .cancelled }
             let cursor = cursors[piece.name].flatMap(SkyPathCursor.init(text:)).flatMap {
@@ -190,11 +194,12 @@ public struct SkyPathUpstream: Upstream {
                 try await fetch(piece, after: nil, clock, &outcome)
             }
         }
+        try await replaceViewport(cursors[Self.viewportName], now: clock.now, &outcome)
         try await finish(pieces, cursors: cursors, record: record, now: clock.now)
     }
 
     /// Notes that all pieces are up to date, and lets go of the cursors of pieces that are asked for no more.
-    private func finish(_ pieces: [SkyPathPiece], cursors: [String: String], record: SourceRecord, now: Instant)
+    private func finish(_ pieces: [SkyPathPiece], cursors: [String: String], record: SourceRecord?, now: Instant)
         async throws(SyncError)
     {
         let names = Set(pieces.map(\.name))
@@ -206,10 +211,11 @@ public struct SkyPathUpstream: Upstream {
         changed.updateValue(asked, forKey: Self.roundName)
         // The log is complete from before, if the round before asked for the same and reaches into this one's window.
         let start = now.advanced(by: -reachSeconds)
-        let isUnbroken = cursors[Self.roundName] == asked && record.fetchedAt.map { $0 >= start } ?? false
+        let isUnbroken =
+            cursors[Self.roundName] == asked && record?.fetchedAt(.observations).map { $0 >= start } ?? false
         let batch = Batch(
-            source: id, cursors: changed, fetchedAt: now,
-            completeSince: isUnbroken ? min(record.completeSince ?? start, start) : start)
+            source: id, cursors: changed,
+            completeSince: isUnbroken ? min(record?.completeSince ?? start, start) : start)
         _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
     }
 
@@ -279,7 +285,8 @@ public struct SkyPathUpstream: Upstream {
         async throws(SyncError)
     {
         let answer = try await ask(piece, after: cursor)
-        try refuseSimulated(answer.isSimulated, from: client.configuration.environment.baseURL)
+        try await register(
+            in: store, answerIsSimulated: answer.isSimulated, from: client.configuration.environment.baseURL)
         count(answer.counts, &outcome)
         let intake = SkyPathIntake(
             answer.records,

@@ -9,7 +9,8 @@ public protocol Upstream: Sendable {
     /// `skypath`, …
     var kind: String { get }
     var merge: MergeRule { get }
-    var simulated: Bool { get }
+    /// Whether its data is made up; nil where its answers tell.
+    var simulated: Bool? { get }
 
     /// Asks for what is new and writes it to the store. What was written before an error stays: it is whole batches,
     /// and the error's outcome counts it.
@@ -21,6 +22,9 @@ public protocol Upstream: Sendable {
     var types: [DataQuery.DataType] { get }
     /// The collections that it feeds.
     var collections: [String] { get }
+    /// The kinds of data that it is fetched for, and that are stale when it is silent. Nothing for a folder, whose files may
+    /// be a year apart.
+    var feeds: Set<DataKind> { get }
     /// The shortest time between two rounds that the upstream allows.
     var shortestInterval: Duration { get }
     /// Tells one key of ours from another without giving it away; nil where none is sent.
@@ -36,6 +40,7 @@ extension Upstream {
     public var query: DataQuery? { nil }
     public var types: [DataQuery.DataType] { [] }
     public var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? ["turbulence"] }
+    public var feeds: Set<DataKind> { query?.kinds ?? [] }
     public var shortestInterval: Duration { .seconds(1) }
     public var credential: String? { nil }
 
@@ -50,6 +55,8 @@ public struct SyncOutcome: Sendable, Hashable {
     public var retracted = 0
     public var skipped: [String: Int] = [:]
     public var adjusted: [String: Int] = [:]
+    /// Whether the upstream was asked for anything; false where nothing was due, which tells nothing of it.
+    public var wasAsked = true
     /// Types of data that the upstream won't give to this account, and its words; the others go on.
     public var disabled: [DataQuery.DataType: String] = [:]
 
@@ -107,6 +114,7 @@ public actor SourceLoop: Service {
     public nonisolated let id: SourceID
     private var upstream: any Upstream
     private var update: UpdateFrequency
+    private let lengths: UpdateLengths
     /// As configured, which is what a stored change is a change of.
     private let configured: SourceSettings
     private let states: SourceStates
@@ -139,17 +147,20 @@ public actor SourceLoop: Service {
     private static let idle = Duration.seconds(86_400)
 
     /// - Parameters:
+    ///   - lengths: what the names of frequencies stand for.
     ///   - control: where changes are kept; nil keeps none.
     ///   - random: 0 ..< 1, for the jitter.
     ///   - sleep: waits, and throws when cancelled.
     public init(
-        upstream: any Upstream, update: UpdateFrequency, states: SourceStates, control: (any ControlStore)? = nil,
+        upstream: any Upstream, update: UpdateFrequency, lengths: UpdateLengths = UpdateLengths(), states: SourceStates,
+        control: (any ControlStore)? = nil,
         now: @escaping @Sendable () -> Instant, random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }, logger: Logger
     ) {
         id = upstream.id
         self.upstream = upstream
         self.update = update
+        self.lengths = lengths
         configured = SourceSettings(query: upstream.query, update: update)
         self.states = states
         self.control = control
@@ -159,15 +170,24 @@ public actor SourceLoop: Service {
         var logger = logger
         logger[metadataKey: "source"] = "\(upstream.id)"
         self.logger = logger
-        states.add(SourceState(upstream, update: update))
+        states.add(
+            SourceState(upstream, update: update, interval: Self.interval(of: upstream, update: update, lengths)))
     }
 
-    private var backOff: BackOff {
-        BackOff(interval: max(update.interval ?? Self.idle, upstream.shortestInterval))
+    private var backOff: BackOff { BackOff(interval: interval ?? Self.idle) }
+
+    /// Between two rounds by the clock, never shorter than the upstream allows; nil where none are to be made.
+    private var interval: Duration? { Self.interval(of: upstream, update: update, lengths) }
+
+    private static func interval(
+        of upstream: any Upstream, update: UpdateFrequency, _ lengths: UpdateLengths
+    ) -> Duration? {
+        guard upstream.query?.asksForAnything != false, let interval = update.interval(lengths) else { return nil }
+        return max(interval, upstream.shortestInterval)
     }
 
     /// Whether rounds are to be made by the clock.
-    private var isActive: Bool { update != .none && upstream.query?.asksForAnything != false }
+    private var isActive: Bool { interval != nil }
 
     public func run() async throws {
         await cancelWhenGracefulShutdown { await self.restore() }
@@ -259,6 +279,7 @@ public actor SourceLoop: Service {
     }
 
     private func succeeded(_ outcome: SyncOutcome) -> Duration {
+        guard outcome.wasAsked else { return backOff.interval }
         if failures > 0 { logger.notice("the upstream answers again", metadata: ["failures": "\(failures)"]) }
         failures = 0
         let at = now()
@@ -337,10 +358,9 @@ public actor SourceLoop: Service {
         let upstream = upstream
         let update = update
         let isActive = isActive
+        let interval = interval
         states.update(id) { state in
-            state.query = upstream.query
-            state.update = update
-            state.collections = upstream.collections
+            state.asks(upstream, update: update, interval: interval)
             if !isActive { state.nextAttempt = nil }
         }
         logger.notice("asks for something else", metadata: ["update": "\(update.text)"])
@@ -398,13 +418,9 @@ public actor SourceLoop: Service {
         } catch {
             logger.error("what was settled before can't be read", metadata: ["error": "\(error)"])
         }
-        let settings = settings
-        let isHalted = isHalted
-        let collections = upstream.collections
+        let (upstream, update, interval, isHalted) = (upstream, update, interval, isHalted)
         states.update(id) { state in
-            state.query = settings.query
-            state.update = settings.update
-            state.collections = collections
+            state.asks(upstream, update: update, interval: interval)
             state.hasSession = !isHalted
         }
     }

@@ -6,12 +6,17 @@ public struct SourceState: Sendable, Hashable {
     public var id: SourceID
     /// `skypath`, …
     public var kind: String
-    public var simulated: Bool
+    /// As configured; nil where its answers tell, and the store knows.
+    public var simulated: Bool?
     /// What is asked for; nil where there is nothing to choose.
     public var query: DataQuery?
     public var update = UpdateFrequency.none
     /// The collections that it feeds.
     public var collections: [String]
+    /// The kinds of data that it is fetched for.
+    public var feeds: Set<DataKind>
+    /// Between two rounds by the clock; nil where none are made.
+    public var interval: Duration?
     /// Whether the upstream answered the last time it was asked; nil before the first time.
     public var isReachable: Bool?
     public var isFetching = false
@@ -42,20 +47,29 @@ public struct SourceState: Sendable, Hashable {
         public var type: DataQuery.DataType?
     }
 
-    init(_ upstream: any Upstream, update: UpdateFrequency) {
+    init(_ upstream: any Upstream, update: UpdateFrequency, interval: Duration?) {
         id = upstream.id
         kind = upstream.kind
         simulated = upstream.simulated
+        collections = []
+        feeds = []
+        asks(upstream, update: update, interval: interval)
+    }
+
+    /// Takes over what is asked for, and how often.
+    mutating func asks(_ upstream: any Upstream, update: UpdateFrequency, interval: Duration?) {
         query = upstream.query
         collections = upstream.collections
+        feeds = upstream.feeds
         self.update = update
+        self.interval = interval
     }
 
     /// What it is doing, in one word.
     public var activity: Activity {
         if !hasSession { return .refused }
         if isFetching { return .fetching }
-        if update == .none || query?.asksForAnything == false { return .stopped }
+        if interval == nil { return .stopped }
         return lastError == nil ? .waiting : .failing
     }
 

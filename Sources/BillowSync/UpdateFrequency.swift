@@ -1,5 +1,14 @@
 import BillowTimeline
 
+/// What the names of update frequencies stand for.
+public struct UpdateLengths: Sendable, Hashable {
+    public var fast = Duration.seconds(60)
+    public var medium = Duration.seconds(300)
+    public var minimal = Duration.seconds(900)
+
+    public init() {}
+}
+
 /// How often an upstream is asked.
 ///
 /// Source: SkyPath iOS SDK reference 2.2, DataUpdateFrequency
@@ -26,12 +35,12 @@ public enum UpdateFrequency: Sendable, Hashable {
     }
 
     /// From the start of one wait to its end; nil for none.
-    public var interval: Duration? {
+    public func interval(_ lengths: UpdateLengths = UpdateLengths()) -> Duration? {
         switch self {
         case .none: nil
-        case .minimal: .seconds(900)
-        case .medium: .seconds(300)
-        case .fast: .seconds(60)
+        case .minimal: lengths.minimal
+        case .medium: lengths.medium
+        case .fast: lengths.fast
         case .every(let interval): interval
         }
     }

@@ -2,35 +2,39 @@ import BillowStore
 import Turbulence
 
 extension Upstream {
-    /// Makes the source known to the store. Simulated and real data never stand under one name: the one would pass for the
-    /// other.
-    func register(in store: any Store) async throws(SyncError) -> SourceRecord {
-        let known = try await stored { () async throws(StoreError) in try await store.sources() }.first { $0.id == id }
-        if let known, known.simulated != simulated {
-            let (was, now) = known.simulated ? ("simulated", "real") : ("real", "simulated")
-            throw SyncError(
-                kind: .refused, code: "simulated-data",
-                message: "the database holds \(was) data of source \(id), which is configured as \(now): "
-                    + "give the source another id, or use another database", isReachable: nil)
-        }
-        return try await stored { () async throws(StoreError) in
-            try await store.register(id, merge: merge, simulated: simulated)
-        }
+    /// What the store knows of the source; nil before its first answer.
+    func known(in store: any Store) async throws(SyncError) -> SourceRecord? {
+        try await stored { () async throws(StoreError) in try await store.sources() }.first { $0.id == id }
     }
 
-    /// Refuses made-up answers where real ones are expected.
-    func refuseSimulated(_ isSimulated: Bool, from baseURL: String) throws(SyncError) {
-        guard isSimulated, !simulated else { return }
-        throw SyncError(
-            kind: .refused, code: "simulated-data",
-            message: "\(baseURL) sends simulated data, and source \(id) is not configured as simulated: nothing was "
-                + "stored", isReachable: true)
+    /// Makes the source known to the store, once there is an answer: whether its data is made up is what the settings say, or
+    /// else what the answer says of itself. Simulated and real data never stand in one file: the one would pass for the other.
+    @discardableResult
+    func register(
+        in store: any Store, answerIsSimulated: Bool, from baseURL: String
+    ) async throws(SyncError) -> SourceRecord {
+        if answerIsSimulated, simulated == false {
+            throw SyncError(
+                kind: .refused, code: "simulated-data",
+                message: "\(baseURL) sends simulated data, and source \(id) is configured as real: nothing was stored",
+                isReachable: true)
+        }
+        let isSimulated = simulated ?? answerIsSimulated
+        if let record = try await known(in: store), record.merge == merge, record.simulated == isSimulated {
+            return record
+        }
+        return try await stored { () async throws(StoreError) in
+            try await store.register(id, merge: merge, simulated: isSimulated)
+        }
     }
 
     /// What the store gives, its failures translated.
     func stored<Value>(_ body: () async throws(StoreError) -> Value) async throws(SyncError) -> Value {
         do throws(StoreError) { return try await body() } catch {
             if Task.isCancelled { throw .cancelled }
+            if case .mixed = error {
+                throw SyncError(kind: .refused, code: "simulated-data", message: error.description, isReachable: nil)
+            }
             throw SyncError(kind: .store, code: "store", message: error.description, isReachable: nil)
         }
     }

@@ -73,7 +73,9 @@ public final class OpenSkyClient: Sendable {
             }
             let seconds = try self.seconds(time, "the time")
             guard seconds >= now() - Self.statesHistorySeconds else {
-                throw .invalidQuery("the time must be at most an hour back: \(seconds)")
+                throw .invalidQuery(
+                    "the time must be at most an hour back: \(Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601))"
+                )
             }
             query.add("time", seconds)
         }
@@ -227,7 +229,8 @@ public final class OpenSkyClient: Sendable {
         return ledger.withLock { $0.wait(for: CreditCost.states(in: box), of: .states, now: now) }
     }
 
-    /// The answer of a 200; nil for a 404, by which the service says that there is nothing.
+    /// The answer of a 200; nil for a 404 on flights and tracks, by which the service says that there is nothing. On states,
+    /// of which there are always some, it is an error: an empty sky would be a lie.
     ///
     /// - Parameter bucket: nil where no credits are counted.
     private func get(
@@ -271,7 +274,7 @@ public final class OpenSkyClient: Sendable {
         switch reply.status {
         case 200:
             return Answer(bytes: reply.bytes, isSimulated: mark.map { $0.lowercased() != "false" } ?? false)
-        case 404: return nil
+        case 404 where bucket == .flights || bucket == .tracks: return nil
         default:
             let secrets = [token, configuration.credentials?.clientSecret].compactMap { $0 }
             let error = OpenSkyError(reply, secrets: secrets, now: now)

@@ -93,6 +93,9 @@ public struct EmitterCategory: RawRepresentable, Sendable, Hashable, CustomStrin
         "line obstacle",
     ]
 
+    /// Whether it tells anything: two of the numbers say that nothing is known.
+    public var isInformation: Bool { rawValue > 1 }
+
     /// Source: the table of OpenSky's `states` reply.
     public var description: String {
         Self.names.indices.contains(rawValue) ? Self.names[rawValue] : "unknown (\(rawValue))"

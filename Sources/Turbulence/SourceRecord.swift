@@ -5,20 +5,26 @@ public struct SourceRecord: Sendable, Hashable {
     public var merge: MergeRule
     /// Whether its data is made up for demonstration.
     public var simulated: Bool
-    /// When it was last fetched with success; nil before the first time and for what isn't fetched.
+    /// When all that was asked of it was last fetched with success; nil before the first time and for what isn't fetched.
     public var fetchedAt: Instant?
+    /// When each kind of data was last fetched with success, where it was told by kind: one may be had while another isn't.
+    public var fetchedKinds: [DataKind: Instant]
     /// From when on the log is complete for it; nil where nothing is known.
     public var completeSince: Instant?
 
     public init(
         number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool = false, fetchedAt: Instant? = nil,
-        completeSince: Instant? = nil
+        fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil
     ) {
         self.number = number
         self.id = id
         self.merge = merge
         self.simulated = simulated
         self.fetchedAt = fetchedAt
+        self.fetchedKinds = fetchedKinds
         self.completeSince = completeSince
     }
+
+    /// When a kind of data that it is asked for was last fetched; nil before the first time.
+    public func fetchedAt(_ kind: DataKind) -> Instant? { fetchedKinds.isEmpty ? fetchedAt : fetchedKinds[kind] }
 }

@@ -24,6 +24,11 @@ package enum BaseURL {
         return problems
     }
 
+    /// Whether it names this machine, where a simulator may run and the real service does not.
+    package static func isThisMachine(_ url: String) -> Bool {
+        isThisMachine(url.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" })
+    }
+
     private static func isThisMachine(_ authority: Substring) -> Bool {
         if authority.hasPrefix("[::1]") { return true }
         let host = authority.prefix { $0 != ":" }

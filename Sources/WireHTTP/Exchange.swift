@@ -1,6 +1,7 @@
 package import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOPosix
 package import NIOHTTP1
 
 /// One call of an upstream and its whole answer, within a time and a size. Knows nothing of what is in it.
@@ -114,7 +115,7 @@ package struct Exchange: Sendable {
     private func failure(_ error: any Error) -> Failure {
         if let failure = error as? Failure { return failure }
         if error is CancellationError { return .cancelled }
-        guard let error = error as? HTTPClientError else { return .unreachable(redacted("\(error)")) }
+        guard let error = error as? HTTPClientError else { return .unreachable(redacted(Self.reason(error))) }
         switch error {
         case .cancelled: return .cancelled
         case .deadlineExceeded, .readTimeout, .writeTimeout: return .timeout
@@ -123,6 +124,18 @@ package struct Exchange: Sendable {
         case .remoteConnectionClosed: return .unreachable("the connection was closed without an answer")
         default: return .unreachable(redacted(error.shortDescription))
         }
+    }
+
+    /// Why there was no connection, in words for people.
+    private static func reason(_ error: any Error) -> String {
+        if let error = error as? IOError { return String(cString: strerror(error.errnoCode)).lowercased() }
+        if let error = error as? NIOConnectionError {
+            if let failure = error.connectionErrors.first { return reason(failure.error) }
+            return "the name \(error.host) does not resolve"
+        }
+        let text = "\(error)"
+        // NIOSSL tells it apart by BoringSSL's own words only.
+        return text.contains("CERTIFICATE_VERIFY_FAILED") ? "its certificate is not to be trusted" : text
     }
 
     private func redacted(_ text: String) -> String { String(Secret.redacting(secrets, in: text).prefix(300)) }

@@ -51,15 +51,26 @@ public enum JSONValue: Sendable, Hashable, Codable {
     /// A whole number that an Int holds exactly.
     public var integer: Int? { number.flatMap { Int(exactly: $0) } }
 
-    /// For messages: JSON text of at most 60 characters; what is inside arrays and objects is left out.
+    /// For messages: JSON text, cut after about 60 characters; what is inside objects is left out.
     public var text: String {
         switch self {
         case .null: "null"
         case .bool(let value): "\(value)"
         case .number(let value): Int(exactly: value).map { "\($0)" } ?? "\(value)"
         case .string(let value): "\"\(value.count > 58 ? value.prefix(57) + "…" : value)\""
-        case .array(let values): values.isEmpty ? "[]" : "[…]"
+        case .array(let values): "[\(Self.listed(values))]"
         case .object(let members): members.isEmpty ? "{}" : "{…}"
         }
+    }
+
+    /// As many of them as there is room for; of arrays in it only that they are there.
+    private static func listed(_ values: [JSONValue]) -> String {
+        var text = ""
+        for (index, value) in values.enumerated() {
+            let next = (index == 0 ? "" : ", ") + (value.array.map { $0.isEmpty ? "[]" : "[…]" } ?? value.text)
+            guard text.count + next.count <= 58 else { return text + (index == 0 ? "…" : ", …") }
+            text += next
+        }
+        return text
     }
 }

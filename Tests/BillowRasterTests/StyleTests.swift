@@ -120,7 +120,7 @@ struct StyleTests {
             ("#fff04c", "#fff04", "severities.light.fill", "\"#fff04\""),
             ("#fff04c", "#fff04c80", "severities.light.fill", "\"#fff04c80\""),
             ("#fff04c", "yellow", "severities.light.fill", "\"yellow\""),
-            ("\"#fff04c\"", "[1, 2]", "severities.light.fill", "[…]"),
+            ("\"#fff04c\"", "[1, 2]", "severities.light.fill", "[1, 2]"),
             ("\"opacity\": 1}", "\"opacity\": 1.5}", "severities.light.opacity", "1.5"),
             ("\"opacity\": 1}", "\"opacity\": -1}", "severities.light.opacity", "-1"),
             ("\"opacity\": 1}", "\"opacity\": 0}", "severities.light.opacity", "0"),

@@ -15,7 +15,7 @@ private struct Quiet: Upstream {
     let id: SourceID
     let kind = "quiet"
     let merge = MergeRule.replace
-    let simulated = false
+    let simulated: Bool? = false
     var wanted = DataQuery()
 
     var query: DataQuery? { wanted }

@@ -103,6 +103,57 @@ struct AgeTests {
         }
     }
 
+    /// A source that is asked every so often, for observations and positions.
+    private func rule(_ stale: Int?, every seconds: Int?, own: Int? = nil) throws -> AgeRule {
+        let feed = AgeRule.Feed(kinds: [.observations, .positions], intervalSeconds: seconds, staleAfterSeconds: own)
+        return AgeRule(staleAfterSeconds: stale, feeds: [try source("skypath"): feed])
+    }
+
+    @Test(
+        "without a setting a source may be silent for twice as long as between two fetches; a setting counts as it is",
+        arguments: [
+            (nil, 60, nil, 300), (nil, 300, nil, 600), (nil, 864, nil, 1_728), (300, 864, nil, 300),
+            (300, 60, 7_200, 7_200),
+        ] as [(Int?, Int, Int?, Int)])
+    func patience(setting: Int?, interval: Int, own: Int?, seconds: Int) async throws {
+        try await withWorld(rule: rule(setting, every: interval, own: own)) { world in
+            for (silent, isStale) in [(seconds, false), (seconds + 1, true)] {
+                try await world.fetched("skypath", secondsAgo: silent)
+                try await world.take([])
+                #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(isStale))
+                #expect(try await world.json("/status")["sources"]?[0]?["stale"] == .bool(isStale))
+            }
+        }
+    }
+
+    @Test("one kind of a source's data may be old while another is new")
+    func kinds() async throws {
+        try await withWorld(rule: rule(300, every: 60)) { world in
+            let (old, new) = (noon.advanced(by: -Self.silent), noon.advanced(by: -Self.fresh))
+            _ = try await world.store.commit(
+                Batch(source: source("skypath"), fetchedAt: new, fetchedKinds: [.observations: old, .positions: new]))
+            try await world.take([])
+            for (layer, isStale, time) in [("hexagons", true, old), ("traffic", false, new)] {
+                let said = try await world.json("/collections/\(layer)/items")
+                #expect(said["stale"] == .bool(isStale) && said["dataTime"]?.string == time.description)
+            }
+            #expect(try await world.json("/status")["sources"]?[0]?["stale"] == .bool(false))
+        }
+    }
+
+    @Test("a source that is stopped goes on to feed what it has, and that ages; one that never fetched feeds nothing")
+    func stopped() async throws {
+        try await withWorld(rule: rule(300, every: nil)) { world in
+            #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(false))
+            let old = noon.advanced(by: -Self.silent)
+            _ = try await world.store.commit(
+                Batch(source: source("skypath"), fetchedAt: old, fetchedKinds: [.observations: old]))
+            try await world.take([])
+            #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(true))
+            #expect(try await world.json("/collections/traffic/items")["stale"] == .bool(false))
+        }
+    }
+
     @Test("a picture of several layers is stale when one of them is")
     func composed() async throws {
         try await withSources(silent: ["opensky"]) { world in

@@ -5,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import NIOCore
+import Synchronization
 import Testing
 import Turbulence
 
@@ -48,6 +49,21 @@ extension EventHub.Subscription {
         var text = ""
         for await bytes in events { text += String(buffer: bytes) }
         return text
+    }
+}
+
+/// An upstream that fails as it is told.
+private struct Moody: Upstream {
+    let id: SourceID
+    let kind = "moody"
+    let merge = MergeRule.replace
+    let simulated: Bool? = false
+    final class Mood: Sendable { let failure = Mutex<SyncError?>(nil) }
+    let mood = Mood()
+
+    func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+        if let failure = mood.failure.withLock({ $0 }) { throw failure }
+        return SyncOutcome()
     }
 }
 
@@ -139,6 +155,38 @@ struct EventTests {
             #expect(heard.map { $0.data["area"]?.string } == ["all", "global"])
             #expect(heard.last?.data["collection"]?.string == "turbulence")
             #expect(heard.last?.data["version"]?.double == 1)
+        }
+    }
+
+    @Test("an upstream that is gone or there again, and a key that is refused or taken again, are told once each")
+    func sources() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let upstream = Moody(id: try source("skypath"))
+            let loop = SourceLoop(
+                upstream: upstream, update: .fast, states: world.states, now: { world.clock.now }, random: { 0.5 },
+                logger: World.quiet())
+            let listener = try world.application.events.listen()
+            let gone = SyncError(kind: .transient, code: "unreachable", message: "gone", isReachable: false)
+            let refused = SyncError(kind: .session, code: "unauthorized", message: "wrong key", isReachable: true)
+            for failure in [nil, gone, gone, nil, refused] {
+                upstream.mood.failure.withLock { $0 = failure }
+                _ = await loop.round()
+            }
+            upstream.mood.failure.withLock { $0 = nil }
+            try await loop.start()
+            _ = await loop.round()
+            world.application.events.close()
+            let heard = try await listener.heard()
+            let reachable = heard.filter { $0.name == "reachable" }.map(\.data)
+            #expect(reachable.map { $0["on"]?.bool } == [false, true])
+            #expect(reachable.allSatisfy { $0["source"]?.string == "skypath" })
+            let session = heard.filter { $0.name == "session" }.map(\.data)
+            #expect(session.map { $0["active"]?.bool } == [false, true])
+            #expect(session.map { $0["reason"]?.string } == ["wrong key", nil])
+            let failed = heard.filter { $0.name == "failed" }.map { $0.data["code"]?.string }
+            #expect(failed == ["unreachable", "unreachable", "unauthorized"])
+            let fetching = heard.filter { $0.name == "fetching" }.map { $0.data["on"]?.bool }
+            #expect(fetching == Array(repeating: [true, false], count: 6).flatMap { $0 })
         }
     }
 

@@ -131,9 +131,10 @@ struct World: Sendable {
 /// - Parameters:
 ///   - configured: sources that feed every layer.
 ///   - feeds: sources that feed some.
+///   - rule: in place of that which follows from them.
 func withWorld(
     at now: Instant = noon, configured: [String] = [], feeds: [String: Set<DataKind>] = [:],
-    staleAfterSeconds: Int = 300, publicURL: String? = nil,
+    staleAfterSeconds: Int? = 300, rule: AgeRule? = nil, publicURL: String? = nil,
     simulated: Bool = false, load: Bool = true, anonymousRead: Bool = true,
     histories: PolygonHistories = PolygonHistories(), test: @Sendable (World) async throws -> Void
 ) async throws {
@@ -151,7 +152,8 @@ func withWorld(
     var configuration = BillowApplication.Configuration(
         host: "127.0.0.1", port: 0, publicURL: publicURL, publicFolder: folder("Public"),
         retentionSeconds: 7 * 86_400,
-        ageRule: AgeRule(staleAfterSeconds: staleAfterSeconds, feeds: fed),
+        ageRule: rule
+            ?? AgeRule(staleAfterSeconds: staleAfterSeconds, feeds: fed.mapValues { AgeRule.Feed(kinds: $0) }),
         severityTable: SeverityTable(), paintersAtOnce: 2, anonymousRead: anonymousRead, isSimulated: simulated)
     configuration.polygonHistories = histories
     let application = try BillowApplication(

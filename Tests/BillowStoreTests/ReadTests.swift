@@ -51,10 +51,41 @@ struct ReadTests {
         #expect(record.number.rawValue == 0)
         #expect(try await store.head().version == .zero)
         // Another rule changes every picture.
-        #expect(try await store.register(skypath, merge: .keep, simulated: true).merge == .keep)
+        #expect(try await store.register(skypath, merge: .keep, simulated: false).merge == .keep)
         #expect(try await store.head().version.rawValue == 1)
         #expect(try await store.sources().map(\.merge) == [.keep, .keep])
-        #expect(try await store.sources().map(\.simulated) == [true, false])
+        #expect(try await store.sources().map(\.simulated) == [false, false])
+    }
+
+    @Test func simulatedAndRealSourcesNeverShareAStore() async throws {
+        let store = try await makeStore()
+        for name in ["skypath", "other"] {
+            let error = await #expect(throws: StoreError.self) {
+                _ = try await store.register(source(name), merge: .keep, simulated: true)
+            }
+            #expect(error?.description.contains("must not be mixed") == true)
+        }
+        #expect(try await store.sources().map(\.simulated) == [false, false])
+        #expect(try await store.sources().map(\.merge) == [.replace, .keep])
+    }
+
+    @Test func kindsOfDataAreFetchedEachAtATimeOfItsOwn() async throws {
+        let store = try await makeStore()
+        let skypath = try source("skypath")
+        _ = try await store.commit(Batch(source: skypath, fetchedAt: noon))
+        let record = { try await store.sources()[0] }
+        // Where no kind was told, all were fetched.
+        #expect(try await record().fetchedAt(.positions) == noon)
+        let later = noon.advanced(by: 60)
+        _ = try await store.commit(Batch(source: skypath, fetchedKinds: [.observations: later, .positions: noon]))
+        _ = try await store.commit(Batch(source: skypath, fetchedKinds: [.positions: later]))
+        #expect(try await record().fetchedKinds == [.observations: later, .positions: later])
+        #expect(try await record().fetchedAt == noon)
+        #expect(try await record().fetchedAt(.reports) == nil)
+        #expect(try await store.sources()[1].fetchedKinds.isEmpty)
+        await #expect(throws: StoreError.self) {
+            try await store.commit(Batch(source: nil, fetchedKinds: [.reports: noon]))
+        }
     }
 
     @Test func the257thSourceIsRefused() async throws {

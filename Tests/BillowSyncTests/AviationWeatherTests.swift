@@ -128,6 +128,35 @@ struct AviationWeatherTests {
         }
     }
 
+    @Test func aProductThatCannotBeReadGrowsOldAlone() async throws {
+        try await withRig(flights: 5) { rig in
+            let upstream = try rig.weather()
+            _ = try await upstream.synchronise(now: rig.clock.now)
+            let good = rig.clock.now
+            rig.clock.advance(60)
+            // The first call is that for pilot reports.
+            rig.simulator.setFault(.cutJSON, count: 1)
+            await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
+            let source = try await rig.store.source()
+            #expect(source.fetchedAt == good)
+            #expect(source.fetchedKinds == [.reports: good, .observations: good, .hazards: rig.clock.now])
+        }
+    }
+
+    @Test func aRoundInWhichNothingIsDueTellsNothingOfTheUpstream() async throws {
+        try await withRig(flights: 5) { rig in
+            let (loop, states) = rig.loop(try rig.weather(products: [.sigmets]), interval: .seconds(2))
+            rig.simulator.setFault(.serverError)
+            #expect(await loop.round() == .seconds(60), "no more often than anything is due")
+            let failed = try states.all.first.orMissing()
+            rig.clock.advance(2)
+            _ = await loop.round()
+            let state = try states.all.first.orMissing()
+            #expect(state.activity == .failing && state.lastError == failed.lastError && state.lastSuccess == nil)
+            #expect(state.consecutiveFailures == 1)
+        }
+    }
+
     @Test func madeUpAnswersAreRefusedWhereRealOnesAreExpected() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.weather(simulated: false)

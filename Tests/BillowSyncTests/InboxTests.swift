@@ -157,6 +157,11 @@ struct InboxTests {
     @Test func aQuietFolderIsNotedOnceAMinute() async throws {
         let inbox = try await Inbox()
         try await inbox.look()
+        // Before its first file nobody knows what it will hold.
+        #expect(try await inbox.store.sources().isEmpty)
+        inbox.clock.advance(60)
+        _ = try await inbox.store.register(inbox.upstream.id, merge: .keep, simulated: false)
+        try await inbox.look()
         let first = try await inbox.store.source().fetchedAt
         try await inbox.look()
         #expect(try await inbox.store.source().fetchedAt == first)

@@ -13,7 +13,7 @@ private final class Scripted: Upstream {
     let id: SourceID
     let kind = "scripted"
     let merge = MergeRule.replace
-    let simulated = true
+    let simulated: Bool? = true
 
     private struct State {
         var rounds = 0

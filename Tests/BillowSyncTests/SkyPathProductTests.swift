@@ -79,4 +79,22 @@ struct SkyPathProductTests {
             #expect(rig.simulator.calls == calls + 2)
         }
     }
+
+    @Test func turbulenceThatIsDisabledRestsAloneTooAndOnlyItGrowsOld() async throws {
+        try await withRig(flights: 60) { rig in
+            let (loop, states) = rig.loop(try rig.upstream(.v4, query([.turbulence, .flights])))
+            _ = await loop.round()
+            let good = rig.clock.now
+            #expect(try await rig.store.source().fetchedKinds == [.observations: good, .positions: good])
+            rig.clock.advance(60)
+            rig.simulator.setFault(.forbidden, count: 1)
+            _ = await loop.round()
+            let state = try states.all.first.orMissing()
+            #expect(state.lastError == nil && Array(state.disabled.keys) == [.turbulence])
+            #expect(state.activity == .waiting && state.lastSuccess == rig.clock.now)
+            let source = try await rig.store.source()
+            #expect(source.fetchedAt == rig.clock.now)
+            #expect(source.fetchedKinds == [.observations: good, .positions: rig.clock.now])
+        }
+    }
 }

@@ -59,7 +59,7 @@ private struct Noting: Upstream {
     let id: SourceID
     let kind = "noting"
     let merge = MergeRule.replace
-    let simulated = true
+    let simulated: Bool? = true
     let notes: Notes
     var wanted: DataQuery
     var credential: String? = "key-1"

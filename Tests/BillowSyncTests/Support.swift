@@ -70,7 +70,7 @@ struct Rig: Sendable {
 
     /// The source `skypath`, by default configured as what it is: simulated.
     func upstream(
-        _ api: SkyPathUpstream.API, _ query: DataQuery, store: (any Store)? = nil, simulated: Bool = true,
+        _ api: SkyPathUpstream.API, _ query: DataQuery, store: (any Store)? = nil, simulated: Bool? = true,
         baseURL: String? = nil, batchSize: Int = 10_000, retentionSeconds: Int = 86_400,
         configure: (inout SkyPathConfiguration) -> Void = { _ in }
     ) throws -> SkyPathUpstream {

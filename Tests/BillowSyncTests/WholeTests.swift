@@ -309,12 +309,32 @@ struct WholeTests {
             #expect(error?.message.contains("sends simulated data") == true)
             #expect(rig.simulator.calls == 1)
             #expect(try await rig.store.allRows().isEmpty)
-            #expect(try await rig.store.cursors(of: skypath()).isEmpty)
-            // Nor the other way, once the source is known as real.
-            let simulated = try rig.upstream(mode)
-            let other = await #expect(throws: SyncError.self) { try await rig.round(simulated) }
-            #expect(other?.code == "simulated-data" && other?.message.contains("holds real data") == true)
-            #expect(rig.simulator.calls == 1)
+            #expect(try await rig.store.sources().isEmpty)
+            // Nor the other way, once there is real data: of this source, or of another one.
+            for name in ["skypath", "import"] {
+                let store = try await SQLiteStore.temporary()
+                _ = try await store.register(SourceID(name).orMissing(), merge: .replace, simulated: false)
+                for simulated in [true, nil] {
+                    let upstream = try rig.upstream(mode.api, mode.query(), store: store, simulated: simulated)
+                    let other = await #expect(throws: SyncError.self) { try await rig.round(upstream) }
+                    #expect(other?.code == "simulated-data" && other?.message.contains("holds real data") == true)
+                }
+                #expect(try await store.allRows().isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: Mode.allCases) func whereNothingIsConfiguredTheAnswersTell(mode: Mode) async throws {
+        try await withRig(flights: 4) { rig in
+            let outcome = try await rig.round(rig.upstream(mode.api, mode.query(), simulated: nil))
+            #expect(outcome.accepted > 0)
+            #expect(try await rig.store.source().simulated)
+            let store = try await SQLiteStore.temporary()
+            try await rig.round(
+                rig.upstream(
+                    mode.api, mode.query(), store: store, simulated: nil,
+                    configure: { $0.wire.simulatedHeader = "x-nothing" }))
+            #expect(try await store.source().simulated == false)
         }
     }
 
@@ -325,8 +345,14 @@ struct WholeTests {
             // An upstream that says nothing about itself, as the real one.
             let real = try rig.upstream(
                 .v4, Mode.v4.query(), simulated: false, configure: { $0.wire.simulatedHeader = "x-nothing" })
-            let error = await #expect(throws: SyncError.self) { try await rig.round(real) }
-            #expect(error?.code == "simulated-data" && error?.message.contains("holds simulated data") == true)
+            for upstream in [
+                real,
+                try rig.upstream(
+                    .v4, Mode.v4.query(), simulated: nil, configure: { $0.wire.simulatedHeader = "x-nothing" }),
+            ] {
+                let error = await #expect(throws: SyncError.self) { try await rig.round(upstream) }
+                #expect(error?.code == "simulated-data" && error?.message.contains("holds simulated data") == true)
+            }
             #expect(try await rig.store.source().simulated)
             #expect(try await rig.store.allRows() == rows)
         }

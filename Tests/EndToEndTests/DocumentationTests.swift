@@ -77,6 +77,7 @@ import Turbulence
             server: {zzz: 1}
             severityThresholds: {zzz: 1}
             polygons: {zzz: 1}
+            frequencies: {zzz: 1}
             timeline: {zzz: 1, update: {zzz: 1}}
             sources:
               - {zzz: 1, query: {zzz: 1}, limits: {zzz: 1}, wire: {zzz: 1}}

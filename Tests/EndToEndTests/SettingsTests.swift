@@ -71,7 +71,7 @@ struct SettingsTests {
         #expect(settings.logLevel == "debug")
         #expect(settings.sources.map(\.id.name) == ["skypath", "two", "off"])
         #expect(settings.sources.map(\.update) == [.medium, .every(.seconds(2)), .none])
-        #expect(settings.sources.map(\.simulated) == [false, true, false])
+        #expect(settings.sources.map(\.simulated) == [nil, true, nil])
         let sources = settings.sources.compactMap { if case .skyPath(let source) = $0.kind { source } else { nil } }
         #expect(sources[0].query.severities == SeveritySet([.light, .lightModerate, .moderate]))
         #expect(sources[0].query.history == .fourHours)
@@ -103,7 +103,7 @@ struct SettingsTests {
         #expect(fromEnvironment.retentionSeconds == 3 * 86_400)
         #expect(fromEnvironment.staleAfterSeconds == 60)
         #expect(fromEnvironment.logLevel == "error")
-        let flags = SettingsOverrides(database: "flag", host: "flag", port: 3)
+        let flags = SettingsOverrides(database: "flag", host: "flag", port: "3")
         let fromFlags = try read(file, environment: environment, overrides: flags)
         #expect(fromFlags.server.port == 3 && fromFlags.database == "flag" && fromFlags.server.host == "flag")
     }

@@ -81,13 +81,21 @@ final class Command: @unchecked Sendable {
     private let errors: URL
     private let folder: TemporaryFolder
 
-    init(_ arguments: [String], environment: [String: String] = [:], input: String? = nil) throws {
+    /// - Parameter script: what a shell does before it becomes the command.
+    init(
+        _ arguments: [String], environment: [String: String] = [:], input: String? = nil, script: String? = nil
+    ) throws {
         folder = try TemporaryFolder()
         output = folder.url.appending(path: "stdout")
         errors = folder.url.appending(path: "stderr")
         for url in [output, errors] { try Data().write(to: url) }
-        process.executableURL = Repository.billow
-        process.arguments = arguments
+        if let script {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", "\(script); exec \"$0\" \"$@\"", Repository.billow.path] + arguments
+        } else {
+            process.executableURL = Repository.billow
+            process.arguments = arguments
+        }
         process.currentDirectoryURL = Repository.folder
         var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("BILLOW_") }
         variables.merge(environment) { $1 }
@@ -123,9 +131,9 @@ final class Command: @unchecked Sendable {
 
     /// Runs to its end.
     static func run(
-        _ arguments: String..., environment: [String: String] = [:], input: String? = nil
+        _ arguments: String..., environment: [String: String] = [:], input: String? = nil, script: String? = nil
     ) async throws -> Finished {
-        let command = try Command(arguments, environment: environment, input: input)
+        let command = try Command(arguments, environment: environment, input: input, script: script)
         let status = try await command.status()
         return Finished(status: status, output: try command.standardOutput, errors: try command.standardError)
     }
@@ -164,6 +172,14 @@ struct Server: Sendable {
 
     func get(_ path: String, _ headers: [String: String] = [:]) async throws -> Answer {
         try await Answer.of("http://127.0.0.1:\(port)\(path)", headers)
+    }
+
+    func send(_ method: HTTPMethod, _ path: String, _ body: String = "", key: String) async throws -> Answer {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+        request.method = method
+        request.headers.add(name: "X-API-Key", value: key)
+        request.body = .bytes(ByteBuffer(string: body))
+        return try await Answer.of(request)
     }
 
     func status() async throws -> JSON { try await get("/status").json }
@@ -220,6 +236,10 @@ struct Answer: Sendable {
     static func of(_ url: String, _ headers: [String: String] = [:]) async throws -> Answer {
         var request = HTTPClientRequest(url: url)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
+        return try await of(request)
+    }
+
+    static func of(_ request: HTTPClientRequest) async throws -> Answer {
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
         let body = try await response.body.collect(upTo: 512 << 20)
         return Answer(status: Int(response.status.code), headers: response.headers, body: Data(buffer: body))

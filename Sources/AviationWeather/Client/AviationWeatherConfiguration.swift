@@ -31,6 +31,11 @@ public struct AviationWeatherConfiguration: Sendable, Hashable {
         self.maximumBodyBytes = maximumBodyBytes
     }
 
+    /// Seconds between two calls of one product that the service wishes for; a simulator on this machine has no such wish.
+    ///
+    /// Source: facts/aviationweather.md, common rules
+    public var politeSpacingSeconds: Int { BaseURL.isThisMachine(baseURL) ? 0 : 60 }
+
     /// Everything that is wrong, a sentence each; empty where it can be used.
     public var problems: [String] {
         // There is no key that plain HTTP could give away.

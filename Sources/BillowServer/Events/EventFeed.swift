@@ -75,7 +75,10 @@ struct EventFeed: Sendable {
         for collection in Set((changes.openedAreas + changes.closedAreas).map(\.collection.name)).sorted() {
             tell(collection, [.global])
         }
-        if !changes.positions.isEmpty { tell("traffic", [.global]) }
+        if !changes.positions.isEmpty {
+            tell("traffic", [.global])
+            tell("tracks", [.global])
+        }
     }
 
     /// The parts of the sources' queries in which rows came or went.

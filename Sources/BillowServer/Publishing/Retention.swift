@@ -8,6 +8,8 @@ public import Turbulence
 public struct Retention: Service {
     private let store: any Store
     private let retentionSeconds: Int
+    /// Of positions.
+    private let trafficRetentionSeconds: Int
     /// Whether a source's data is kept whatever its age: it was imported.
     private let keeps: @Sendable (SourceRecord) -> Bool
     private let now: @Sendable () -> Instant
@@ -16,12 +18,15 @@ public struct Retention: Service {
     /// Seldom enough to cost nothing, often enough that the file stays as large as it is.
     private static let pause = Duration.seconds(600)
 
+    /// - Parameter trafficRetentionSeconds: of positions; as for all else where it is nil, and never longer.
     public init(
-        store: any Store, retentionSeconds: Int, keeps: @escaping @Sendable (SourceRecord) -> Bool,
+        store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
+        keeps: @escaping @Sendable (SourceRecord) -> Bool,
         now: @escaping @Sendable () -> Instant, logger: Logger
     ) {
         self.store = store
         self.retentionSeconds = retentionSeconds
+        self.trafficRetentionSeconds = min(trafficRetentionSeconds ?? retentionSeconds, retentionSeconds)
         self.keeps = keeps
         self.now = now
         self.logger = logger
@@ -48,8 +53,12 @@ public struct Retention: Service {
     public func prune(from: Instant = .distantPast) async throws(StoreError) -> Instant {
         let sources = try await store.sources().filter { !keeps($0) }.map(\.id)
         // The oldest picture that may be asked for looks back over the longest history.
-        let before = now().advanced(by: -retentionSeconds - History.sixHours.seconds)
-        let pruned = try await store.prune(Pruning(from: from, before: before, sources: Set(sources)))
+        let now = now().advanced(by: -History.sixHours.seconds)
+        let before = now.advanced(by: -retentionSeconds)
+        let pruned = try await store.prune(
+            Pruning(
+                from: from, before: before, positionsBefore: now.advanced(by: -trafficRetentionSeconds),
+                sources: Set(sources)))
         if !pruned.isNothing {
             logger.info(
                 "deleted what is older than the retention",

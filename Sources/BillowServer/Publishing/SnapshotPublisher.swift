@@ -20,6 +20,7 @@ public final class SnapshotPublisher: Service {
     let now: @Sendable () -> Instant
     private let logger: Logger
     private let current: Mutex<Snapshot?> = Mutex(nil)
+    private let pausing = Mutex(Pausing())
     private let extent: Mutex<ClosedRange<Instant>?> = Mutex(nil)
     private let oldestReportOrArea: Mutex<Instant?> = Mutex(nil)
     private let failure: Mutex<String?> = Mutex(nil)
@@ -52,6 +53,11 @@ public final class SnapshotPublisher: Service {
     /// Why the store can't be read at present; nil while it can.
     public var storeFailure: String? { failure.withLock { $0 } }
 
+    private struct Pausing {
+        var isWoken = false
+        var nap: Task<Void, Never>?
+    }
+
     /// Publishes until the service group shuts down.
     public func run() async throws {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
@@ -61,11 +67,32 @@ public final class SnapshotPublisher: Service {
             } catch {
                 failed(error)
             }
-            try? await cancelWhenGracefulShutdown {
-                // Cut short only by the shutdown that ends the loop.
-                try await Task.sleep(for: Self.pollInterval)
-            }
+            await cancelWhenGracefulShutdown { await self.pause() }
         }
+    }
+
+    /// Has it look at once: this process has written something.
+    func wake() {
+        pausing.withLock { state in
+            state.isWoken = true
+            state.nap?.cancel()
+        }
+    }
+
+    /// Until the next look, or until woken, since the last pause if need be.
+    private func pause() async {
+        // An error is a cancellation, which is what ends a sleep early.
+        let nap = Task { () -> Void in try? await Task.sleep(for: Self.pollInterval) }
+        pausing.withLock { state in
+            state.nap = nap
+            if state.isWoken { nap.cancel() }
+        }
+        await withTaskCancellationHandler {
+            await nap.value
+        } onCancel: {
+            nap.cancel()
+        }
+        pausing.withLock { $0 = Pausing() }
     }
 
     /// Takes in what the store has, and publishes where that or the minute is new.

@@ -9,8 +9,8 @@ import Turbulence
 /// changes nothing, so a reporter that was offline sends all it has until it gets its answer.
 struct IngestRoutes: Sendable {
     let store: any Store
-    /// Whether this server's data is made up; what is sent in then is, too.
-    let simulated: Bool
+    /// Whether this server's data is made up, where that is configured. What is sent in is as what is there.
+    let simulated: Bool?
     /// The sources that are fetched: nobody else may speak for them.
     let fetched: Set<SourceID>
     let retentionSeconds: Int
@@ -136,8 +136,9 @@ struct IngestRoutes: Sendable {
     /// One transaction, durable when this returns.
     private func commit(_ observations: [Observation]) async throws(StoreError) -> BatchResult {
         guard !observations.isEmpty else { return BatchResult(version: try await store.head().version) }
+        let isSimulated = try await store.sources().first?.simulated ?? simulated ?? false
         for source in Set(observations.map(\.source)).sorted() {
-            _ = try await store.register(source, merge: .keep, simulated: simulated)
+            _ = try await store.register(source, merge: .keep, simulated: isSimulated)
         }
         return try await store.commit(Batch(source: nil, observations: observations))
     }

@@ -12,7 +12,7 @@ struct CommonOptions: ParsableArguments {
     @Option(help: "A YAML file of settings.")
     var config: String?
 
-    func settings(host: String? = nil, port: Int? = nil) throws(SettingsError) -> Settings {
+    func settings(host: String? = nil, port: String? = nil) throws(SettingsError) -> Settings {
         try Settings.read(
             file: config, environment: ProcessInfo.processInfo.environment,
             overrides: SettingsOverrides(database: database, host: host, port: port))
@@ -37,8 +37,8 @@ enum SystemClock {
 }
 
 extension SQLiteStore {
-    /// Opens a database for data that is simulated, or for data that is not: the two never share a file. nil, where
-    /// nothing will be added, takes either.
+    /// Opens a database for data that is simulated, or for data that is not: the two never share a file. nil takes either:
+    /// where nothing will be added, or where what comes first will tell.
     static func open(path: String, simulated: Bool?) async throws -> SQLiteStore {
         let store = try await SQLiteStore.open(path: path)
         guard let simulated else { return store }

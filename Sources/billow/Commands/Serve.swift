@@ -24,7 +24,7 @@ struct Serve: AsyncParsableCommand {
     var host: String?
 
     @Option(help: "The port to listen on (default: 8080).")
-    var port: Int?
+    var port: String?
 
     @Flag(help: "Serve a simulated world, through a simulated upstream, from a database of its own.")
     var demo = false
@@ -41,7 +41,7 @@ struct Serve: AsyncParsableCommand {
             let serve = { [settings] in
                 // Without a source, what is stored is served, whatever it is.
                 let store = try await SQLiteStore.open(
-                    path: settings.database, simulated: demo || !settings.sources.isEmpty ? isSimulated : nil)
+                    path: settings.database, simulated: isSimulated)
                 do {
                     try await Server(
                         settings: settings, store: store, isSimulated: isSimulated, styles: styles, logger: logger
@@ -74,7 +74,7 @@ struct Serve: AsyncParsableCommand {
 private struct Server {
     var settings: Settings
     let store: SQLiteStore
-    let isSimulated: Bool
+    let isSimulated: Bool?
     let styles: StyleLibrary
     let logger: Logger
 
@@ -110,6 +110,7 @@ private struct Server {
             timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds)
         configuration.polygonHistories = settings.polygons
         configuration.areaLimitKm2 = settings.areaLimitKm2
+        configuration.trafficRetentionSeconds = settings.trafficRetentionSeconds
         let application = try BillowApplication(
             configuration, store: store, control: store, styles: styles, states: states, loops: loops,
             now: SystemClock.now,
@@ -147,7 +148,8 @@ private struct Server {
         let loop = SourceLoop(
             upstream: try source.upstream(
                 store: store, httpClient: httpClient, retentionSeconds: settings.retentionSeconds),
-            update: source.update, states: states, control: store, now: SystemClock.now, logger: logger)
+            update: source.update, lengths: settings.updateLengths, states: states, control: store,
+            now: SystemClock.now, logger: logger)
         loops.add(loop)
         return loop
     }
@@ -236,12 +238,14 @@ extension Settings.Source {
 }
 
 extension Settings {
-    /// Whether the sources are simulated: all of them, or none.
+    /// Whether the sources are simulated: all of them, or none; nil where none says so, and their answers will tell.
     ///
-    /// - Parameter simulated: whether there is a simulated one besides them.
-    func isSimulated(besides simulated: Bool = false) throws(Failure) -> Bool {
-        guard simulated || sources.contains(where: \.simulated) else { return false }
-        if let real = sources.first(where: { !$0.simulated }) {
+    /// - Parameter demo: whether the demo's are there besides them.
+    func isSimulated(besides demo: Bool = false) throws(Failure) -> Bool? {
+        guard demo || sources.contains(where: { $0.simulated == true }) else {
+            return sources.contains { $0.simulated == false } ? false : nil
+        }
+        if let real = sources.first(where: { $0.simulated == false || demo && $0.simulated == nil }) {
             throw Failure(.usage, "source '\(real.id)' is real, and simulated sources must not be mixed with real ones")
         }
         return true

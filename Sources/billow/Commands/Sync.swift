@@ -28,7 +28,7 @@ struct Sync: AsyncParsableCommand {
             let store = try await SQLiteStore.open(path: settings.database, simulated: try settings.isSimulated())
             let httpClient = HTTPClient(
                 eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
-            let failed: Int
+            let failed: Failure.Kind?
             do { failed = try await synchronise(settings, store, httpClient) } catch {
                 // A client that isn't shut down stops the program; the error is what counts.
                 try? await httpClient.shutdown()
@@ -36,12 +36,15 @@ struct Sync: AsyncParsableCommand {
             }
             try await httpClient.shutdown()
             try store.close()
-            if failed > 0 { throw ExitCode(Failure.Kind.unavailable.rawValue) }
+            if let failed { throw ExitCode(failed.rawValue) }
         }
     }
-    /// - Returns: how many sources failed.
-    private func synchronise(_ settings: Settings, _ store: SQLiteStore, _ httpClient: HTTPClient) async throws -> Int {
-        var failed = 0
+
+    /// - Returns: what failed, an upstream or our own database; nil where nothing did.
+    private func synchronise(
+        _ settings: Settings, _ store: SQLiteStore, _ httpClient: HTTPClient
+    ) async throws -> Failure.Kind? {
+        var failed: Failure.Kind?
         for source in settings.sources {
             let upstream = try source.upstream(
                 store: store, httpClient: httpClient, retentionSeconds: settings.retentionSeconds)
@@ -58,7 +61,7 @@ struct Sync: AsyncParsableCommand {
                         + outcome.skipped.sorted { $0.key < $1.key }.map { ", \($0.value) skipped (\($0.key))" }
                         .joined())
             } catch {
-                failed += 1
+                failed = error.kind == .store ? .inputOutput : failed ?? .unavailable
                 Terminal.say("\(source.id): \(error.message)")
             }
         }

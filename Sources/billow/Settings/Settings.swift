@@ -16,8 +16,12 @@ struct Settings: Sendable {
     var database = "billow.sqlite"
     /// How long observations from sources are kept, in seconds.
     var retentionSeconds = 7 * 86_400
-    /// How long all sources of a layer may be silent before it is called stale, in seconds.
-    var staleAfterSeconds = 300
+    /// How long positions are kept, in seconds; never longer than all else.
+    var trafficRetentionSeconds = 86_400
+    /// How long all sources of a layer may be silent before it is called stale, in seconds; nil goes by how often they are
+    /// asked.
+    var staleAfterSeconds: Int?
+    var updateLengths = UpdateLengths()
     /// How long after it was last seen an aircraft is shown, in seconds.
     var trafficDropSeconds = 180
     var severityTable = SeverityTable()
@@ -44,7 +48,10 @@ struct Settings: Sendable {
         var id: SourceID
         var kind: Kind
         var update: UpdateFrequency
-        var simulated: Bool
+        /// Whether its data is made up; nil where its answers tell.
+        var simulated: Bool?
+        /// As for all, for this one.
+        var staleAfterSeconds: Int?
 
         /// What is asked, and how.
         enum Kind: Sendable {
@@ -57,8 +64,7 @@ struct Settings: Sendable {
         /// What it is fetched for, and what is stale when it is silent.
         var feeds: Set<DataKind> {
             switch kind {
-            case .skyPath(let settings):
-                Set(settings.query.types.flatMap(\.collections).compactMap { Layer(rawValue: $0)?.kind })
+            case .skyPath(let settings): settings.query.kinds
             case .aviationWeather(let settings): Set(settings.products.flatMap(\.feeds))
             case .openSky: [.positions]
             case .inbox: []
@@ -78,9 +84,17 @@ struct Settings: Sendable {
     ///
     /// - Parameter others: sources that are fetched besides the configured ones.
     func ageRule(besides others: [Source] = []) -> AgeRule {
-        let fed = (sources + others).map { ($0.id, $0.update == .none ? [] : $0.feeds) }
+        let feeds = (sources + others).map { source in
+            (
+                source.id,
+                AgeRule.Feed(
+                    kinds: source.feeds,
+                    intervalSeconds: source.update.interval(updateLengths).map { Int($0.components.seconds) },
+                    staleAfterSeconds: source.staleAfterSeconds)
+            )
+        }
         return AgeRule(
-            staleAfterSeconds: staleAfterSeconds, feeds: Dictionary(fed, uniquingKeysWith: { first, _ in first }))
+            staleAfterSeconds: staleAfterSeconds, feeds: Dictionary(feeds, uniquingKeysWith: { first, _ in first }))
     }
 
     struct OpenSkySettings: Sendable {
@@ -114,7 +128,8 @@ struct SettingsError: Error, CustomStringConvertible {
 struct SettingsOverrides: Sendable {
     var database: String?
     var host: String?
-    var port: Int?
+    /// As it was given.
+    var port: String?
 }
 
 extension Settings {
@@ -146,10 +161,12 @@ extension Settings {
             root.value("retention", expected: "an ISO 8601 duration of at least 1 hour, such as P7D") {
                 ISODuration.seconds($0).flatMap { $0 >= 3_600 ? $0 : nil }
             } ?? settings.retentionSeconds
-        settings.staleAfterSeconds =
-            root.value("staleAfter", expected: "an ISO 8601 duration above 0, such as PT5M") {
-                ISODuration.seconds($0).flatMap { $0 > 0 ? $0 : nil }
-            } ?? settings.staleAfterSeconds
+        settings.trafficRetentionSeconds =
+            root.value("trafficRetention", expected: "an ISO 8601 duration of at least 1 hour, such as P1D") {
+                ISODuration.seconds($0).flatMap { $0 >= 3_600 ? $0 : nil }
+            } ?? settings.trafficRetentionSeconds
+        settings.staleAfterSeconds = root.staleAfter()
+        settings.updateLengths = UpdateLengths(root.section("frequencies"), reader)
         settings.trafficDropSeconds =
             root.value("trafficDropAfter", expected: "an ISO 8601 duration from 1 second to 10 minutes, such as PT3M") {
                 ISODuration.seconds($0).flatMap { (1...Traffic.keptSeconds).contains($0) ? $0 : nil }
@@ -180,10 +197,10 @@ extension Settings {
         }
         if let host = overrides.host { settings.server.host = host }
         if let port = overrides.port {
-            if (0...65_535).contains(port) {
+            if let port = Int(port), (0...65_535).contains(port) {
                 settings.server.port = port
             } else {
-                reader.problem("--port", "is \(port); it must be 0 to 65535")
+                reader.problem("--port", "is '\(port)'; it must be a whole number from 0 to 65535")
             }
         }
         guard reader.problems.isEmpty else { throw SettingsError(problems: reader.problems) }
@@ -210,6 +227,32 @@ extension Settings {
         }
         section.finish()
         return SeverityTable(table)
+    }
+}
+
+extension SettingsReader.Section {
+    fileprivate func staleAfter() -> Int? {
+        value("staleAfter", expected: "an ISO 8601 duration above 0, such as PT5M") {
+            ISODuration.seconds($0).flatMap { $0 > 0 ? $0 : nil }
+        }
+    }
+}
+
+extension UpdateLengths {
+    init(_ section: SettingsReader.Section, _ reader: SettingsReader) {
+        self.init()
+        func length(_ name: String) -> Duration? {
+            section.value(name, expected: "an ISO 8601 duration of 1 second or more, such as PT1M") {
+                ISODuration.seconds($0).flatMap { $0 >= 1 ? Duration.seconds($0) : nil }
+            }
+        }
+        fast = length("fast") ?? fast
+        medium = length("medium") ?? medium
+        minimal = length("minimal") ?? minimal
+        if fast > medium || medium > minimal {
+            reader.problem(section.path, "must not be longer for fast than for medium, nor for medium than for minimal")
+        }
+        section.finish()
     }
 }
 
@@ -255,10 +298,13 @@ extension Settings.Source {
             UpdateFrequency(name: text)
                 ?? ISODuration.seconds(text).flatMap { $0 >= 1 ? .every(.seconds($0)) : nil }
         }
-        let simulated = section.value("simulated", expected: "true or false") { Bool($0) } ?? false
+        let simulated = section.value("simulated", expected: "true or false") { Bool($0) }
+        let staleAfterSeconds = section.staleAfter()
         section.finish()
         guard let id, name != nil, let kind else { return nil }
-        self.init(id: id, kind: kind, update: update ?? kind.defaultUpdate, simulated: simulated)
+        self.init(
+            id: id, kind: kind, update: update ?? kind.defaultUpdate, simulated: simulated,
+            staleAfterSeconds: staleAfterSeconds)
     }
 }
 
@@ -327,7 +373,8 @@ extension Settings.AviationWeatherSettings {
         guard reader.problems.count == problemsBefore else { return nil }
         self.init(
             configuration: configuration, products: products ?? AviationWeatherUpstream.Product.allCases,
-            areas: areas ?? AviationWeatherUpstream.defaultAreas, spacingSeconds: spacing ?? 60)
+            areas: areas ?? AviationWeatherUpstream.defaultAreas,
+            spacingSeconds: spacing ?? configuration.politeSpacingSeconds)
     }
 }
 
