@@ -38,6 +38,7 @@ let package = Package(
         .systemLibrary(name: "CH3", pkgConfig: "h3"),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(name: "CVector"),
         .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
 
         .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
@@ -46,7 +47,7 @@ let package = Package(
             name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
-            name: "BillowRaster", dependencies: ["Turbulence", "WireJSON", "CPNG", "CDeflate", "CFreeType"],
+            name: "BillowRaster", dependencies: ["Turbulence", "WireJSON", "CPNG", "CDeflate", "CFreeType", "CVector"],
             swiftSettings: strict),
         .target(name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(

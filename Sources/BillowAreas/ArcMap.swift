@@ -22,9 +22,10 @@ struct ArcMap: Sendable {
     var arcs: [Arc] = []
     private var junctions = 0
 
-    /// - Complexity: O(edges)
-    init(_ edges: [SharedEdge]) {
-        let graph = EdgeGraph(edges)
+    /// - Parameter points: the corners, by number.
+    /// - Complexity: O(points + edges)
+    init(_ points: [DegreePoint], _ edges: [SharedEdge]) {
+        let graph = EdgeGraph(points, edges)
         var isTaken = [Bool](repeating: false, count: edges.count)
         var numbers = [UInt32](repeating: 0, count: graph.points.count)
         for vertex in graph.points.indices where graph.isJunction(vertex) {

@@ -1,6 +1,6 @@
 import Geometry
 
-/// The vertices that edges share, and the edges that meet in each.
+/// The corners that edges share, and the edges that meet in each.
 struct EdgeGraph {
     let points: [DegreePoint]
     /// By edge: the numbers of its vertices.
@@ -9,32 +9,15 @@ struct EdgeGraph {
     private let starts: [UInt32]
     private let incident: [UInt32]
 
-    init(_ edges: [SharedEdge]) {
-        var ends: [(from: UInt32, to: UInt32)] = []
-        ends.reserveCapacity(edges.count)
-        var vertices: [GridPoint] = []
-        vertices.reserveCapacity(edges.count)
-        let size = 1 << (Int.bitWidth - max(edges.count * 3, 16).leadingZeroBitCount)
-        var table = [UInt32](repeating: 0, count: size)
-        func number(_ point: GridPoint) -> UInt32 {
-            var hash = UInt64(bits: point) &* 0x9E37_79B9_7F4A_7C15
-            hash ^= hash >> 29
-            var slot = Int(truncatingIfNeeded: hash) & (size - 1)
-            while table[slot] != 0 {
-                if vertices[Int(table[slot] - 1)] == point { return table[slot] - 1 }
-                slot = (slot + 1) & (size - 1)
-            }
-            vertices.append(point)
-            table[slot] = UInt32(vertices.count)
-            return UInt32(vertices.count - 1)
-        }
-        for edge in edges { ends.append((number(edge.from), number(edge.to))) }
-        var starts = [UInt32](repeating: 0, count: vertices.count + 1)
+    init(_ points: [DegreePoint], _ edges: [SharedEdge]) {
+        self.points = points
+        ends = edges.map { ($0.from, $0.to) }
+        var starts = [UInt32](repeating: 0, count: points.count + 1)
         for (from, to) in ends {
             starts[Int(from) + 1] += 1
             starts[Int(to) + 1] += 1
         }
-        for vertex in vertices.indices { starts[vertex + 1] += starts[vertex] }
+        for vertex in points.indices { starts[vertex + 1] += starts[vertex] }
         var incident = [UInt32](repeating: 0, count: edges.count * 2)
         var next = starts
         for (edge, (from, to)) in ends.enumerated() {
@@ -43,8 +26,6 @@ struct EdgeGraph {
                 next[vertex] += 1
             }
         }
-        points = vertices.map { DegreePoint(CellOutlines.place($0)) }
-        self.ends = ends
         self.starts = starts
         self.incident = incident
     }

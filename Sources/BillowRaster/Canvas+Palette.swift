@@ -41,8 +41,8 @@ extension Canvas {
         var counts: [PixelColour: Int] = [:]
         for row in 0..<height {
             for run in runs.rowStarts[row]..<runs.rowStarts[row + 1] {
-                let end = run + 1 < runs.rowStarts[row + 1] ? Int(runs.columns[run + 1]) : width
-                counts[runs.colours[run], default: 0] += end - Int(runs.columns[run])
+                let end = run + 1 < runs.rowStarts[row + 1] ? runs.runs[run + 1].column : width
+                counts[runs.runs[run].colour, default: 0] += end - runs.runs[run].column
             }
         }
         let common = counts.filter { $0.value > width * height / Canvas.wholeShare }
@@ -69,8 +69,7 @@ extension RunList {
         for row in 0..<height {
             rowStarts[row] = run
             for at in row * width..<(row + 1) * width where starts(at) {
-                columns[run] = UInt16(truncatingIfNeeded: at - row * width)
-                colours[run] = PixelColour(pixels[at])
+                runs[run] = Run(column: at - row * width, colour: PixelColour(pixels[at]))
                 run += 1
             }
         }

@@ -53,9 +53,7 @@ public final class CoverageRaster {
         var all = [Shares](repeating: .zero, count: width * height)
         for row in 0..<height {
             let start = row * width
-            grid.drain(row: row) { column, added in
-                if column < width { all[start + column] = added }
-            }
+            grid.drain(row: row) { column, added in all[start + column] = added }
             var shares = Shares.zero
             for at in start..<start + width {
                 shares &+= all[at]

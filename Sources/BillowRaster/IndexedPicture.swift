@@ -42,28 +42,35 @@ public final class PaletteBuilder {
 
 extension RunList {
     /// As one byte a pixel: what `palette` has for each run's group, and 0 before a row's first run.
-    fileprivate func expanded(width: Int, height: Int, by palette: [UInt8]) -> [UInt8] {
-        // Sixteen more than there are: short runs are written sixteen at a time, and what is too much is written over.
+    fileprivate func expanded(width: Int, height: Int, _ groups: UnsafePointer<UInt16>, by palette: [UInt8]) -> [UInt8]
+    {
+        // Sixteen more than there are: runs are written sixteen at a time, and what is too much is written over.
         return [UInt8](unsafeUninitializedCapacity: width * height + 16) { pixels, count in
-            guard let base = pixels.baseAddress else { return }
-            let (columns, groups, rowStarts) = (columns, groups, rowStarts)
+            guard let base = UnsafeMutableRawPointer(pixels.baseAddress) else { return }
+            let (runs, rowStarts) = (runs, rowStarts)
+            /// From a pixel on to the one before another.
+            @inline(__always)
+            func fill(_ index: UInt8, from first: UnsafeMutableRawPointer, to end: UnsafeMutableRawPointer) {
+                let sixteen = SIMD16(repeating: index)
+                first.storeBytes(of: sixteen, as: SIMD16<UInt8>.self)
+                var at = first + 16
+                while at < end {
+                    at.storeBytes(of: sixteen, as: SIMD16<UInt8>.self)
+                    at += 16
+                }
+            }
             palette.withUnsafeBufferPointer { palette in
                 for row in 0..<height {
                     let start = base + row &* width
                     var at = start
                     var index: UInt8 = 0
                     for run in rowStarts[row]..<rowStarts[row &+ 1] {
-                        let next = start + Int(columns[run])
-                        if next - at <= 16 {
-                            UnsafeMutableRawPointer(at).storeBytes(
-                                of: SIMD16(repeating: index), as: SIMD16<UInt8>.self)
-                        } else {
-                            at.update(repeating: index, count: next - at)
-                        }
+                        let next = start + runs[run].column
+                        fill(index, from: at, to: next)
                         at = next
                         index = palette[Int(groups[run])]
                     }
-                    at.update(repeating: index, count: start + width - at)
+                    fill(index, from: at, to: start + width)
                 }
             }
             count = width * height
@@ -71,31 +78,45 @@ extension RunList {
     }
 }
 
-/// A picture as runs of pixels of one colour: each from a column on to the next run of its row, or to its end; before the
-/// first there is nothing.
+/// A colour from a column of its row on.
+struct Run {
+    private let bits: UInt64
+
+    @inline(__always)
+    init(column: Int, colour: PixelColour) {
+        bits = UInt64(truncatingIfNeeded: column) &<< 32 | UInt64(colour.bits)
+    }
+
+    @inline(__always)
+    var column: Int { Int(truncatingIfNeeded: bits &>> 32) }
+    @inline(__always)
+    var colour: PixelColour { PixelColour(bits: UInt32(truncatingIfNeeded: bits)) }
+}
+
+/// A picture as runs of pixels of one colour: each to the next run of its row, or to its end; before the first there is nothing.
 struct RunList {
     let capacity: Int
     let rows: Int
-    let columns: UnsafeMutablePointer<UInt16>
-    let colours: UnsafeMutablePointer<PixelColour>
-    /// What is left of the colour where there are too many.
-    let groups: UnsafeMutablePointer<UInt16>
+    let runs: UnsafeMutablePointer<Run>
+    /// Of each run the group of its colour, by its exact colour and by steps.
+    let exactGroups: UnsafeMutablePointer<UInt16>
+    let steppedGroups: UnsafeMutablePointer<UInt16>
     /// Where the runs of each row begin, and where the last end.
     let rowStarts: UnsafeMutablePointer<Int>
 
     init(capacity: Int, rows: Int) {
         self.capacity = capacity
         self.rows = rows
-        columns = .allocate(capacity: capacity)
-        colours = .allocate(capacity: capacity)
-        groups = .allocate(capacity: capacity)
+        runs = .allocate(capacity: capacity)
+        exactGroups = .allocate(capacity: capacity)
+        steppedGroups = .allocate(capacity: capacity)
         rowStarts = .allocate(capacity: rows + 1)
     }
 
     func deallocate() {
-        columns.deallocate()
-        colours.deallocate()
-        groups.deallocate()
+        runs.deallocate()
+        exactGroups.deallocate()
+        steppedGroups.deallocate()
         rowStarts.deallocate()
     }
 }
@@ -107,8 +128,10 @@ final class ColourGroups {
     private(set) var palette: [StraightColour] = []
     /// The palette index of every group.
     private(set) var indices: [UInt8] = []
-    private let table = ColourTable(bits: 12)
-    private let smallTable = ColourTable(bits: 10)
+    /// For the next try, while the last may be the best.
+    private var otherIndices: [UInt8] = []
+    private let table = ColourTable(bits: 13)
+    private let smallTable = ColourTable(bits: 11)
 
     /// The first steps that tell all whole colours apart.
     private let stepsApart: [UInt64]
@@ -136,22 +159,22 @@ final class ColourGroups {
 
     /// The picture of some runs.
     func picture(of runs: RunList, width: Int, height: Int) -> IndexedPicture {
-        let steps = group(runs, count: runs.rowStarts[height])
+        let (steps, groups) = group(runs, count: runs.rowStarts[height])
         // Only what has few colours can have fewer bits.
-        if palette.count <= 16 + whole.count { leaveOutUnused(of: runs, height: height) }
+        if palette.count <= 16 + whole.count { leaveOutUnused(of: runs, groups, height: height) }
         return IndexedPicture(
-            width: width, height: height, indices: runs.expanded(width: width, height: height, by: indices),
+            width: width, height: height, indices: runs.expanded(width: width, height: height, groups, by: indices),
             palette: palette, shareSteps: steps)
     }
 
     /// Takes whole colours that no pixel has out of the palette.
-    private func leaveOutUnused(of runs: RunList, height: Int) {
+    private func leaveOutUnused(of runs: RunList, _ groups: UnsafePointer<UInt16>, height: Int) {
         var isUsed = [Bool](repeating: false, count: palette.count)
         for row in 0..<height {
             let (first, end) = (runs.rowStarts[row], runs.rowStarts[row + 1])
             // Before the first run there is nothing.
-            if first == end || runs.columns[first] > 0 { isUsed[0] = true }
-            for run in first..<end { isUsed[Int(indices[Int(runs.groups[run])])] = true }
+            if first == end || runs.runs[first].column > 0 { isUsed[0] = true }
+            for run in first..<end { isUsed[Int(indices[Int(groups[run])])] = true }
         }
         let kept = palette.indices.filter { isUsed[$0] }
         var places = [UInt8](repeating: 0, count: palette.count)
@@ -160,29 +183,40 @@ final class ColourGroups {
         indices = indices.map { places[Int($0)] }
     }
 
-    /// Puts every run into a group and makes the palette; gives the steps in which channels were told apart.
-    private func group(_ runs: RunList, count: Int) -> Int {
-        if assign(runs, count, most: Self.mostColours, smallTable, key: { $0.bits }) {
-            finish((whole.count..<smallTable.count).map { PixelColour(bits: smallTable.keys[$0]).straight })
-            return 255
-        }
+    /// Puts every run into a group and makes the palette; gives the steps in which channels were told apart, and the groups.
+    private func group(_ runs: RunList, count: Int) -> (steps: Int, groups: UnsafePointer<UInt16>) {
+        // More colours told apart by steps than a palette holds are more exact ones; so the steps come first, where they are
+        // cheap.
+        let stepsFirst = stepsApart.contains(Self.firstSteps[0])
+        let (exact, stepped) = (UnsafePointer(runs.exactGroups), UnsafePointer(runs.steppedGroups))
+        if !stepsFirst, assignExact(runs, count) { return (255, exact) }
         for steps in Self.firstSteps where assign(runs, count, steps: steps) {
             let colours = (whole.count..<table.count).map { PixelColour(stepped: table.keys[$0], steps) }
-            if table.count > Self.mostColours { return reduce(colours, steps: steps) }
+            if table.count > Self.mostColours { return (reduce(colours, steps: steps), stepped) }
+            if stepsFirst, assignExact(runs, count) { return (255, exact) }
             finish(colours.map(\.straight))
-            return Int(steps)
+            return (Int(steps), stepped)
         }
         preconditionFailure("one step a channel leaves 16 colours")
+    }
+
+    /// The palette of the exact colours; false where they are too many.
+    private func assignExact(_ runs: RunList, _ count: Int) -> Bool {
+        guard assign(runs, count, to: runs.exactGroups, most: Self.mostColours, smallTable, key: { $0.bits }) else {
+            return false
+        }
+        finish((whole.count..<smallTable.count).map { PixelColour(bits: smallTable.keys[$0]).straight })
+        return true
     }
 
     /// Puts colours into groups by steps. Those of a whole colour's step are drawn in it; where two whole colours have one
     /// step, only they themselves are.
     private func assign(_ runs: RunList, _ count: Int, steps: UInt64) -> Bool {
         if stepsApart.contains(steps) {
-            return assign(runs, count, most: Self.most, table) { $0.stepped(steps) }
+            return assign(runs, count, to: runs.steppedGroups, most: Self.most, table) { $0.stepped(steps) }
         }
         // No step has the highest bit.
-        return assign(runs, count, most: Self.most, table) { colour in
+        return assign(runs, count, to: runs.steppedGroups, most: Self.most, table) { colour in
             whole.firstIndex { $0.key == colour }.map { 1 << 31 | UInt32($0) } ?? colour.stepped(steps)
         }
     }
@@ -190,13 +224,14 @@ final class ColourGroups {
     /// Puts every run into the group of its key; false where there are more than `most` groups.
     @inline(__always)
     private func assign(
-        _ runs: RunList, _ count: Int, most: Int, _ table: ColourTable, key: (PixelColour) -> UInt32
+        _ runs: RunList, _ count: Int, to groups: UnsafeMutablePointer<UInt16>, most: Int, _ table: ColourTable,
+        key: (PixelColour) -> UInt32
     ) -> Bool {
         table.removeAll()
         for (number, entry) in whole.enumerated() { table.add(key(entry.key), number: number) }
-        let (colours, groups) = (runs.colours, runs.groups)
+        let runs = runs.runs
         for run in 0..<count {
-            let group = table.number(of: key(colours[run]))
+            let group = table.number(of: key(runs[run].colour))
             groups[run] = UInt16(truncatingIfNeeded: group)
             if group >= most { return false }
         }
@@ -212,23 +247,35 @@ final class ColourGroups {
     /// Makes groups one that are alike in fewer steps, until they are few enough for a palette: their mean.
     private func reduce(_ colours: [PixelColour], steps: UInt64) -> Int {
         let first = whole.count
-        // The most steps that leave few enough, by halving: fewer steps hardly ever leave more.
-        var (tooMany, enough) = (0, Self.steps.count - 1)
-        while enough - tooMany > 1 {
-            let middle = (tooMany + enough) / 2
-            if number(colours, steps: Self.steps[middle]) { enough = middle } else { tooMany = middle }
+        // The most steps that leave few enough: their number falls about as the colours' does. From there to the last that do.
+        let wanted = steps * UInt64(Self.mostColours - first) / UInt64(colours.count)
+        var enough = Self.steps.firstIndex { $0 <= wanted } ?? 0
+        var groups = number(colours, steps: Self.steps[enough])
+        if groups == nil {
+            repeat {
+                enough += 1
+                groups = number(colours, steps: Self.steps[enough])
+            } while groups == nil
+        } else {
+            while enough > 0, Self.steps[enough - 1] < steps {
+                swap(&indices, &otherIndices)
+                guard let more = number(colours, steps: Self.steps[enough - 1]) else {
+                    swap(&indices, &otherIndices)
+                    break
+                }
+                enough -= 1
+                groups = more
+            }
         }
-        guard number(colours, steps: Self.steps[enough]) else {
-            preconditionFailure("one step a channel leaves 16 colours")
-        }
-        var sums = [SIMD4<Int32>](repeating: .zero, count: smallTable.count)
-        var counts = [Int32](repeating: 0, count: smallTable.count)
+        let groupCount = groups ?? first
+        var sums = [SIMD4<Int32>](repeating: .zero, count: groupCount)
+        var counts = [Int32](repeating: 0, count: groupCount)
         for (colour, index) in zip(colours, indices[first...]) {
             sums[Int(index)] &+= SIMD4(truncatingIfNeeded: colour.channels)
             counts[Int(index)] += 1
         }
         palette = whole.map(\.colour)
-        for number in first..<smallTable.count {
+        for number in first..<groupCount {
             let count = SIMD4(repeating: counts[number])
             palette.append(
                 PixelColour(channels: SIMD4(truncatingIfNeeded: (sums[number] &+ count / 2) / count)).straight)
@@ -236,8 +283,8 @@ final class ColourGroups {
         return Int(min(Self.steps[enough], steps))
     }
 
-    /// Numbers colours by their steps, after the whole ones; false where they are too many.
-    private func number(_ colours: [PixelColour], steps: UInt64) -> Bool {
+    /// Numbers colours by their steps in `indices`, after the whole ones; how many groups there are, or nil where too many.
+    private func number(_ colours: [PixelColour], steps: UInt64) -> Int? {
         smallTable.removeAll()
         // No step has the highest bit.
         for number in whole.indices { smallTable.add(1 << 31 | UInt32(number), number: number) }
@@ -248,10 +295,10 @@ final class ColourGroups {
         return indices.withUnsafeMutableBufferPointer { indices in
             for (at, colour) in colours.enumerated() {
                 let number = smallTable.number(of: colour.stepped(steps))
-                if number >= Self.mostColours { return false }
+                if number >= Self.mostColours { return nil }
                 indices[whole.count &+ at] = UInt8(truncatingIfNeeded: number)
             }
-            return true
+            return smallTable.count
         }
     }
 }
@@ -297,16 +344,10 @@ extension PixelColour {
 
 /// Numbers keys in the order in which they come.
 private final class ColourTable {
-    private struct Slot {
-        var key: UInt32
-        /// `empty` where there is none.
-        var number: UInt32
-    }
-
-    private let slots: UnsafeMutablePointer<Slot>
+    /// The number of a key near its hash; 0 where there is none, so the first key is found in any empty slot.
+    private let slots: UnsafeMutablePointer<UInt16>
     private let slotCount: Int
     private let shift: UInt32
-    private static let empty = UInt32.max
     /// The keys by number.
     let keys: UnsafeMutablePointer<UInt32>
     private(set) var count = 0
@@ -316,8 +357,9 @@ private final class ColourTable {
         slotCount = 1 << bits
         shift = 32 - bits
         slots = .allocate(capacity: slotCount)
-        slots.initialize(repeating: Slot(key: 0, number: Self.empty), count: slotCount)
+        slots.initialize(repeating: 0, count: slotCount)
         keys = .allocate(capacity: slotCount)
+        keys.initialize(repeating: 0, count: slotCount)
     }
 
     deinit {
@@ -326,13 +368,19 @@ private final class ColourTable {
     }
 
     func removeAll() {
-        slots.update(repeating: Slot(key: 0, number: Self.empty), count: slotCount)
+        slots.update(repeating: 0, count: slotCount)
         count = 0
     }
 
-    /// Adds a key that isn't there yet.
+    /// Adds a key that isn't there yet; one must be added before any is looked for.
     func add(_ key: UInt32, number: Int) {
-        precondition(number == count && self.number(of: key) == number)
+        precondition(number == count)
+        if count == 0 {
+            keys[0] = key
+            count = 1
+        } else {
+            precondition(self.number(of: key) == number)
+        }
     }
 
     /// The number of a key: the next one where it is new.
@@ -340,10 +388,10 @@ private final class ColourTable {
     func number(of key: UInt32) -> Int {
         var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B1) &>> shift)
         while true {
-            let found = slots[slot]
-            if found.key == key, found.number != Self.empty { return Int(found.number) }
-            if found.number == Self.empty {
-                slots[slot] = Slot(key: key, number: UInt32(truncatingIfNeeded: count))
+            let found = Int(slots[slot])
+            if keys[found] == key { return found }
+            if found == 0 {
+                slots[slot] = UInt16(truncatingIfNeeded: count)
                 keys[count] = key
                 count &+= 1
                 return count &- 1

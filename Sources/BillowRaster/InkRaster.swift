@@ -1,3 +1,5 @@
+import CVector
+
 /// A colour as areas are multiplied with it, or a sum of such products: premultiplied red, green, blue and alpha.
 ///
 /// A colour's weights, a difference of two, and an area all fit 16 bits with their sign, so that a product of four lanes is one
@@ -37,16 +39,8 @@ struct Ink: AreaLanes {
     }
 
     /// In each lane the lower half times the lower area plus the upper half times the upper area, all with their signs.
-    ///
-    /// Written so that it becomes `pmaddwd` on x86-64.
     @inline(__always)
-    static func sum(_ lanes: SIMD4<Int32>, areas: UInt32) -> Ink {
-        let inks = unsafeBitCast(lanes, to: SIMD8<Int16>.self)
-        let areas = unsafeBitCast(SIMD4<UInt32>(repeating: areas), to: SIMD8<Int16>.self)
-        let lower = SIMD4<Int32>(truncatingIfNeeded: inks.evenHalf) &* SIMD4(truncatingIfNeeded: areas.evenHalf)
-        let upper = SIMD4<Int32>(truncatingIfNeeded: inks.oddHalf) &* SIMD4(truncatingIfNeeded: areas.oddHalf)
-        return Ink(lanes: lower &+ upper)
-    }
+    static func sum(_ lanes: SIMD4<Int32>, areas: UInt32) -> Ink { Ink(lanes: billow_multiply_pairs(lanes, areas)) }
 
     /// Two inks for `sum`, a half each.
     static func pair(lower: Ink, upper: Ink) -> SIMD4<Int32> {
@@ -59,29 +53,15 @@ struct PixelColour: Hashable {
     var bits: UInt32
 
     /// Half of an 8-bit channel's unit: a sum begins with it, so that cutting off rounds to the nearest.
-    static let start = Ink(lanes: SIMD4(repeating: 1 << (shift - 1)))
+    static var start: Ink { Ink(lanes: SIMD4(repeating: 1 << (shift - 1))) }
     /// 14 bits of area and 7 of the ink's fraction.
-    private static let shift: Int32 = 21
+    private static var shift: Int32 { 21 }
 
     init(bits: UInt32) { self.bits = bits }
 
     /// Of a sum that began with `start`. Rounding of many edges may leave a lane below nothing or above a whole: cut to them.
     @inline(__always)
-    init(_ sum: Ink) {
-        let words = unsafeBitCast(sum.lanes, to: SIMD2<UInt64>.self)
-        if (words.x | words.y) & 0xE000_0000_E000_0000 != 0 {
-            self.init(clamping: sum)
-            return
-        }
-        let bytes = unsafeBitCast(sum.lanes, to: SIMD4<UInt32>.self) &>> UInt32(Self.shift)
-        self.init(bits: unsafeBitCast(SIMD4<UInt8>(truncatingIfNeeded: bytes), to: UInt32.self).littleEndian)
-    }
-
-    @inline(never)
-    private init(clamping sum: Ink) {
-        let bytes = (sum.lanes.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 1 << 29 - 1))) &>> Self.shift
-        self.init(bits: unsafeBitCast(SIMD4<UInt8>(truncatingIfNeeded: bytes), to: UInt32.self).littleEndian)
-    }
+    init(_ sum: Ink) { self.init(bits: billow_clamped_bytes(sum.lanes &>> Self.shift)) }
 
     /// Of a pixel wholly of one colour.
     init(_ colour: StraightColour) {
@@ -103,22 +83,28 @@ public final class InkRaster {
     public var height: Int { grid.height }
     let grid: SignedAreaGrid<Ink>
     /// By class, `neighbours` included.
-    private(set) var inks = [Ink](repeating: .zero, count: 256)
+    let inks: UnsafeMutablePointer<Ink>
+    private static let inkCount = 256
 
     /// An empty raster of 1…`CoverageRaster.maximumSize` pixels each way.
     public init(width: Int, height: Int) {
         let sizes = 1...CoverageRaster.maximumSize
         precondition(sizes.contains(width) && sizes.contains(height))
         grid = .allocate(width: width, height: height)
+        inks = .allocate(capacity: Self.inkCount)
+        inks.initialize(repeating: .zero, count: Self.inkCount)
     }
 
-    deinit { grid.deallocate() }
+    deinit {
+        grid.deallocate()
+        inks.deallocate()
+    }
 
     /// The colours of the classes 1, 2, …, for all that is added until the raster is drained.
     public func use(colours: [StraightColour]) { use(inks: colours.map { Ink($0) }) }
 
     private func use(inks: [Ink], from first: Int = 1) {
-        for index in self.inks.indices { self.inks[index] = .zero }
+        self.inks.update(repeating: .zero, count: Self.inkCount)
         for (index, ink) in inks.prefix(254).enumerated() { self.inks[index + first] = ink }
     }
 
@@ -142,15 +128,13 @@ public final class InkRaster {
     ) {
         let count = corners.count
         guard count >= 3 else { return }
-        inks.withUnsafeBufferPointer { inks in
-            let own = inks[Int(inside)]
-            var a = corners[0]
-            for index in 0..<count {
-                let b = corners[index &+ 1 == count ? 0 : index &+ 1]
-                let other = beyond[index]
-                if other != inside, other != Self.neighbours { grid.add(from: a, to: b, own &- inks[Int(other)]) }
-                a = b
-            }
+        let own = inks[Int(inside)]
+        var a = corners[0]
+        for index in 0..<count {
+            let b = corners[index &+ 1 == count ? 0 : index &+ 1]
+            let other = beyond[index]
+            if other != inside, other != Self.neighbours { grid.add(from: a, to: b, own &- inks[Int(other)]) }
+            a = b
         }
     }
 
@@ -168,26 +152,21 @@ public final class InkRaster {
     /// from the north-west row by row, and leaves the raster empty again. There must be room for width × height + 1 runs.
     func drain(into runs: RunList) {
         precondition(runs.capacity > width * height && runs.rows >= height)
-        let (columns, colours, rowStarts) = (runs.columns, runs.colours, runs.rowStarts)
-        let width = width
         var count = 0
         for row in 0..<height {
-            rowStarts[row] = count
+            runs.rowStarts[row] = count
             var sum = PixelColour.start
-            var last: UInt32 = 0
+            var last = PixelColour(bits: 0)
             grid.drain(row: row) { column, added in
                 sum &+= added
                 let colour = PixelColour(sum)
-                columns[count] = UInt16(truncatingIfNeeded: column)
-                colours[count] = colour
-                // Which stay is hard to foretell, so without branches: 1 where the colour is another, and inside.
-                let isOther = (UInt64(colour.bits ^ last) &+ 0xFFFF_FFFF) &>> 32
-                let isInside = UInt64(bitPattern: Int64(column &- width)) &>> 63
-                count &+= Int(truncatingIfNeeded: isOther & isInside)
-                last = colour.bits
+                runs.runs[count] = Run(column: column, colour: colour)
+                // Which stay is hard to foretell, so without branches: 1 where the colour is another.
+                count &+= Int(truncatingIfNeeded: (UInt64(colour.bits ^ last.bits) &+ 0xFFFF_FFFF) &>> 32)
+                last = colour
             }
         }
-        rowStarts[height] = count
+        runs.rowStarts[height] = count
     }
 
     /// The four lanes of every pixel in 2¹⁴ times an ink's own number, row-major from the north-west; leaves the raster empty
@@ -197,9 +176,7 @@ public final class InkRaster {
         var added = [Ink](repeating: .zero, count: width)
         for row in 0..<height {
             for column in 0..<width { added[column] = .zero }
-            grid.drain(row: row) { column, ink in
-                if column < width { added[column] = ink }
-            }
+            grid.drain(row: row) { column, ink in added[column] = ink }
             var sum = Ink.zero
             for column in 0..<width {
                 sum &+= added[column]

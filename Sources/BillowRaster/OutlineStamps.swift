@@ -3,20 +3,15 @@
 ///
 /// Holds the stamps of so many outlines of one zoom and one size of raster.
 public final class OutlineStamps {
-    fileprivate struct Entry {
-        /// From the stamp's north-western pixel on, in pixels of the raster's memory.
-        var offset: UInt32
-        /// The areas that the outline (lower half) and its inset (upper half) add, with their signs.
-        var areas: UInt32
-    }
-
     fileprivate struct Stamp {
         /// The north-western pixel, counted from the world's.
         var row: Int32 = 0
         var column: Int32 = 0
         var firstEntry: Int32 = 0
-        /// Of the rows: one bit for each pixel that is touched.
+        /// One bit for each pixel that is touched: of the rows of the outline, then of those of both.
         var firstMask: Int32 = 0
+        /// First those that the outline touches; after them those that only its inset does.
+        var outlineEntries: UInt16 = 0
         var entries: UInt16 = 0
         var rows: UInt8 = 0
         var columns: UInt8 = 0
@@ -26,7 +21,10 @@ public final class OutlineStamps {
     fileprivate enum State: UInt8 { case unknown, made, tooLarge }
 
     private var stamps: [Stamp]
-    private var entries: [Entry] = []
+    /// Of the entries: from the stamp's north-western pixel on, in pixels of the raster's memory.
+    private var offsets: [UInt16] = []
+    /// Of the entries: the areas that the outline (lower half) and its inset (upper half) add, with their signs.
+    private var areas: [UInt32] = []
     private var masks: [UInt32] = []
 
     /// Pixels each way, beyond which an outline has no stamp.
@@ -51,32 +49,48 @@ public final class OutlineStamps {
         }
         let first = low &>> 10
         let size = high &>> 10 &- first &+ 1
-        guard size.x <= Int64(Self.largest), size.y <= Int64(Self.largest) else {
+        guard size.x <= Int64(Self.largest), size.y <= Int64(Self.largest), (Int(size.y) + 1) * maker.stride <= 0xFFFF
+        else {
             stamps[index].state = .tooLarge
             return
         }
         var stamp = Stamp(
             row: Int32(truncatingIfNeeded: tileRow + Int(first.y)),
             column: Int32(truncatingIfNeeded: tileColumn + Int(first.x)),
-            firstEntry: Int32(entries.count), firstMask: Int32(masks.count), state: .made)
+            firstEntry: Int32(offsets.count), firstMask: Int32(masks.count), state: .made)
         let moved = first &<< 10
         maker.add(outline, moved: moved, StampMaker.Areas(outline: 1, inset: 0))
         maker.add(inset, moved: moved, StampMaker.Areas(outline: 0, inset: 1))
-        masks.append(contentsOf: repeatElement(0, count: Int(size.y)))
-        for row in 0..<Int(size.y) {
+        let rows = Int(size.y)
+        stamp.rows = UInt8(rows)
+        var ownMasks = [UInt32](repeating: 0, count: 2 * rows)
+        var own: [(offset: UInt16, areas: UInt32)] = []
+        var insetOnly = own
+        for row in 0..<rows {
             maker.grid.drain(row: row) { column, areas in
                 if areas.isNothing { return }
-                entries.append(
-                    Entry(
-                        offset: UInt32(row * maker.stride + column),
-                        areas: UInt32(UInt16(truncatingIfNeeded: areas.outline))
-                            | UInt32(UInt16(truncatingIfNeeded: areas.inset)) << 16))
-                masks[Int(stamp.firstMask) + row] |= 1 << UInt32(column)
+                let entry = (
+                    offset: UInt16(row * maker.stride + column),
+                    areas: UInt32(UInt16(truncatingIfNeeded: areas.outline))
+                        | UInt32(UInt16(truncatingIfNeeded: areas.inset)) << 16
+                )
+                let bit: UInt32 = 1 << UInt32(column)
+                ownMasks[row + rows] |= bit
+                if areas.outline == 0 {
+                    insetOnly.append(entry)
+                } else {
+                    own.append(entry)
+                    ownMasks[row] |= bit
+                }
                 stamp.columns = max(stamp.columns, UInt8(column + 1))
             }
         }
-        stamp.rows = UInt8(size.y)
-        stamp.entries = UInt16(entries.count - Int(stamp.firstEntry))
+        stamp.outlineEntries = UInt16(own.count)
+        own += insetOnly
+        stamp.entries = UInt16(own.count)
+        masks += ownMasks
+        offsets += own.lazy.map(\.offset)
+        areas += own.lazy.map(\.areas)
         stamps[index] = stamp
     }
 }
@@ -110,7 +124,7 @@ public final class StampMaker {
 
     public init(for raster: InkRaster) {
         // A mask has 32 bits, and an edge reaches two pixels further than it lies.
-        grid = .allocate(width: OutlineStamps.largest, height: OutlineStamps.largest)
+        grid = .allocate(width: OutlineStamps.largest + 2, height: OutlineStamps.largest)
         stride = raster.grid.stride
     }
 
@@ -140,51 +154,71 @@ extension InkRaster {
         }
     }
 
-    /// Adds outlines by their stamps, and hands over those that have none or aren't wholly inside.
+    /// Adds outlines by their stamps; then hands over those that have none yet, can't have one or aren't wholly inside.
     public func add(
         _ uses: UnsafeBufferPointer<StampUse>, of stamps: OutlineStamps, tileColumn: Int, tileRow: Int,
         others: (_ use: Int) -> Void
     ) {
-        let (width, height) = (width, height)
-        let grid = grid
-        inks.withUnsafeBufferPointer { inks in
-            stamps.withBuffers { stamps, entries, masks in
-                for (number, use) in uses.enumerated() {
-                    let stamp = stamps[Int(use.index)]
-                    let row = Int(stamp.row) &- tileRow
-                    let column = Int(stamp.column) &- tileColumn
-                    // What lies right of the raster may be written there, and is not read.
-                    guard stamp.state == .made, row >= 0, column >= 0, row &+ Int(stamp.rows) <= height,
-                        column &+ Int(stamp.columns) <= width &+ 3
-                    else {
-                        others(number)
-                        continue
-                    }
-                    let base = grid.pixel(row: row, column: column)
-                    let rim = inks[Int(use.rim)]
-                    let pair = Ink.pair(lower: rim, upper: inks[Int(use.fill)] &- rim)
-                    let first = Int(stamp.firstEntry)
-                    for index in first..<first &+ Int(stamp.entries) {
-                        let entry = entries[index]
-                        base[Int(entry.offset)] &+= Ink.sum(pair, areas: entry.areas)
-                    }
-                    for line in 0..<Int(stamp.rows) {
-                        grid.mark(row &+ line, column, UInt64(masks[Int(stamp.firstMask) &+ line]))
-                    }
-                }
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: uses.count) { left in
+            let count = stamps.withBuffers { buffers in
+                add(uses, buffers, tileColumn: tileColumn, tileRow: tileRow, left: left)
             }
+            for index in 0..<count { others(left[index]) }
         }
+    }
+
+    /// Writes down in `left` the numbers of the uses that it doesn't add, and gives how many.
+    private func add(
+        _ uses: UnsafeBufferPointer<StampUse>, _ buffers: OutlineStamps.Buffers, tileColumn: Int, tileRow: Int,
+        left: UnsafeMutableBufferPointer<Int>
+    ) -> Int {
+        let (width, height, grid, inks) = (width, height, grid, inks)
+        let (stamps, offsets, areas, masks) = (buffers.stamps, buffers.offsets, buffers.areas, buffers.masks)
+        var leftCount = 0
+        for (number, use) in uses.enumerated() {
+            let stamp = stamps[Int(use.index)]
+            let row = Int(stamp.row) &- tileRow
+            let column = Int(stamp.column) &- tileColumn
+            // What lies right of the raster may be written there, and is not read.
+            guard stamp.state == .made, row >= 0, column >= 0, row &+ Int(stamp.rows) <= height,
+                column &+ Int(stamp.columns) <= width &+ 3
+            else {
+                left[leftCount] = number
+                leftCount &+= 1
+                continue
+            }
+            let base = grid.pixel(row: row, column: column)
+            let rim = inks[Int(use.rim)]
+            let hasInset = use.rim != use.fill
+            let pair = Ink.pair(lower: rim, upper: inks[Int(use.fill)] &- rim)
+            let first = Int(stamp.firstEntry)
+            for index in first..<first &+ Int(hasInset ? stamp.entries : stamp.outlineEntries) {
+                base[Int(offsets[index])] &+= Ink.sum(pair, areas: areas[index])
+            }
+            let rows = Int(stamp.rows)
+            let firstMask = Int(stamp.firstMask) &+ (hasInset ? rows : 0)
+            for line in 0..<rows { grid.mark(row &+ line, column, UInt64(masks[firstMask &+ line])) }
+        }
+        return leftCount
     }
 }
 
 extension OutlineStamps {
-    @inline(__always)
-    fileprivate func withBuffers(
-        _ body: (UnsafeBufferPointer<Stamp>, UnsafeBufferPointer<Entry>, UnsafeBufferPointer<UInt32>) -> Void
-    ) {
+    fileprivate struct Buffers {
+        let stamps: UnsafeBufferPointer<Stamp>
+        let offsets: UnsafeBufferPointer<UInt16>
+        let areas: UnsafeBufferPointer<UInt32>
+        let masks: UnsafeBufferPointer<UInt32>
+    }
+
+    fileprivate func withBuffers<Result>(_ body: (Buffers) -> Result) -> Result {
         stamps.withUnsafeBufferPointer { stamps in
-            entries.withUnsafeBufferPointer { entries in
-                masks.withUnsafeBufferPointer { body(stamps, entries, $0) }
+            offsets.withUnsafeBufferPointer { offsets in
+                areas.withUnsafeBufferPointer { areas in
+                    masks.withUnsafeBufferPointer { masks in
+                        body(Buffers(stamps: stamps, offsets: offsets, areas: areas, masks: masks))
+                    }
+                }
             }
         }
     }

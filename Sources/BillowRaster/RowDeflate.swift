@@ -1,3 +1,5 @@
+import CVector
+
 /// A zlib stream of rows that are much alike: what a picture of few colours and long runs is.
 ///
 /// It looks for repetitions only where such a picture has them: in the byte before (a run) and in the row above. Which bytes
@@ -104,7 +106,7 @@ final class RowDeflate {
         for word in 0..<firstFull { alike[word] = 0 }
         for word in firstFull..<words {
             let at = source + word &* 64
-            alike[word] = Self.equal(at, at - rowBytes)
+            alike[word] = billow_equal_bytes(at, at - rowBytes)
         }
         if hasAbove {
             for at in rowBytes..<max(min(firstFull * 64, count), rowBytes) where source[at] == source[at - rowBytes] {
@@ -112,10 +114,10 @@ final class RowDeflate {
             }
         }
         // The first byte has none before it.
-        same[0] = Self.equal(source + 1, source) << 1
+        same[0] = billow_equal_bytes(source + 1, source) << 1
         for word in 1..<max(words, 1) {
             let at = source + word &* 64
-            same[word] = Self.equal(at, at - 1)
+            same[word] = billow_equal_bytes(at, at - 1)
         }
         let rest = UInt64.max >> UInt64(words * 64 - count)
         alike[words - 1] &= rest
@@ -126,22 +128,6 @@ final class RowDeflate {
                 alike[word] & Self.later(alike, word, 1) & Self.later(alike, word, 2) & Self.later(alike, word, 3)
             begins[word] = four | same[word] & Self.later(same, word, 1) & Self.later(same, word, 2)
         }
-    }
-
-    /// A bit for each of 64 bytes: whether it is the same in two places.
-    @inline(__always)
-    private static func equal(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>) -> UInt64 {
-        var bits: UInt64 = 0
-        for part in 0..<4 {
-            let left = UnsafeRawPointer(a + part &* 16).loadUnaligned(as: SIMD16<UInt8>.self)
-            let right = UnsafeRawPointer(b + part &* 16).loadUnaligned(as: SIMD16<UInt8>.self)
-            let bytes = unsafeBitCast(left .== right, to: SIMD2<UInt64>.self)
-            // From byte k bit k, all added up in the highest byte.
-            let low = ((bytes.x & 0x8040_2010_0804_0201) &* 0x0101_0101_0101_0101) &>> 56
-            let high = ((bytes.y & 0x8040_2010_0804_0201) &* 0x0101_0101_0101_0101) &>> 56
-            bits |= (low | high &<< 8) &<< UInt64(truncatingIfNeeded: part &* 16)
-        }
-        return bits
     }
 
     /// The bits `distance` (1…63) after those of a word.
@@ -164,26 +150,30 @@ final class RowDeflate {
         var written = 0
         var at = 0
         while true {
-            // Usually within the next 64.
-            var next = at &+ Self.window(begins, at).trailingZeroBitCount
-            if next &- at == 64 {
-                while next < count, Self.window(begins, next) == 0 { next &+= 64 }
-                next &+= Self.window(begins, min(next, count)).trailingZeroBitCount
-                next = min(next, count)
+            // Usually all lies within what one look at the bits tells.
+            let next: Int
+            var above: Int
+            var run: Int
+            let wait = Self.window(begins, at).trailingZeroBitCount
+            above = (~(Self.window(alike, at) &>> UInt64(truncatingIfNeeded: wait))).trailingZeroBitCount
+            run = (~(Self.window(same, at) &>> UInt64(truncatingIfNeeded: wait))).trailingZeroBitCount
+            if wait &+ max(above, run) < Self.seen {
+                next = at &+ wait
+            } else {
+                next = min(Self.first(begins, at, before: count), count)
+                above = Self.ones(alike, next)
+                run = Self.ones(same, next)
             }
-            var left = next &- at
+            let left = next &- at
+            var copied = 0
             repeat {
-                let eight = UnsafeRawPointer(source + at).loadUnaligned(as: SIMD8<UInt8>.self)
-                UnsafeMutableRawPointer(out + written).storeBytes(
+                let eight = UnsafeRawPointer(source + at + copied).loadUnaligned(as: SIMD8<UInt8>.self)
+                UnsafeMutableRawPointer(out + written + copied).storeBytes(
                     of: SIMD8<UInt16>(truncatingIfNeeded: eight), as: SIMD8<UInt16>.self)
-                let copied = min(left, 8)
-                written &+= copied
-                at &+= copied
-                left &-= copied
-            } while left > 0
+                copied &+= 8
+            } while copied < left
+            written &+= left
             if next >= count { return written }
-            let above = Self.ones(alike, next)
-            let run = Self.ones(same, next)
             let length = max(above, run)
             out[written] = UInt16(truncatingIfNeeded: (run >= above ? Self.run : Self.above) &+ length &- 3)
             written &+= 1
@@ -192,12 +182,25 @@ final class RowDeflate {
         }
     }
 
-    /// 64 bits from one on.
+    /// The bits from one on: at least `seen` of them, and nothing after those.
+    ///
+    /// The words are little-endian, so byte by byte the bits follow each other.
     @inline(__always)
     private static func window(_ bits: UnsafePointer<UInt64>, _ first: Int) -> UInt64 {
-        let shift = UInt64(truncatingIfNeeded: first & 63)
-        let word = first &>> 6
-        return bits[word] &>> shift | (bits[word &+ 1] &<< 1) &<< (63 &- shift)
+        (UnsafeRawPointer(bits) + first &>> 3).loadUnaligned(as: UInt64.self)
+            &>> UInt64(truncatingIfNeeded: first & 7)
+    }
+    private static var seen: Int { 57 }
+
+    /// The first bit that is set from one on; any after the last where there is none.
+    private static func first(_ bits: UnsafePointer<UInt64>, _ first: Int, before end: Int) -> Int {
+        var at = first
+        while at < end {
+            let window = window(bits, at)
+            if window != 0 { return at &+ window.trailingZeroBitCount }
+            at &+= seen
+        }
+        return end
     }
 
     /// How many bits are set from one on, `longest` at most.
@@ -207,7 +210,8 @@ final class RowDeflate {
         while true {
             let count = (~window(bits, at)).trailingZeroBitCount
             at &+= count
-            if count < 64 || at &- first >= longest { return min(at &- first, longest) }
+            // So many may be all that the window shows.
+            if count < seen || at &- first >= longest { return min(at &- first, longest) }
         }
     }
 
@@ -264,47 +268,71 @@ final class RowDeflate {
     private func writeCodes(_ bits: inout BitWriter) {
         let literalCount = max(literals.usedSymbols, 257)
         let distanceCount = max(distances.usedSymbols, 1)
-        var all: [UInt8] = []
-        all.reserveCapacity(literalCount + distanceCount)
-        for symbol in 0..<literalCount { all.append(literals.lengths[symbol]) }
-        for symbol in 0..<distanceCount { all.append(distances.lengths[symbol]) }
-        var items: [(symbol: Int, extra: UInt64, bits: UInt64)] = []
-        items.reserveCapacity(all.count)
-        var next = all.startIndex
-        while next < all.endIndex {
-            let value = all[next]
-            var run = 1
-            while next + run < all.endIndex, all[next + run] == value { run += 1 }
-            next += run
-            if value != 0 {
-                items.append((Int(value), 0, 0))
-                run -= 1
-                while run >= 3 {
-                    let part = min(run, 6)
-                    items.append((16, UInt64(part - 3), 2))
-                    run -= part
-                }
-            } else {
-                while run >= 3 {
-                    let part = min(run, 138)
-                    items.append(part < 11 ? (17, UInt64(part - 3), 3) : (18, UInt64(part - 11), 7))
-                    run -= part
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: literalCount + distanceCount) { all in
+            withUnsafeTemporaryAllocation(of: LengthItem.self, capacity: literalCount + distanceCount) { items in
+                for symbol in 0..<literalCount { all[symbol] = literals.lengths[symbol] }
+                for symbol in 0..<distanceCount { all[literalCount + symbol] = distances.lengths[symbol] }
+                let items = UnsafeBufferPointer(rebasing: items[..<Self.packLengths(UnsafeBufferPointer(all), items)])
+                lengths.clear()
+                for item in items { lengths.count(Int(item.symbol), 1) }
+                lengths.build()
+                let order = Self.lengthOrder
+                let shown = max((order.lastIndex { lengths.lengths[$0] > 0 } ?? 0) + 1, 4)
+                bits.write(UInt64(literalCount - 257), 5)
+                bits.write(UInt64(distanceCount - 1), 5)
+                bits.write(UInt64(shown - 4), 4)
+                for symbol in order.prefix(shown) { bits.write(UInt64(lengths.lengths[symbol]), 3) }
+                for item in items {
+                    bits.write(
+                        BitString(lengths.codes[Int(item.symbol)]).followed(by: UInt64(item.extra), UInt64(item.bits)))
                 }
             }
-            for _ in 0..<run { items.append((Int(value), 0, 0)) }
         }
-        lengths.clear()
-        for item in items { lengths.count(item.symbol, 1) }
-        lengths.build()
-        let order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
-        let shown = max((order.lastIndex { lengths.lengths[$0] > 0 } ?? 0) + 1, 4)
-        bits.write(UInt64(literalCount - 257), 5)
-        bits.write(UInt64(distanceCount - 1), 5)
-        bits.write(UInt64(shown - 4), 4)
-        for symbol in order.prefix(shown) { bits.write(UInt64(lengths.lengths[symbol]), 3) }
-        for item in items {
-            bits.write(BitString(lengths.codes[item.symbol]).followed(by: item.extra, item.bits))
+    }
+
+    private static let lengthOrder = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
+
+    /// A code's length, or a repetition of lengths.
+    private struct LengthItem {
+        var symbol: UInt8
+        var extra: UInt8 = 0
+        var bits: UInt8 = 0
+    }
+
+    /// Lengths as items; their number.
+    private static func packLengths(_ all: UnsafeBufferPointer<UInt8>, _ items: UnsafeMutableBufferPointer<LengthItem>)
+        -> Int
+    {
+        var count = 0
+        func append(_ item: LengthItem) {
+            items[count] = item
+            count &+= 1
         }
+        var next = 0
+        while next < all.count {
+            let value = all[next]
+            var run = 1
+            while next &+ run < all.count, all[next &+ run] == value { run &+= 1 }
+            next &+= run
+            if value != 0 {
+                append(LengthItem(symbol: value))
+                run &-= 1
+            }
+            let longest = value != 0 ? 6 : 138
+            while run >= 3 {
+                let part = min(run, longest)
+                if value != 0 {
+                    append(LengthItem(symbol: 16, extra: UInt8(part - 3), bits: 2))
+                } else if part < 11 {
+                    append(LengthItem(symbol: 17, extra: UInt8(part - 3), bits: 3))
+                } else {
+                    append(LengthItem(symbol: 18, extra: UInt8(part - 11), bits: 7))
+                }
+                run &-= part
+            }
+            for _ in 0..<run { append(LengthItem(symbol: value)) }
+        }
+        return count
     }
 
     /// The tokens by a table of what each comes to: length and distance with their extra bits in one.
@@ -392,9 +420,13 @@ private final class HuffmanCode {
     /// By symbol, in bits; 0 for one that doesn't occur.
     let lengths: UnsafeMutablePointer<UInt8>
     let codes: UnsafeMutablePointer<Code>
-    /// The symbols that occur, rarest first, and room to sort them in.
-    private var order: [UInt16] = []
-    private var sorted: [UInt16] = []
+    /// The symbols that occur, rarest first: how often, then in the lowest 16 bits which. And room to sort them in.
+    private let order: UnsafeMutablePointer<UInt64>
+    private let sorted: UnsafeMutablePointer<UInt64>
+    private var used = 0
+    /// Of the tree while it is made, and the number of codes of each length.
+    private let nodes: UnsafeMutablePointer<Int>
+    private let numbers: UnsafeMutablePointer<Int>
 
     struct Code {
         /// Lowest bit first.
@@ -411,9 +443,21 @@ private final class HuffmanCode {
         lengths.initialize(repeating: 0, count: symbols)
         codes = .allocate(capacity: symbols)
         codes.initialize(repeating: Code(bits: 0, length: 0), count: symbols)
+        order = .allocate(capacity: symbols)
+        order.initialize(repeating: 0, count: symbols)
+        sorted = .allocate(capacity: symbols)
+        sorted.initialize(repeating: 0, count: symbols)
+        nodes = .allocate(capacity: symbols)
+        nodes.initialize(repeating: 0, count: symbols)
+        numbers = .allocate(capacity: symbols + 1)
+        numbers.initialize(repeating: 0, count: symbols + 1)
     }
 
     deinit {
+        order.deallocate()
+        sorted.deallocate()
+        nodes.deallocate()
+        numbers.deallocate()
         counts.deallocate()
         lengths.deallocate()
         codes.deallocate()
@@ -429,11 +473,12 @@ private final class HuffmanCode {
     func build() {
         sortSymbols()
         lengths.update(repeating: 0, count: symbols)
-        // How many codes have each length, from the rarest, which are the longest.
+        countLengths()
+        // From the rarest, which are the longest.
         var next = 0
-        for (length, number) in lengthCounts().enumerated().reversed() {
-            for _ in 0..<number {
-                lengths[Int(order[next])] = UInt8(length)
+        for length in stride(from: longest, to: 0, by: -1) {
+            for _ in 0..<numbers[length] {
+                lengths[Int(order[next] & 0xFFFF)] = UInt8(truncatingIfNeeded: length)
                 next += 1
             }
         }
@@ -442,76 +487,83 @@ private final class HuffmanCode {
 
     /// Rarest first; the symbol settles ties. Byte by byte of the counts, from the lowest.
     private func sortSymbols() {
-        order.removeAll(keepingCapacity: true)
-        var largest: UInt32 = 0
-        for symbol in 0..<symbols where counts[symbol] > 0 {
-            order.append(UInt16(symbol))
-            largest = max(largest, counts[symbol])
+        let (order, sorted, counts) = (order, sorted, counts)
+        var used = 0
+        // Two at least; the fillers are of no occurrence, so before all others.
+        let occurring = (0..<symbols).reduce(0) { $0 &+ (counts[$1] > 0 ? 1 : 0) }
+        for filler in 0..<2 where occurring &+ used < 2 && counts[filler] == 0 {
+            order[used] = UInt64(filler)
+            used &+= 1
         }
-        for filler in 0..<2 where order.count < 2 && counts[filler] == 0 {
-            // Of no occurrence, so before all others.
-            order.insert(UInt16(filler), at: 0)
+        var all: UInt32 = 0
+        for symbol in 0..<symbols {
+            order[used] = UInt64(counts[symbol]) &<< 16 | UInt64(truncatingIfNeeded: symbol)
+            all |= counts[symbol]
+            used &+= counts[symbol] > 0 ? 1 : 0
+            if used == symbols { break }
         }
-        if sorted.count < order.count { sorted = [UInt16](repeating: 0, count: symbols) }
+        self.used = used
         withUnsafeTemporaryAllocation(of: Int.self, capacity: 257) { starts in
-            var shift: UInt32 = 0
-            while shift < 32, largest >> shift > 0 {
-                starts.update(repeating: 0)
-                for symbol in order { starts[Int(counts[Int(symbol)] >> shift & 0xFF) + 1] += 1 }
-                for value in 1...256 { starts[value] += starts[value - 1] }
-                for symbol in order {
-                    let value = Int(counts[Int(symbol)] >> shift & 0xFF)
-                    sorted[starts[value]] = symbol
-                    starts[value] += 1
+            guard let starts = starts.baseAddress else { return }
+            var shift: UInt64 = 16
+            while all > 0 {
+                starts.initialize(repeating: 0, count: 257)
+                for index in 0..<used { starts[Int(order[index] &>> shift & 0xFF) &+ 1] &+= 1 }
+                for value in 1...256 { starts[value] &+= starts[value &- 1] }
+                for index in 0..<used {
+                    let value = Int(order[index] &>> shift & 0xFF)
+                    sorted[starts[value]] = order[index]
+                    starts[value] &+= 1
                 }
-                for index in order.indices { order[index] = sorted[index] }
-                shift += 8
+                order.update(from: sorted, count: used)
+                shift &+= 8
+                all &>>= 8
             }
         }
     }
 
-    /// The number of codes of each length for frequencies in rising order.
+    /// The number of codes of each length for the frequencies in `order`.
     ///
     /// Source: A. Moffat, J. Katajainen, "In-place calculation of minimum-redundancy codes" (WADS 1995); the limit by
     /// shortening the longest while the Kraft sum is too large
-    private func lengthCounts() -> [Int] {
-        let count = order.count
-        var a = order.map { Int(counts[Int($0)]) }
+    private func countLengths() {
+        let (a, numbers, count) = (nodes, numbers, used)
+        for index in 0..<count { a[index] = Int(truncatingIfNeeded: order[index] &>> 16) }
         var leaf = 0
         var root = 0
-        for next in 0..<count - 1 {
+        for next in 0..<count &- 1 {
             var sum = 0
             for _ in 0..<2 {
                 if leaf >= count || root < next && a[root] < a[leaf] {
-                    sum += a[root]
+                    sum &+= a[root]
                     a[root] = next
-                    root += 1
+                    root &+= 1
                 } else {
-                    sum += a[leaf]
-                    leaf += 1
+                    sum &+= a[leaf]
+                    leaf &+= 1
                 }
             }
             a[next] = sum
         }
         // a[next] is the parent of each inner node; from the root down, its depth.
-        var numbers = [Int](repeating: 0, count: max(longest, count) + 1)
+        numbers.update(repeating: 0, count: symbols + 1)
         a[count - 2] = 0
-        for next in stride(from: count - 3, through: 0, by: -1) { a[next] = a[a[next]] + 1 }
+        for next in stride(from: count - 3, through: 0, by: -1) { a[next] = a[a[next]] &+ 1 }
         var available = 1
         var depth = 0
         var inner = count - 2
         while available > 0 {
             var used = 0
             while inner >= 0, a[inner] == depth {
-                used += 1
-                inner -= 1
+                used &+= 1
+                inner &-= 1
             }
-            numbers[depth] = available - used
-            available = 2 * used
-            depth += 1
+            numbers[depth] = available &- used
+            available = 2 &* used
+            depth &+= 1
         }
         // Too long ones are cut, and others made longer for it.
-        for length in numbers.indices where length > longest {
+        for length in longest + 1..<max(symbols, longest) + 1 {
             numbers[longest] += numbers[length]
             numbers[length] = 0
         }
@@ -524,7 +576,6 @@ private final class HuffmanCode {
             }
             kraft -= 1
         }
-        return Array(numbers.prefix(longest + 1))
     }
 
     /// Source: RFC 1951, section 3.2.2

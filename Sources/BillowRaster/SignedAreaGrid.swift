@@ -227,7 +227,7 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
     }
 
     /// Hands over every pixel of a row that edges have touched, from the west, with what it adds to the sum of the row, and
-    /// leaves the row empty again. Some lie right of the last column.
+    /// leaves the row empty again.
     /// - Complexity: O(pixels that edges have touched)
     @inline(__always)
     func drain(row: Int, _ body: (_ column: Int, _ added: Lanes) -> Void) {
@@ -237,13 +237,27 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
             var bits = words[word]
             if bits == 0 { continue }
             words[word] = 0
+            let first = word &<< 6
+            if first &+ 64 > width { bits = dropPixelsBeyond(bits, first: first, start) }
             while bits != 0 {
-                let column = word &<< 6 &+ bits.trailingZeroBitCount
+                let column = first &+ bits.trailingZeroBitCount
                 bits &= bits &- 1
                 let added = start[column]
                 start[column] = .zero
                 body(column, added)
             }
         }
+    }
+
+    /// Empties what lies right of the last column of the pixels from `first` on that `bits` mark; the bits of the others.
+    @inline(never)
+    private func dropPixelsBeyond(_ bits: UInt64, first: Int, _ row: UnsafeMutablePointer<Lanes>) -> UInt64 {
+        let inside = first < width ? UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- (width &- first)) : 0
+        var beyond = bits & ~inside
+        while beyond != 0 {
+            row[first &+ beyond.trailingZeroBitCount] = .zero
+            beyond &= beyond &- 1
+        }
+        return bits & inside
     }
 }

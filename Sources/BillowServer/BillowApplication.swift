@@ -75,7 +75,7 @@ public struct BillowApplication: Sendable {
     public let maps: MapRenderer
     public let animations: AnimationRenderer
     private let changes: ChangeSource
-    private let alerts: AlertSource
+    let alerts: AlertSource
     let flights: FlightMonitor
     let readiness = Readiness()
     private let now: @Sendable () -> Instant
@@ -103,7 +103,7 @@ public struct BillowApplication: Sendable {
             trafficDropSeconds: configuration.trafficDropSeconds)
         features = FeatureSource(frames: frames, store: store, histories: configuration.polygonHistories)
         changes = ChangeSource(frames: frames, features: features)
-        alerts = AlertSource(frames: frames, store: store)
+        alerts = AlertSource(frames: frames, store: store, ageRule: configuration.ageRule)
         flights = FlightMonitor(alerts: alerts, events: events)
         pictures = PictureSource(frames: frames, store: store)
         tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)

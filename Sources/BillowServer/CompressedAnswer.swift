@@ -7,7 +7,9 @@ import NIOCore
 enum CompressedAnswer {
     /// Below this a compressed answer is hardly smaller.
     private static let least = 1_000
-    private static let level: Int32 = 6
+    /// What goes over satcom from minute to minute is worth a tenth less for twice the time; what is large is not.
+    private static let small = 2_000_000
+    private static func level(_ count: Int) -> Int32 { count <= small ? 9 : 6 }
 
     static func make(_ bytes: [UInt8], headers: HTTPFields, request: Request) -> Response {
         var headers = headers
@@ -32,7 +34,7 @@ enum CompressedAnswer {
 
     /// Source: RFC 1952
     private static func gzip(_ bytes: [UInt8]) -> [UInt8]? {
-        guard let compressor = libdeflate_alloc_compressor(level) else { return nil }
+        guard let compressor = libdeflate_alloc_compressor(level(bytes.count)) else { return nil }
         defer { libdeflate_free_compressor(compressor) }
         let bound = libdeflate_gzip_compress_bound(compressor, bytes.count)
         let packed = [UInt8](unsafeUninitializedCapacity: bound) { out, count in

@@ -1,4 +1,4 @@
-public import Geometry
+import Geometry
 public import Turbulence
 
 /// A picture as one byte a cell: what a tile is drawn from. 0 is nothing, 1 smooth … 5 moderate-severe.
@@ -8,19 +8,19 @@ public import Turbulence
 /// empty, every parent has the value that it is drawn with.
 public struct FramePlane: Sendable {
     /// The slot of every chunk of 343 resolution-5 cells; −1 where there is nothing.
-    fileprivate let slots: [Int32]
+    let slots: [Int32]
     /// By slot: 343 cells of resolution 5, then 49 parents of resolution 4, 7 of 3 and 1 of 2; each parent's maximum.
-    fileprivate let maxima: [UInt8]
+    let maxima: [UInt8]
     /// By slot: 49 + 7 + 1 parents, as they are drawn.
-    fileprivate let drawn: [UInt8]
+    let drawn: [UInt8]
     /// Maxima and drawn values of resolutions 0 and 1, by dense index.
-    private let coarseMaxima: [[UInt8]]
-    private let coarseDrawn: [[UInt8]]
+    let coarseMaxima: [[UInt8]]
+    let coarseDrawn: [[UInt8]]
     /// How many cells have a value.
     public let count: Int
 
-    private static let block = 343 + 49 + 7 + 1
-    private static let parents = 49 + 7 + 1
+    static let block = 343 + 49 + 7 + 1
+    static let parents = 49 + 7 + 1
 
     /// The value of a severity in a plane.
     static func value(_ severity: Severity) -> UInt8 { severity.rawValue + 1 }
@@ -127,7 +127,6 @@ public struct FramePlane: Sendable {
     }
 
     /// The largest value among the resolution-5 descendants of a cell of resolution 0…5.
-    @inline(__always)
     func maximum(resolution: Int, dense: Int) -> UInt8 {
         if resolution < 2 { return coarseMaxima[resolution][dense] }
         let (chunk, at) = Self.offset(resolution: resolution, dense: dense)
@@ -149,80 +148,6 @@ public struct FramePlane: Sendable {
     public func severity(resolution: Int, dense: Int) -> Severity? {
         let value = drawnValue(resolution: resolution, dense: dense)
         return value == 0 ? nil : Severity(rawValue: value - 1)
-    }
-
-    /// A cell of a picture, and what it is drawn with.
-    public struct DrawnCell: Sendable, Hashable {
-        /// At the resolution asked for.
-        public var dense: UInt32
-        public var severity: UInt8
-        /// Whether it is known to lie wholly in the box; false says nothing.
-        public var isInside: Bool
-    }
-
-    /// Every cell of a resolution that has something drawn and may lie in a box, in dense order.
-    ///
-    /// The boxes by which it searches are generous, so some of the cells lie outside.
-    /// - Complexity: O(cells found + coarser cells above them)
-    public func cells(resolution: Int, in box: GridBox) -> [DrawnCell] {
-        var found: [DrawnCell] = []
-        let tree = CellTree.shared
-        for base in 0..<Cell.baseCells {
-            visit(level: 0, dense: base, resolution: resolution, box: box, isInside: false, tree: tree, &found)
-        }
-        return found
-    }
-
-    private func visit(
-        level: Int, dense: Int, resolution: Int, box: GridBox, isInside: Bool, tree: CellTree,
-        _ found: inout [DrawnCell]
-    ) {
-        guard maximum(resolution: level, dense: dense) > 0 else { return }
-        if level == resolution {
-            return append(drawnValue(resolution: level, dense: dense), dense, isInside: isInside, &found)
-        }
-        var isInside = isInside
-        if !isInside {
-            switch tree.relation(resolution: level, dense: dense, to: box) {
-            case .apart: return
-            case .touching: break
-            case .inside: isInside = true
-            }
-        }
-        if level + 1 == resolution {
-            appendChildren(of: dense, level: level, isInside: isInside, &found)
-        } else {
-            for child in dense * 7..<dense * 7 + 7 {
-                visit(
-                    level: level + 1, dense: child, resolution: resolution, box: box, isInside: isInside, tree: tree,
-                    &found)
-            }
-        }
-    }
-
-    private func appendChildren(of parent: Int, level: Int, isInside: Bool, _ found: inout [DrawnCell]) {
-        let first = parent * 7
-        guard level + 1 == Cell.resolution else {
-            for child in first..<first + 7 {
-                append(drawnValue(resolution: level + 1, dense: child), child, isInside: isInside, &found)
-            }
-            return
-        }
-        // Seven values side by side.
-        let slot = Int(slots[first / 343])
-        guard slot >= 0 else { return }
-        let at = slot * Self.block + first % 343
-        maxima.withUnsafeBufferPointer { maxima in
-            for child in 0..<7 { append(maxima[at &+ child], first &+ child, isInside: isInside, &found) }
-        }
-    }
-
-    @inline(__always)
-    private func append(_ value: UInt8, _ dense: Int, isInside: Bool, _ found: inout [DrawnCell]) {
-        if value > 0 {
-            found.append(
-                DrawnCell(dense: UInt32(truncatingIfNeeded: dense), severity: value &- 1, isInside: isInside))
-        }
     }
 }
 

@@ -22,37 +22,8 @@ public struct TileContent: Sendable, Hashable {
 
     /// The cells of a frame that share a point with a box, in a resolution of 0…5.
     init(of plane: FramePlane, in box: GridBox, resolution: Int) {
-        let table = CellTable.of(resolution: resolution)
-        let found = plane.cells(resolution: resolution, in: box)
-        var cells: [UInt32] = []
-        cells.reserveCapacity(found.count)
-        var chunk: (index: Int, outlines: CellChunk)?
-        for cell in found {
-            if !cell.isInside {
-                let (index, position) = Int(cell.dense).quotientAndRemainder(dividingBy: CellTable.chunkSize)
-                let outlines = if let chunk, chunk.index == index { chunk.outlines } else { table.chunk(index) }
-                chunk = (index, outlines)
-                let touches = outlines.withVertices(position) { TileContent.touches($0, box) }
-                if !touches { continue }
-            }
-            cells.append(cell.dense << 3 | UInt32(cell.severity))
-        }
         self.resolution = resolution
-        self.cells = cells
-    }
-
-    private static func touches(_ ring: UnsafeBufferPointer<GridPoint>, _ box: GridBox) -> Bool {
-        var (minX, minY, maxX, maxY) = (Int32.max, Int32.max, Int32.min, Int32.min)
-        for vertex in ring {
-            minX = min(minX, vertex.x)
-            maxX = max(maxX, vertex.x)
-            minY = min(minY, vertex.y)
-            maxY = max(maxY, vertex.y)
-        }
-        guard minX <= maxX else { return false }
-        let own = GridBox(minX: Int64(minX), minY: Int64(minY), maxX: Int64(maxX), maxY: Int64(maxY))
-        return own.intersects(box) || own.shifted(worlds: 1).intersects(box)
-            || own.shifted(worlds: -1).intersects(box)
+        cells = plane.cells(resolution: resolution, in: box)
     }
 
     /// Adds all that tells two contents apart.

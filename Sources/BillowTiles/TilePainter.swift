@@ -214,17 +214,18 @@ struct CellOutlines {
     private func addStamps(
         _ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, first: Int, _ stamps: OutlineStamps
     ) {
-        var uses: [InkRaster.StampUse] = []
-        uses.reserveCapacity(cells.count)
-        for cell in cells {
-            let position = Int(cell >> 3) - first
-            if stamps.isUnknown(position) { makeStamp(position, of: chunk, stamps) }
-            uses.append(
-                InkRaster.StampUse(index: position, rim: rims[Int(cell & 7)], fill: fills[Int(cell & 7)]))
-        }
-        uses.withUnsafeBufferPointer { uses in
-            raster.add(uses, of: stamps, tileColumn: projection.firstColumn, tileRow: projection.firstRow) { use in
+        withUnsafeTemporaryAllocation(of: InkRaster.StampUse.self, capacity: cells.count) { uses in
+            for (number, cell) in cells.enumerated() {
+                let severity = Int(cell & 7)
+                uses[number] = InkRaster.StampUse(
+                    index: Int(cell >> 3) - first, rim: rims[severity], fill: fills[severity])
+            }
+            raster.add(
+                UnsafeBufferPointer(uses), of: stamps, tileColumn: projection.firstColumn, tileRow: projection.firstRow
+            ) { use in
                 let position = Int(cells[use] >> 3) - first
+                // Made for the next tile.
+                if stamps.isUnknown(position) { makeStamp(position, of: chunk, stamps) }
                 chunk.withVertices(position) { ring in
                     Self.noNeighbours.withUnsafeBufferPointer { none in
                         add(ring, severity: Int(cells[use] & 7), world: 0, none, position: UInt16(position))

@@ -16,13 +16,20 @@ public enum CellOutlines {
     public static func forEachPart(
         of vertices: ArraySlice<GridPoint>, dense: Int, _ body: (ArraySlice<GridPoint>) -> Void
     ) {
+        if areWhole(vertices) {
+            body(vertices)
+        } else {
+            for part in parts(of: vertices, dense: dense) { body(part[...]) }
+        }
+    }
+
+    /// Whether neither the antimeridian nor a pole cuts any of the cells that have these vertices: their outlines in the
+    /// table are those of the plane.
+    @inline(__always)
+    public static func areWhole(_ vertices: ArraySlice<GridPoint>) -> Bool {
         let half = Int32(Grid.half)
         let polar = Int32(linearY)
-        var isPlain = true
-        for vertex in vertices {
-            isPlain = isPlain && vertex.x <= half && vertex.x >= -half && vertex.y <= polar && vertex.y >= -polar
-        }
-        if isPlain { body(vertices) } else { for part in parts(of: vertices, dense: dense) { body(part[...]) } }
+        return vertices.allSatisfy { $0.x <= half && $0.x >= -half && $0.y <= polar && $0.y >= -polar }
     }
 
     /// The place of a point of that plane; longitude −180…180.

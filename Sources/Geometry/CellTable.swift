@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A vertex is snapped to the grid once, by one rule for all the cells that meet in it, so neighbours share their edges to
 /// the unit: no gap and no overlap between them in any picture or file. Outlines are made by chunks of 343 (the
-/// descendants of a cell three steps coarser) on first use and kept: 17 kB a chunk, 98 MB for every cell on earth.
+/// descendants of a cell three steps coarser) on first use and kept: 20 kB a chunk, 114 MB for every cell on earth.
 public final class CellTable: Sendable {
     public let resolution: Int
     private let chunks: Mutex<[CellChunk?]>
@@ -50,6 +50,8 @@ public final class CellChunk: Sendable {
     public let neighbours: [UInt16]
     /// Whether all vertices lie in the one world between the antimeridian and itself.
     public let isWithinWorld: Bool
+    /// Around the outline of each cell, for a search.
+    private let boxes: CellBoxes
 
     /// As a position, the one after the last.
     public static let noNeighbour = UInt16(CellTable.chunkSize)
@@ -71,6 +73,7 @@ public final class CellChunk: Sendable {
         self.vertices = vertices
         neighbours = Self.neighbours(starts: starts, vertices: vertices)
         isWithinWorld = vertices.allSatisfy { abs(Int64($0.x)) <= Grid.half }
+        boxes = CellBoxes(starts: starts, vertices: vertices)
     }
 
     /// Two cells are neighbours along an edge that one has from a to b and the other from b to a.
@@ -112,10 +115,32 @@ public final class CellChunk: Sendable {
     }
 
     /// The same without a copy, for the time of a call.
+    @inlinable
     public func withVertices<Result>(_ position: Int, _ body: (UnsafeBufferPointer<GridPoint>) -> Result) -> Result {
         vertices.withUnsafeBufferPointer { vertices in
             body(UnsafeBufferPointer(rebasing: vertices[Int(starts[position])..<Int(starts[position + 1])]))
         }
+    }
+
+    /// Of `count` cells (at most 64) from a position on, a bit for each: whether the box around its outline shares a point with
+    /// a box, in this world or one beside it.
+    public func touching(_ first: Int, count: Int, _ box: GridBox) -> UInt64 {
+        var found: UInt64 = 0
+        let isOneWorld = isWithinWorld && box.minX >= -Grid.half && box.maxX <= Grid.half
+        for world: Int64 in isOneWorld ? 0...0 : -1...1 {
+            let box = box.shifted(worlds: world)
+            found |= boxes.touching(first, count: count, box) { position in
+                var own: GridBox?
+                for vertex in vertices(position) {
+                    let (x, y) = (Int64(vertex.x), Int64(vertex.y))
+                    let box = own ?? GridBox(minX: x, minY: y, maxX: x, maxY: y)
+                    own = GridBox(
+                        minX: min(box.minX, x), minY: min(box.minY, y), maxX: max(box.maxX, x), maxY: max(box.maxY, y))
+                }
+                return own?.intersects(box) ?? false
+            }
+        }
+        return found
     }
 
     /// The outline of the cell at a position in the chunk; empty for one of a pentagon's gaps.
@@ -132,6 +157,13 @@ enum CellOutline {
 
     static func append(_ h3: UInt64, to vertices: inout [GridPoint]) {
         let boundary = H3.boundary(h3: h3)
+        let west = boundary.reduce(180) { min($0, $1.longitude) }
+        let east = boundary.reduce(-180) { max($0, $1.longitude) }
+        if east - west < 90 {
+            // As nearly all: neither across the antimeridian nor around a pole.
+            for place in boundary { vertices.append(snap(place, of: h3)) }
+            return
+        }
         let center = H3.center(h3: h3).longitude
         let points = boundary.map { snap($0, of: h3) }
         var previous = center

@@ -1,24 +1,33 @@
 import Foundation
 
-/// Boxes around all the resolution-5 descendants of every coarser cell, by which a search skips whole regions.
+/// Boxes around all the resolution-5 descendants of every cell of resolution 0…3, by which a search skips whole regions. (Below
+/// them `CellChunk.touching` looks at the cells themselves.)
 public final class CellTree: Sendable {
-    /// By resolution 0…4, then by dense index at that resolution. An empty box (min > max) stands for a pentagon's gap.
-    private let boxes: [[GridBox32]]
+    /// Of resolution 0…3, one after the other, by dense index. An empty box (min > max) stands for a pentagon's gap.
+    private let boxes: [GridBox32]
 
     public static let shared = CellTree()
 
-    /// The farthest that a vertex of a resolution-5 descendant lies from the centre of its ancestor of resolution 0…4, in
-    /// degrees of arc: measured with the official library (12.92, 4.95, 1.87, 0.703, 0.258) and rounded up.
-    private static let reach = [13.4, 5.2, 1.95, 0.74, 0.272]
+    /// The farthest that a vertex of a resolution-5 descendant lies from the centre of its ancestor of resolution 0…3, in
+    /// degrees of arc: measured with the official library (12.92, 4.95, 1.87, 0.703) and rounded up.
+    private static let reach = [13.4, 5.2, 1.95, 0.74]
+    /// The resolutions that there are boxes of, from 0 on.
+    static let resolutions = reach.count
 
     private init() {
-        boxes = (0..<Cell.resolution).map { resolution in
+        boxes = (0..<Self.resolutions).flatMap { resolution in
             (0..<Cell.baseCells * H3Bits.powerOfSeven(resolution)).map { dense in
                 guard !H3Bits.isDeleted(dense: dense, resolution: resolution) else { return GridBox32.empty }
                 let center = H3.center(h3: H3Bits.index(dense: dense, resolution: resolution))
                 return CellTree.box(around: center, degrees: CellTree.reach[resolution])
             }
         }
+    }
+
+    /// Where the box of a cell lies: after those of all coarser resolutions, 122 × (1 + 7 + … ).
+    @inline(__always)
+    private static func position(_ resolution: Int, _ dense: Int) -> Int {
+        Cell.baseCells * (H3Bits.powerOfSeven(resolution) - 1) / 6 + dense
     }
 
     /// The box around a circle on the sphere.
@@ -41,14 +50,6 @@ public final class CellTree: Sendable {
             maxY: maxY)
     }
 
-    /// The box of a cell of resolution 0…4 by its dense index there; nil for a pentagon's gap.
-    public func box(resolution: Int, dense: Int) -> GridBox? {
-        let box = boxes[resolution][dense]
-        return box.minX > box.maxX
-            ? nil
-            : GridBox(minX: Int64(box.minX), minY: Int64(box.minY), maxX: Int64(box.maxX), maxY: Int64(box.maxY))
-    }
-
     /// How a cell's descendants lie to a box.
     public enum Relation: Sendable {
         /// None shares a point with it, in this world or one beside it.
@@ -59,31 +60,28 @@ public final class CellTree: Sendable {
         case inside
     }
 
-    /// How the descendants of a cell of resolution 0…4 lie to a box; generous, so `touching` is never wrong.
+    /// How the descendants of a cell of resolution 0…3 lie to a box; generous, so `touching` is never wrong.
     public func relation(resolution: Int, dense: Int, to box: GridBox) -> Relation {
-        guard mayIntersect(resolution: resolution, dense: dense, box) else { return .apart }
-        let own = boxes[resolution][dense]
-        let isInside =
-            Int64(own.minX) >= box.minX && Int64(own.maxX) <= box.maxX && Int64(own.minY) >= box.minY
-            && Int64(own.maxY) <= box.maxY
-        return isInside ? .inside : .touching
+        let own = boxes[Self.position(resolution, dense)]
+        let (minX, maxX, minY, maxY) = (Int64(own.minX), Int64(own.maxX), Int64(own.minY), Int64(own.maxY))
+        guard minY <= box.maxY, box.minY <= maxY, minX <= maxX else { return .apart }
+        if minX <= box.maxX, box.minX <= maxX {
+            let isInside = minX >= box.minX && maxX <= box.maxX && minY >= box.minY && maxY <= box.maxY
+            return isInside ? .inside : .touching
+        }
+        let isBeside =
+            minX + Grid.world <= box.maxX && box.minX <= maxX + Grid.world
+            || minX - Grid.world <= box.maxX && box.minX <= maxX - Grid.world
+        return isBeside ? .touching : .apart
     }
 
     /// Whether something of a cell's descendants may lie in a box, in this world or one beside it.
-    @inline(__always)
     public func mayIntersect(resolution: Int, dense: Int, _ box: GridBox) -> Bool {
-        let own = boxes[resolution][dense]
-        guard Int64(own.minY) <= box.maxY, box.minY <= Int64(own.maxY) else { return false }
-        let minX = Int64(own.minX)
-        let maxX = Int64(own.maxX)
-        guard minX <= maxX else { return false }
-        return minX <= box.maxX && box.minX <= maxX
-            || minX + Grid.world <= box.maxX && box.minX <= maxX + Grid.world
-            || minX - Grid.world <= box.maxX && box.minX <= maxX - Grid.world
+        relation(resolution: resolution, dense: dense, to: box) != .apart
     }
 }
 
-/// Four 32-bit edges: a third of a million boxes stay below 6 MB.
+/// Four 32-bit edges.
 private struct GridBox32: Sendable {
     var minX: Int32
     var minY: Int32

@@ -58,20 +58,20 @@ public struct Corridor: Sendable, Hashable {
         let widthDegrees = width / 60
         let exact = CorridorOutline(route, half: half).ring
         let asked = min(max(tolerance ?? 0, 0), widthDegrees / 10)
-        var simplified = LineSimplifier.simplified(exact, tolerance: asked, positions: AreaRing.positions.upperBound)
+        let corners = RankedCorners(exact, above: asked)
+        var tolerance = corners.tolerance(leaving: AreaRing.positions.upperBound)
+        var ring = corners.line(tolerance: tolerance)
         // Leaving out corners can make a ring cross itself; another tolerance leaves out others.
-        while !RingRules.isSimple(simplified.ring), simplified.tolerance <= widthDegrees / 4 {
-            simplified = LineSimplifier.simplified(
-                exact, tolerance: simplified.tolerance * 1.3 + 1e-6, positions: AreaRing.positions.upperBound)
+        while tolerance <= widthDegrees / 4, !RingRules.isSimple(ring) {
+            tolerance = tolerance * 1.3 + 1e-6
+            ring = corners.line(tolerance: tolerance)
         }
-        guard simplified.tolerance <= widthDegrees / 4, let area = MultiPolygon(outline: simplified.ring) else {
-            throw .tooWinding
-        }
+        guard tolerance <= widthDegrees / 4, let area = MultiPolygon(outline: ring) else { throw .tooWinding }
         let stripKm2 = (route.metres + 2 * half) * 2 * half / 1e6
         guard area.areaKm2 < max(Corridor.enclosedKm2, 4 * stripKm2) else { throw .aroundTheEarth }
-        ring = simplified.ring
+        self.ring = ring
         self.area = area
-        self.tolerance = simplified.tolerance
+        self.tolerance = tolerance
     }
 
     /// What a route may enclose beside what lies along it: a tenth of the earth.

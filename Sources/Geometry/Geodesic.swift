@@ -121,7 +121,7 @@ public enum Geodesic {
     /// are good for distances of some hundred kilometres anywhere, poles and antimeridian included.
     ///
     /// Source: EPSG guidance note 7-2, method 9602
-    static func vector(_ place: LonLat) -> SIMD3<Double> {
+    public static func vector(_ place: LonLat) -> SIMD3<Double> {
         let (longitude, latitude) = (place.longitude * .pi / 180, place.latitude * .pi / 180)
         let e2 = f * (2 - f)
         let n = a / (1 - e2 * sin(latitude) * sin(latitude)).squareRoot()
@@ -130,7 +130,7 @@ public enum Geodesic {
     }
 
     /// The arc over a chord, in metres, on the sphere of mean radius; to 0.01 % up to 1,000 km.
-    static func arc(chord: Double) -> Double {
+    public static func arc(chord: Double) -> Double {
         let radius = 6_371_008.8
         return 2 * radius * asin(min(chord / (2 * radius), 1))
     }

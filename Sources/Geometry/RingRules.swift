@@ -30,7 +30,9 @@ public enum RingRules {
             case .tooMany(let count): "the ring has \(count) positions; it must have 4 to 250"
             case .open: "the ring's last position must equal its first"
             case .crossing(let a, let b): "the ring's edges from positions \(a + 1) and \(b + 1) cross or touch"
-            case .withoutArea: "the ring encloses no area"
+            case .withoutArea:
+                "the ring encloses no area: edges take the short way, so those from 180° W to 180° E have no length, and a "
+                    + "whole world is to be asked for without a ring"
             case .holes(let count): "the polygon has \(count) hole\(count == 1 ? "" : "s"); it must be one ring"
             case .tooLarge(let km2, let limit): "the ring encloses \(km2) km²; it must enclose at most \(limit) km²"
             }

@@ -1,8 +1,8 @@
-import BillowAreas
 import Geometry
 import Testing
 import Turbulence
 
+@testable import BillowAreas
 @testable import BillowSnapshot
 
 private let start = Instant(clamping: 1_790_000_000)
@@ -45,6 +45,36 @@ struct AlertTests {
         ] {
             #expect(beam.contains(try degrees(longitude, latitude)) == isInside, "\(longitude), \(latitude)")
         }
+    }
+
+    @Test("at a route's end nothing lies ahead on it, and where no corridor follows it a beam is looked along")
+    func routeEnds() throws {
+        var query = AlertQuery()
+        query.search = .route(try Route([try degrees(-5, 0), try degrees(0, 0)]))
+        let arrived = AlertArea(query, of: try flight())
+        #expect(arrived.kind == .route)
+        #expect(arrived.area == nil)
+        query.widthAround = 0.5
+        query.distance = 2_000
+        query.search = .route(try Route(try (0..<250).map { try degrees(Double($0) * 0.05, 0.05 * Double($0 % 2)) }))
+        #expect(AlertArea(query, of: try flight()).kind == .beam)
+        #expect(AlertArea(query, of: try flight(track: nil)).kind == .none)
+    }
+
+    @Test("thousands of items are grouped in a moment, each into one cluster that keeps its rules")
+    func many() throws {
+        let cells = H3.disk(around: H3.cell(at: try degrees(10, 50)), distance: 40)
+        let items = try cells.map { cell in
+            AlertItem(
+                record: try record(H3.center(of: cell), .light), distance: Double(cell.dense % 1_000), bearing: 0,
+                timeTo: nil)
+        }
+        var clusters = AlertClusters()
+        let found = clusters.update(items)
+        #expect(items.count > 4_000)
+        #expect(found.reduce(0) { $0 + $1.members.count } == items.count)
+        #expect(found.allSatisfy { $0.diameter <= AlertClusters.farthest })
+        #expect(clusters.update(items).map(\.id) == found.map(\.id))
     }
 
     @Test("without a track there is nothing ahead, and speed 0 takes the distance in place of the time")

@@ -1,4 +1,5 @@
 import BillowRaster
+import BillowStore
 import Foundation
 import Geometry
 import HTTPTypes
@@ -55,6 +56,66 @@ struct AreaTests {
             // A band that has only the severe one.
             let above = try await world.json("/collections/polygons/items?hours=1&minAltitude=36000").features
             #expect(above.map { $0["id"]?.string } == ["4-1"])
+            // The id names the history, whatever the default is.
+            #expect(try await world.json("/collections/polygons/items/4-1").property("history")?.double == 1)
+        }
+    }
+
+    @Test("polygons of our own go by a source of their own, and an upstream's by its name and kind")
+    func sources() async throws {
+        try await withWorld { world in
+            _ = try await world.takeDisk(.moderate, at: try place(10, 50), distance: 1)
+            let ring = try [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { try place(10 + $0.0, 50 + $0.1) }
+            _ = try await world.store.commit(
+                Batch(
+                    source: nil, observations: [],
+                    areas: [
+                        IssuedArea(
+                            collection: .polygons, id: "upstream-3", source: try source("awc"), kind: "polygon",
+                            severity: .moderate, validFrom: noon.advanced(by: -60), validTo: noon.advanced(by: 600),
+                            historySeconds: 7_200, geometry: try MultiPolygon(outline: ring).orMissing())
+                    ]))
+            try await world.refresh()
+            func ids(_ query: String) async throws -> [String?] {
+                try await world.json("/collections/polygons/items\(query)").features.map { $0["id"]?.string }
+            }
+            #expect(try await ids("") == ["3-2", "upstream-3"])
+            #expect(try await ids("?source=billow") == ["3-2"])
+            #expect(try await ids("?source=awc") == ["upstream-3"])
+            #expect(try await ids("?source=billow,awc") == ["3-2", "upstream-3"])
+            #expect(try await ids("?kind=polygon") == ["upstream-3"])
+            #expect(try await ids("?hours=1") == ["3-1"], "made for another history")
+        }
+    }
+
+    @Test("plus signs are blanks in routes and shapes, as forms and scripts write them")
+    func plusSigns() async throws {
+        try await withWorld { world in
+            _ = try await world.takeDisk(.light, at: try place(10, 50), distance: 1)
+            for uri in [
+                "/collections/hexagons/corridor?route=9,50+11,50",
+                "/collections/hexagons/corridor?route=50N009E+50N011E",
+                "/collections/hexagons/corridor?coords=LINESTRING(9+50,11+50)",
+                "/collections/hexagons/area?coords=POLYGON((9+49,+11+49,+11+51,+9+51,+9+49))",
+            ] {
+                #expect(try await world.json(uri).features.count == 7, "\(uri)")
+            }
+        }
+    }
+
+    @Test(
+        "a ring keeps every position that there is room for where it isn't to be simplified, said in the body or the query"
+    )
+    func unsimplified() async throws {
+        try await withWorld { world in
+            func positions(_ query: String, _ members: String) async throws -> Double {
+                let answer = try await world.post("/corridors\(query)", #"{"route": "KJFK EGLL"\#(members)}"#)
+                return answer.property("positions")?.double ?? 0
+            }
+            let coarse = try await positions("", "")
+            let fine = try await positions("", #", "simplify": false"#)
+            #expect(coarse < 100 && fine > 200)
+            #expect(try await positions("?simplify=false", "") == fine)
         }
     }
 

@@ -36,7 +36,7 @@ struct FlightTests {
     }
 
     private static func monitor(_ world: World, _ events: HeardEvents) -> FlightMonitor {
-        FlightMonitor(alerts: AlertSource(frames: world.application.frames, store: world.store), events: events)
+        FlightMonitor(alerts: world.application.alerts, events: events)
     }
 
     private static func snapshot(_ world: World) throws -> Snapshot { try world.application.frames.snapshot() }
@@ -106,7 +106,7 @@ struct FlightTests {
                 try observation(try cell(1, 0), severity: .light, at: -500, source: "other", aircraft: "N2"),
                 try observation(try cell(1.4, 0), at: -3_700, aircraft: "N1"),
             ])
-            let alerts = AlertSource(frames: world.application.frames, store: world.store)
+            let alerts = world.application.alerts
             func severities(_ aircraft: String?) async throws -> [Severity] {
                 let request = AlertRequest(aircraft: aircraft)
                 return try await alerts.report(request, of: try Self.state(0), in: try Self.snapshot(world)).items
@@ -132,6 +132,22 @@ struct FlightTests {
             #expect(answer["items"]?.items.count == 2)
             #expect(answer["clusters"]?.items.count == 1)
             #expect(answer["area"]?["type"]?.string == "MultiPolygon")
+            #expect(answer["stale"]?.bool == false)
+            #expect(answer["simulated"]?.bool == false)
+            #expect(response.headers[.frameTime] == noon.description)
+            let cells = try await post(
+                #"{"position": [0, 0], "altitude": 38000, "cells": ["\#(cell(1, 0).h3String)"]}"#)
+            #expect(try cells.json["items"]?.items.count == 1)
+            #expect(try cells.json["area"]?["coordinates"]?.items.count == 1)
+            // An hour before nobody had reported it.
+            let before = try await post(
+                #"{"position": [0, 0], "altitude": 38000, "track": 90, "time": "2026-11-21T11:00:00Z"}"#)
+            #expect(try before.json["time"]?.string == "2026-11-21T11:00:00Z")
+            #expect(try before.json["items"]?.items.isEmpty == true)
+            // Without a direction nothing is looked at, which must not look like smooth air.
+            let blind = try await post(#"{"position": [0, 0], "altitude": 38000}"#)
+            #expect(blind.status == .badRequest)
+            #expect(try blind.json["code"]?.string == "nothing-looked-at")
             let none = try await post(#"{"position": [0, 0], "altitude": 10000, "track": 90}"#)
             #expect(try none.json["items"]?.items.isEmpty == true)
             for body in [
@@ -146,6 +162,35 @@ struct FlightTests {
             let flight = try await world.client.executeRequest(
                 uri: "/flights", method: .post, headers: [:], body: ByteBuffer(string: "{}"))
             #expect(flight.status == .unauthorized)
+        }
+    }
+
+    @Test("hazards that touch what is looked at are named, at its altitudes and its instant, and are no event")
+    func hazards() async throws {
+        try await withWorld { world in
+            func hazard(_ id: String, _ longitude: Double, top: Int) throws -> IssuedArea {
+                let ring = try [(0.0, -1.0), (1, -1), (1, 1), (0, 1)].map { try place(longitude + $0.0, $0.1) }
+                return IssuedArea(
+                    collection: .hazards, id: id, source: try source("awc"), kind: "sigmet", hazard: "TURB",
+                    severity: .moderateSevere, altitudeMinFeet: 20_000, altitudeMaxFeet: top,
+                    validFrom: noon.advanced(by: -600), validTo: noon.advanced(by: 600),
+                    geometry: try MultiPolygon(outline: ring).orMissing())
+            }
+            _ = try await world.store.commit(
+                Batch(
+                    source: nil, observations: [],
+                    areas: [
+                        try hazard("ahead", 1, top: 39_000), try hazard("below", 1, top: 30_000),
+                        try hazard("behind", -3, top: 39_000),
+                    ]))
+            try await world.refresh()
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            let id = try await monitor.register(AlertRequest(), follow: .posted, key: "k", at: noon)
+            let answer = try await monitor.position(
+                try Self.state(0), of: id, key: "k", at: noon, in: try Self.snapshot(world))
+            #expect(answer?.hazards.map(\.id) == ["ahead"])
+            #expect(events.take().isEmpty)
         }
     }
 

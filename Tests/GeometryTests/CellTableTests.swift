@@ -80,12 +80,47 @@ struct CellTableTests {
             for vertex in table.vertices(dense: dense) where abs(vertex.y) < Int32.max {
                 let spot = GridBox(
                     minX: Int64(vertex.x), minY: Int64(vertex.y), maxX: Int64(vertex.x), maxY: Int64(vertex.y))
-                for resolution in 0..<Cell.resolution {
+                for resolution in 0..<CellTree.resolutions {
                     let ancestor = dense / H3Bits.powerOfSeven(Cell.resolution - resolution)
                     #expect(CellTree.shared.mayIntersect(resolution: resolution, dense: ancestor, spot))
                 }
             }
         }
+    }
+
+    @Test("a search for cells in a box finds those whose outlines' boxes share a point with it, and no others")
+    func touching() {
+        var random = SeededGenerator(seed: 7)
+        let table = CellTable.of(resolution: Cell.resolution)
+        var found = 0
+        for cell in Self.samples {
+            let (index, position) = Int(cell.dense).quotientAndRemainder(dividingBy: CellTable.chunkSize)
+            let first = position / 49 * 49
+            let chunk = table.chunk(index)
+            // Some edges exactly on a vertex, some beside the antimeridian's other side.
+            guard let corner = chunk.vertices(position).first else { continue }
+            let (x, y) = (Int64(corner.x), Int64(corner.y))
+            let box = GridBox(
+                minX: x - Int64.random(in: 0...3, using: &random) * 400_000,
+                minY: y - Int64.random(in: 0...3, using: &random) * 400_000,
+                maxX: x + Int64.random(in: 0...3, using: &random) * 400_000,
+                maxY: y + Int64.random(in: 0...3, using: &random) * 400_000
+            ).shifted(worlds: Int64.random(in: -1...1, using: &random))
+            let bits = chunk.touching(first, count: 49, box)
+            for index in 0..<49 {
+                let ring = chunk.vertices(first + index).map { (x: Int64($0.x), y: Int64($0.y)) }
+                let isExpected = (-1...1).contains { world in
+                    guard let minX = ring.map(\.x).min(), let maxX = ring.map(\.x).max(),
+                        let minY = ring.map(\.y).min(), let maxY = ring.map(\.y).max()
+                    else { return false }
+                    return GridBox(minX: minX, minY: minY, maxX: maxX, maxY: maxY).shifted(worlds: Int64(world))
+                        .intersects(box)
+                }
+                #expect((bits >> UInt64(index) & 1 == 1) == isExpected)
+                found += isExpected ? 1 : 0
+            }
+        }
+        #expect(found > Self.samples.count)
     }
 
     /// Twice the area in square units; positive for counter-clockwise on the map (y grows southward).

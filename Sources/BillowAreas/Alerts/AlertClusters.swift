@@ -51,36 +51,39 @@ public struct AlertClusters: Sendable {
     /// Drops members that are gone, then clusters that are empty, and puts what is new where it fits, or into a cluster of
     /// its own; items are taken in their order, clusters in that of their ids.
     ///
-    /// - Complexity: O(items²)
+    /// - Complexity: O(items × clusters)
     public mutating func update(_ items: [AlertItem]) -> [AlertCluster] {
-        let present = Dictionary(items.map { ($0.cell, $0) }) { first, _ in first }
-        for id in members.keys.sorted() {
-            let left = members[id, default: []].filter { present[$0] != nil }
+        let places = Dictionary(items.map { ($0.cell, Geodesic.vector(H3.center(of: $0.cell))) }) { first, _ in first }
+        for id in members.keys {
+            let left = members[id, default: []].filter { places[$0] != nil }
             members[id] = left.isEmpty ? nil : left
         }
-        var placed = members.values.reduce(into: Set<Cell>()) { $0.formUnion($1) }
-        let centers = present.mapValues { H3.center(of: $0.cell) }
-        for item in items where !placed.contains(item.cell) {
-            placed.insert(item.cell)
-            let fitting = members.keys.sorted().first { id in
-                let miles = members[id, default: []].compactMap { Self.miles(centers[$0], centers[item.cell]) }
+        var ids = members.keys.sorted()
+        var clusterOf: [Cell: Int] = [:]
+        for id in ids { for cell in members[id, default: []] { clusterOf[cell] = id } }
+        for item in items where clusterOf[item.cell] == nil {
+            guard let place = places[item.cell] else { continue }
+            let fitting = ids.first { id in
+                let cells = members[id, default: []]
+                // One that is too far tells for all of them.
+                guard let any = cells.first, Self.miles(places[any], place) <= Self.farthest else { return false }
+                let miles = cells.map { Self.miles(places[$0], place) }
                 return (miles.max() ?? .infinity) <= Self.farthest && (miles.min() ?? .infinity) <= Self.nearest
             }
-            if let fitting {
-                members[fitting, default: []].insert(item.cell)
-            } else {
+            if fitting == nil {
                 lastID += 1
-                members[lastID] = [item.cell]
+                ids.append(lastID)
             }
+            members[fitting ?? lastID, default: []].insert(item.cell)
+            clusterOf[item.cell] = fitting ?? lastID
         }
-        let clusters = members.keys.sorted().compactMap { id -> AlertCluster? in
-            cluster(id, items.filter { members[id, default: []].contains($0.cell) }, centers)
-        }
-        notified.formUnion(present.keys)
+        let grouped = Dictionary(grouping: items) { clusterOf[$0.cell] }
+        let clusters = ids.compactMap { id in cluster(id, grouped[id] ?? [], places) }
+        notified.formUnion(places.keys)
         return clusters
     }
 
-    private func cluster(_ id: Int, _ items: [AlertItem], _ centers: [Cell: LonLat]) -> AlertCluster? {
+    private func cluster(_ id: Int, _ items: [AlertItem], _ places: [Cell: SIMD3<Double>]) -> AlertCluster? {
         let severity = items.map(\.record.severity).max()
         guard let first = items.first, let last = items.last, let severity,
             let worst = items.first(where: { $0.record.severity == severity }), let center = Self.center(items)
@@ -88,7 +91,7 @@ public struct AlertClusters: Sendable {
         var diameter = 0.0
         for (index, a) in items.enumerated() {
             for b in items[(index + 1)...] {
-                diameter = max(diameter, Self.miles(centers[a.cell], centers[b.cell]) ?? 0)
+                if let place = places[b.cell] { diameter = max(diameter, Self.miles(places[a.cell], place)) }
             }
         }
         return AlertCluster(
@@ -97,9 +100,10 @@ public struct AlertClusters: Sendable {
             newCells: items.map(\.cell).filter { !notified.contains($0) })
     }
 
-    private static func miles(_ a: LonLat?, _ b: LonLat?) -> Double? {
-        guard let a, let b else { return nil }
-        return Geodesic.way(from: a, to: b).map { $0.metres / Geodesic.metresPerNauticalMile }
+    private static func miles(_ a: SIMD3<Double>?, _ b: SIMD3<Double>) -> Double {
+        guard let a else { return .infinity }
+        let apart = a - b
+        return Geodesic.arc(chord: (apart * apart).sum().squareRoot()) / Geodesic.metresPerNauticalMile
     }
 
     /// The middle of the members, on the way from the first one to the others, so that the antimeridian doesn't matter.

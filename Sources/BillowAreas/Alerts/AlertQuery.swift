@@ -93,7 +93,7 @@ public enum SearchKind: String, Sendable, Hashable {
 /// The area that an alert looks at.
 public struct AlertArea: Sendable, Hashable {
     public let kind: SearchKind
-    /// As GeoJSON has it; nil where single cells are looked at, or none.
+    /// As GeoJSON has it; nil where nothing is looked at.
     public let area: MultiPolygon?
     public let cells: CellArea
     /// The route that is followed, and how far along it the aircraft is, in metres.
@@ -113,6 +113,7 @@ public struct AlertArea: Sendable, Hashable {
         case .cells(let wanted):
             kind = .cells
             cells = CellArea(wanted)
+            area = MultiPolygon(polygons: wanted.sorted().flatMap { CellPolygon.rings(of: $0).map { [$0] } })
         case .area(let index):
             kind = .polygon
             area = index.area
@@ -120,7 +121,12 @@ public struct AlertArea: Sendable, Hashable {
         case .route(let route):
             let location = RouteLocator(route).locate(flight.place)
             let isNear = abs(location.off) <= query.switchToBeam * Geodesic.metresPerNauticalMile
-            if isNear, let ahead = route.part(from: location.along, to: location.along + query.reach(flight)),
+            let ahead = route.part(
+                from: location.along, to: min(location.along + query.reach(flight), route.metres))
+            if isNear, location.along >= route.metres - 1 {
+                // Flown to its end.
+                kind = .route
+            } else if isNear, let ahead,
                 let corridor = try? Corridor(around: ahead, width: 2 * query.widthAround, tolerance: 0.01),
                 let index = AreaIndex(corridor.area)
             {
@@ -129,17 +135,14 @@ public struct AlertArea: Sendable, Hashable {
                 cells = CellArea(index)
                 followed = route
                 along = location.along
-            } else if !isNear, let beam = Self.beam(query, flight), let index = AreaIndex(beam) {
-                kind = .beam
-                area = beam
-                cells = CellArea(index)
             }
-        case .beam:
-            if let beam = Self.beam(query, flight), let index = AreaIndex(beam) {
-                kind = .beam
-                area = beam
-                cells = CellArea(index)
-            }
+        case .beam: break
+        }
+        // Also where the route winds so much that no corridor follows it.
+        if kind == .none, let beam = Self.beam(query, flight), let index = AreaIndex(beam) {
+            kind = .beam
+            area = beam
+            cells = CellArea(index)
         }
         self.kind = kind
         self.area = area

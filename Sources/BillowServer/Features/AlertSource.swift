@@ -9,6 +9,7 @@ struct AlertRequest: Sendable {
     var query = AlertQuery()
     /// The aircraft whose reports are left out, as observations name it.
     var aircraft: String?
+    var time = RequestedTime.latest
 }
 
 /// Turbulence ahead at an instant.
@@ -17,25 +18,39 @@ struct AlertReport: Sendable {
     var version: Version
     var area: AlertArea
     var items: [AlertItem]
+    /// SIGMETs and G-AIRMETs that hold then and share a point with the area and a level with the altitudes.
+    var hazards: [IssuedArea]
+    /// How old what was looked through is.
+    var age: Age
 }
 
 /// Looks for turbulence ahead in the current picture.
 struct AlertSource: Sendable {
     let frames: FrameSource
     let store: any Store
+    let ageRule: AgeRule
+
+    /// What an answer is made of.
+    private static let kinds: Set<DataKind> = [.observations, .hazards]
 
     func report(_ request: AlertRequest, of flight: FlightState, in snapshot: Snapshot) async throws -> AlertReport {
         let area = AlertArea(request.query, of: flight)
-        let instant = snapshot.publication.asOf
+        let instant = try frames.instant(request.time, in: snapshot)
+        let filter = request.query.filter(of: flight)
         var records: [StandingRecord] = []
-        if area.kind != .none {
-            let frame = try await frames.frame(
-                at: instant, filter: request.query.filter(of: flight), in: snapshot)
+        var hazards: [IssuedArea] = []
+        if let looked = area.area {
+            let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
             records = try await others(than: request, frame.standingRecords(area: area.cells), at: instant)
+            let index = AreaIndex(looked)
+            hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
+                filter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? false
+            }
         }
         return AlertReport(
             time: instant, version: snapshot.publication.version, area: area,
-            items: AlertItem.items(of: records, request.query, in: area, of: flight))
+            items: AlertItem.items(of: records, request.query, in: area, of: flight), hazards: hazards,
+            age: ageRule.age(of: Self.kinds, in: snapshot, filter: filter))
     }
 
     /// Records without one's own of the last hour.
@@ -86,6 +101,33 @@ struct AlertAnswer: Encodable, Sendable {
         var text: String
     }
 
+    struct Hazard: Encodable, Sendable {
+        var id: String
+        var kind: String
+        var hazard: String?
+        var severity: Int?
+        var severityName: String?
+        /// Feet; nil where no limit was named.
+        var altitudeMin: Int?
+        var altitudeMax: Int?
+        var validFrom: String
+        var validTo: String
+        var source: String
+
+        init(_ area: IssuedArea) {
+            id = area.id
+            kind = area.kind
+            hazard = area.hazard
+            severity = area.severity.map { Int($0.rawValue) }
+            severityName = area.severity?.name
+            altitudeMin = area.altitudeMinFeet
+            altitudeMax = area.altitudeMaxFeet
+            validFrom = area.validFrom.description
+            validTo = area.validTo.description
+            source = area.source.name
+        }
+    }
+
     struct Area: Encodable, Sendable {
         var type = "MultiPolygon"
         var coordinates: [[[[Double]]]]
@@ -95,16 +137,25 @@ struct AlertAnswer: Encodable, Sendable {
     var flight: String?
     var time: String
     var version: Int64
+    /// The last success of the quietest source, whether all that feed it have been silent, and whether it is made up: no
+    /// turbulence in old data is no smooth air.
+    var dataTime: String?
+    var stale: Bool
+    var simulated: Bool
     var kind: String
     var items: [Item]
     var clusters: [Cluster]
-    /// What was looked at; nil for single cells.
+    var hazards: [Hazard]
+    /// What was looked at; nil for nothing.
     var area: Area?
 
     init(_ report: AlertReport, clusters: [AlertCluster], flight: String? = nil) {
         self.flight = flight
         time = report.time.description
         version = report.version.rawValue
+        dataTime = report.age.dataTime?.description
+        stale = report.age.isStale
+        simulated = report.age.isSimulated
         kind = report.area.kind.rawValue
         var clusterOf: [Cell: Int] = [:]
         for cluster in clusters { for member in cluster.members { clusterOf[member.cell] = cluster.id } }
@@ -129,6 +180,7 @@ struct AlertAnswer: Encodable, Sendable {
                 worst: cluster.worst.cell.h3String, members: cluster.members.map(\.cell.h3String),
                 new: cluster.newCells.map(\.h3String), text: cluster.text)
         }
+        hazards = report.hazards.map(Hazard.init)
         area = report.area.area.map { area in
             Area(
                 coordinates: area.polygons.map { rings in

@@ -24,12 +24,18 @@ public struct FeatureQuery: Sendable {
     var area: AreaIndex?
     /// A route along which features are ordered.
     var route: AlongRoute?
+    /// Of polygons: whose issued ones are wanted, where those dissolved here are asked for by the name of their source; nil
+    /// where the filter says.
+    var issuers: Set<SourceID>?
     /// How polygons are made.
     var shape = PolygonShape()
     /// Whether hexagons are aggregated; false gives every standing record.
     public var aggregate: Bool
     /// Whether aircraft are where they would be by now, by speed and track; false leaves them where they were received.
     public var deadReckoning: Bool
+
+    /// Whose polygons they are that were dissolved here.
+    static let ownSource = "billow"
 
     static func names(_ collection: ExportCollection) -> Set<String> {
         let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "deadReckoning", "f"])
@@ -49,7 +55,14 @@ public struct FeatureQuery: Sendable {
         categoryIsAsked = reader.has("category")
         box = try reader.bbox()
         aggregate = try reader.boolean("aggregate") ?? true
-        if collection == .polygons { shape = try PolygonShape(reader) }
+        if collection == .polygons {
+            shape = try PolygonShape(reader)
+            // A source of features here, and of no record.
+            if let sources = filter.sources, sources.contains(where: { $0.name == Self.ownSource }) {
+                issuers = sources
+                filter.sources = nil
+            }
+        }
         deadReckoning = try reader.boolean("deadReckoning") ?? false
         let time = try reader.time()
         let datetime = try reader.datetime()

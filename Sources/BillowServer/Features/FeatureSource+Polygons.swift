@@ -15,13 +15,19 @@ extension FeatureSource {
     func polygon(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
         async throws
     {
+        var query = query
+        // An id of our own ends with its history.
+        if let hours = id.split(separator: "-").last, let history = History.allCases.first(where: { $0.text == hours })
+        {
+            query.filter.lookBackSeconds = history.seconds
+        }
         if let feature = try await polygons(query, in: snapshot).first(where: { $0.id == id }) { writer.write(feature) }
     }
 
     private func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Feature] {
         let own = try await polygons.polygons(query, in: snapshot).map { Feature($0, query.filter) }
         let issued = try await frames.areas(.polygons, at: query.instant, in: snapshot).filter { area in
-            query.filter.takes(area) && query.touches(area.geometry)
+            query.filter.takes(area) && query.issuers?.contains(area.source) ?? true && query.touches(area.geometry)
                 && area.historySeconds ?? query.filter.lookBackSeconds == query.filter.lookBackSeconds
         }
         return (own + issued.map { Feature(polygon: $0) }).sorted { $0.id < $1.id }
@@ -29,9 +35,6 @@ extension FeatureSource {
 }
 
 extension Feature {
-    /// Whose polygons they are that were dissolved here.
-    private static let own = "billow"
-
     init(_ polygon: TurbulencePolygon, _ filter: Filter) {
         let hours = Double(filter.lookBackSeconds) / 3_600
         let highest = min(filter.altitudes.maximum, AltitudeBlock.range.upperBound)
@@ -44,7 +47,8 @@ extension Feature {
                 ("altitudeMin", .integer(filter.altitudes.minimum * 1_000)),
                 ("altitudeMax", .integer(highest * 1_000)), ("hexagons", .integer(polygon.hexagons)),
                 ("observedFrom", polygon.observed.map { .instant($0.lowerBound) }),
-                ("observedTo", polygon.observed.map { .instant($0.upperBound) }), ("source", .text(Self.own)),
+                ("observedTo", polygon.observed.map { .instant($0.upperBound) }),
+                ("source", .text(FeatureQuery.ownSource)),
             ])
     }
 

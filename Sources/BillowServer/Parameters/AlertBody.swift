@@ -34,6 +34,8 @@ struct AlertBody: Decodable, Sendable {
     /// Whose positions in the traffic are followed.
     var icao24: String?
     var callsign: String?
+    /// The instant that is looked at, of `/alerts` alone.
+    private var time: String?
 
     static let longest = 256 << 10
     private static let mostCells = 10_000
@@ -41,7 +43,8 @@ struct AlertBody: Decodable, Sendable {
     private enum Keys: String, CodingKey {
         case position, altitude, track, speed, route, polygon, cells, distance, timeFrame, angle, widthAround,
             switchToBeam,
-            severity, minSeverity, minAltitude, maxAltitude, hours, category, aircraft, excludeOwn, icao24, callsign
+            severity, minSeverity, minAltitude, maxAltitude, hours, category, aircraft, excludeOwn, icao24, callsign,
+            time
     }
 
     init(from decoder: any Decoder) throws {
@@ -68,6 +71,7 @@ struct AlertBody: Decodable, Sendable {
         excludeOwn = try members.decodeIfPresent(Double.self, forKey: .excludeOwn)
         icao24 = try members.decodeIfPresent(String.self, forKey: .icao24)
         callsign = try members.decodeIfPresent(String.self, forKey: .callsign)
+        time = try members.decodeIfPresent(String.self, forKey: .time)
     }
 
     // MARK: - What it means
@@ -101,7 +105,7 @@ struct AlertBody: Decodable, Sendable {
     }
 
     func request(_ airports: AirportTable, areaLimitKm2: Double) throws(Problem) -> AlertRequest {
-        var request = AlertRequest(aircraft: aircraft)
+        var request = AlertRequest(aircraft: aircraft, time: try QueryReader.time(time ?? "latest"))
         if let shape {
             request.query.search = .route(try RouteReader(airports).read(QueryReader([:]), shape).route)
         } else if let polygon {

@@ -60,6 +60,11 @@ struct QueryReader {
 
     func text(_ name: String) -> String? { values[name] }
 
+    /// A text of words between which there are blanks, or plus signs, as forms write blanks.
+    ///
+    /// Source: WHATWG URL Standard, application/x-www-form-urlencoded
+    func phrase(_ name: String) -> String? { values[name]?.replacing("+", with: " ") }
+
     /// Every parameter that was given.
     var all: [String: String] { values }
 

@@ -24,6 +24,8 @@ struct ShapeBody: Decodable, Sendable {
     var route: [String]?
     var width: Double?
     var tolerance: Double?
+    /// false keeps every position that there is room for.
+    var simplify: Bool?
     var speed: Double?
     var departure: String?
 
@@ -31,13 +33,14 @@ struct ShapeBody: Decodable, Sendable {
     static let longest = 256 << 10
 
     private enum Keys: String, CodingKey {
-        case type, coordinates, geometry, polygon, route, width, tolerance, speed, departure
+        case type, coordinates, geometry, polygon, route, width, tolerance, simplify, speed, departure
     }
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Keys.self)
         width = try members.decodeIfPresent(Double.self, forKey: .width)
         tolerance = try members.decodeIfPresent(Double.self, forKey: .tolerance)
+        simplify = try members.decodeIfPresent(Bool.self, forKey: .simplify)
         speed = try members.decodeIfPresent(Double.self, forKey: .speed)
         departure = try members.decodeIfPresent(String.self, forKey: .departure)
         if members.contains(.route) {
@@ -123,8 +126,18 @@ enum JSONBody {
             let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined()
             return path.isEmpty ? "The body" : "The body at \(path.prefix(200))"
         }
+        func word(for type: any Any.Type) -> String {
+            switch type {
+            case is Double.Type: "a number"
+            case is Int.Type: "a whole number"
+            case is String.Type: "a text"
+            case is Bool.Type: "true or false"
+            case is [Any].Type: "an array"
+            default: "an object"
+            }
+        }
         switch error as? DecodingError {
-        case .typeMismatch(let type, let context): return "\(at(context)) is not what was expected: \(type)."
+        case .typeMismatch(let type, let context): return "\(at(context)) must be \(word(for: type))."
         case .valueNotFound(_, let context): return "\(at(context)) is null or missing."
         case .keyNotFound(let key, let context): return "\(at(context)) has no member '\(key.stringValue)'."
         case .dataCorrupted(let context) where !context.codingPath.isEmpty:

@@ -24,7 +24,7 @@ enum WellKnownText {
 
         init(_ text: String) { rest = text[...] }
 
-        private mutating func skipBlanks() { rest = rest.drop { $0 == " " || $0 == "\n" || $0 == "\t" || $0 == "+" } }
+        private mutating func skipBlanks() { rest = rest.drop { $0 == " " || $0 == "\n" || $0 == "\t" } }
 
         var isAtEnd: Bool { rest.allSatisfy { $0 == " " || $0 == "\n" } }
 

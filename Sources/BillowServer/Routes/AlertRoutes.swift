@@ -28,6 +28,13 @@ struct AlertRoutes: Sendable {
 
     private static let headers: HTTPFields = [.cacheControl: "private, no-store"]
 
+    /// What an answer is made of, and how old that is; never kept.
+    private static func headers(_ report: AlertReport) -> HTTPFields {
+        var headers = AnswerHeaders.make(age: report.age, instant: report.time, freshSeconds: 0)
+        headers[.cacheControl] = Self.headers[.cacheControl]
+        return headers
+    }
+
     private func body(of request: Request) async throws -> AlertBody {
         try await JSONBody.read(AlertBody.self, of: request, longest: AlertBody.longest)
     }
@@ -36,9 +43,11 @@ struct AlertRoutes: Sendable {
         let body = try await body(of: request)
         let asked = try body.request(airports, areaLimitKm2: areaLimitKm2)
         let report = try await alerts.report(asked, of: try body.flight(), in: try frames.snapshot())
+        guard report.area.kind != .none else { throw Problem.withoutTrack }
         var clusters = AlertClusters()
         return try JSONAnswer.make(
-            AlertAnswer(report, clusters: clusters.update(report.items)), headers: Self.headers, request: request)
+            AlertAnswer(report, clusters: clusters.update(report.items)), headers: Self.headers(report),
+            request: request)
     }
 
     private struct Registered: Encodable {
@@ -83,6 +92,13 @@ struct AlertRoutes: Sendable {
 }
 
 extension Problem {
+    /// An answer without items would look like smooth air.
+    fileprivate static let withoutTrack = Problem(
+        .badRequest, code: "nothing-looked-at",
+        detail: "Without a track there is no beam to look along: give 'track', or a 'route' that is near enough, a "
+            + "'polygon' or 'cells'.",
+        parameter: "track", value: "missing", allowed: "degrees from 0 to 360")
+
     static func unknownFlight(_ id: String) -> Problem {
         Problem(
             .notFound, code: "unknown-flight", detail: "This key monitors no flight '\(id.prefix(100))'.",

@@ -35,7 +35,7 @@ extension CollectionRoutes {
         let shape = try body.map { $0.shape } ?? WellKnownText.shape(try reader.required("coords"))
         guard case .polygons(let polygons)? = shape else {
             throw body == nil
-                ? reader.invalid("coords", reader.text("coords") ?? "", "POLYGON((longitude latitude, …))")
+                ? reader.invalid("coords", reader.phrase("coords") ?? "", "POLYGON((longitude latitude, …))")
                 : Problem(
                     .badRequest, code: "invalid-body",
                     detail: "The body has neither a GeoJSON Polygon nor a member 'polygon'.")
@@ -120,13 +120,14 @@ struct RouteReader: Sendable {
         let places: [LonLat]
         if let body {
             places = try self.places(of: body)
-        } else if let text = reader.text("coords") {
+        } else if let text = reader.phrase("coords") {
             guard case .line(let line)? = WellKnownText.shape(text) else {
                 throw reader.invalid("coords", text, "LINESTRING(longitude latitude, …)")
             }
             places = line
         } else {
-            places = try waypoints(try reader.required("route").split(whereSeparator: \.isWhitespace).map(String.init))
+            places = try waypoints(
+                try reader.required("route").split(whereSeparator: \.isWhitespace).map(String.init))
         }
         let route: Route
         do { route = try Route(places) } catch {
@@ -203,9 +204,9 @@ struct RouteReader: Sendable {
 }
 
 extension QueryReader {
-    /// A parameter that must be there.
+    /// A phrase that must be there.
     func required(_ name: String) throws(Problem) -> String {
-        guard let text = text(name) else {
+        guard let text = phrase(name) else {
             throw Problem(
                 .badRequest, code: "missing-parameter", detail: "The parameter '\(name)' is missing.", parameter: name)
         }

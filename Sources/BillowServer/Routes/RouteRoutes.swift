@@ -39,7 +39,7 @@ struct RouteRoutes: Sendable {
             }
             tolerance = wanted
         }
-        if try reader.boolean("simplify") == false { tolerance = nil }
+        if try body.simplify ?? reader.boolean("simplify") == false { tolerance = nil }
         let corridor = try AreaReader.corridor(around: asked.route, width: asked.width, tolerance: tolerance)
         var json = JSONWriter()
         json.openObject()
@@ -149,7 +149,7 @@ struct RouteRoutes: Sendable {
         let style = try shelf.current.style(reader)
         let picture = ProfilePicture(
             profile: made.profile, rows: Self.rows(made.filter), style: style,
-            title: reader.text("route") ?? "Along the route", instant: made.instant,
+            title: reader.phrase("route") ?? "Along the route", instant: made.instant,
             width: try reader.integer("width-pixels", in: 320...4_096) ?? 1_000,
             height: try reader.integer("height-pixels", in: 200...2_048) ?? 420)
         var headers = made.headers

@@ -19,7 +19,7 @@ public final class TileService: Sendable {
     }
 
     /// Changes whenever the same inputs give other bytes.
-    static let rendererBuild: UInt64 = 6
+    static let rendererBuild: UInt64 = 7
 
     private let pictures: PictureSource
     let pool: PaintPool

@@ -1,0 +1,64 @@
+#pragma once
+
+// The few vector instructions that the tile path lives by and that Swift's own vectors don't become: SSE2, which every x86-64
+// processor has, and the same in plain C for all others (little-endian).
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define BILLOW_INLINE static inline __attribute__((always_inline))
+
+typedef int32_t billow_int4 __attribute__((ext_vector_type(4)));
+
+/// In each lane of `a` its lower half times the lower half of `b` plus its upper half times the upper half of `b`, all four
+/// 16-bit numbers with their signs.
+BILLOW_INLINE billow_int4 billow_multiply_pairs(billow_int4 a, uint32_t b) {
+#if defined(__SSE2__)
+    return (billow_int4)_mm_madd_epi16((__m128i)a, _mm_set1_epi32((int)b));
+#else
+    return ((a << 16) >> 16) * (int32_t)(int16_t)b + (a >> 16) * ((int32_t)b >> 16);
+#endif
+}
+
+/// The four lanes cut to 0…255, the first in the lowest byte.
+BILLOW_INLINE uint32_t billow_clamped_bytes(billow_int4 a) {
+#if defined(__SSE2__)
+    __m128i words = _mm_packs_epi32((__m128i)a, (__m128i)a);
+    return (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi16(words, words));
+#else
+    uint32_t bytes = 0;
+    for (int lane = 0; lane < 4; lane++) {
+        uint32_t byte = a[lane] < 0 ? 0 : a[lane] > 255 ? 255 : (uint32_t)a[lane];
+        bytes |= byte << (8 * lane);
+    }
+    return bytes;
+#endif
+}
+
+/// A bit for each of 64 bytes, the first lowest: whether it is the same in both places.
+BILLOW_INLINE uint64_t billow_equal_bytes(const uint8_t *a, const uint8_t *b) {
+    uint64_t bits = 0;
+#if defined(__SSE2__)
+    for (int part = 0; part < 4; part++) {
+        __m128i left = _mm_loadu_si128((const __m128i *)(a + 16 * part));
+        __m128i right = _mm_loadu_si128((const __m128i *)(b + 16 * part));
+        bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(left, right)) << (16 * part);
+    }
+#else
+    const uint64_t low = 0x7F7F7F7F7F7F7F7FULL;
+    for (int part = 0; part < 8; part++) {
+        uint64_t left, right;
+        memcpy(&left, a + 8 * part, 8);
+        memcpy(&right, b + 8 * part, 8);
+        uint64_t other = left ^ right;
+        // The highest bit of each byte that is 0, then from byte k bit k.
+        uint64_t zero = ~(((other & low) + low) | other | low) >> 7;
+        bits |= ((zero * 0x0102040810204080ULL) >> 56) << (8 * part);
+    }
+#endif
+    return bits;
+}
