@@ -38,6 +38,7 @@ let package = Package(
         .systemLibrary(name: "CH3", pkgConfig: "h3"),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(name: "CMemory"),
         .systemLibrary(name: "CVector"),
         .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
 
@@ -127,7 +128,7 @@ let package = Package(
             dependencies: [
                 "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
                 "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky", "SkyPath", "AviationWeather",
-                "Turbulence", "Geometry",
+                "Turbulence", "Geometry", "CMemory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),

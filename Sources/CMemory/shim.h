@@ -1,0 +1,22 @@
+#ifndef BILLOW_CMEMORY_SHIM_H
+#define BILLOW_CMEMORY_SHIM_H
+
+#include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+/// Blocks of `mapped_from` bytes and more get pages of their own, which the system has back as soon as they are freed; what
+/// else is freed at the end of the heap goes back from four times that on, and threads share two arenas. Elsewhere than on
+/// glibc nothing happens. Source: mallopt(3)
+static inline void billow_memory_return(int mapped_from) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, mapped_from);
+    mallopt(M_TRIM_THRESHOLD, 4 * mapped_from);
+    mallopt(M_ARENA_MAX, 2);
+#else
+    (void)mapped_from;
+#endif
+}
+
+#endif
