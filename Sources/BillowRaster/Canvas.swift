@@ -62,17 +62,44 @@ public struct Canvas: Sendable {
         if !rings.isEmpty { fill(rings, with: colour) }
     }
 
-    /// Lays shapes that don't overlap over the picture as *one* layer: where two of them share a pixel their shares
-    /// add up, so that nothing shines through their common edge.
-    public mutating func fill(parts: [(rings: [[Point]], colour: StraightColour)]) {
-        paint(parts.map { (Mask(rings: $0.rings, canvasWidth: width, canvasHeight: height), $0.colour) })
+    /// A second colour of a shape, over its own where a pattern is.
+    public struct Ink: Sendable {
+        public let pattern: PlacedPattern
+        public let colour: StraightColour
+
+        public init(pattern: PlacedPattern, colour: StraightColour) {
+            self.pattern = pattern
+            self.colour = colour
+        }
     }
 
-    /// Lays masks of one layer over the picture.
+    /// A shape of a layer. Rings as in `Mask`.
+    public struct Part: Sendable {
+        let rings: [[Point]]
+        let colour: StraightColour
+        let ink: Ink?
+
+        public init(_ rings: [[Point]], _ colour: StraightColour, ink: Ink? = nil) {
+            self.rings = rings
+            self.colour = colour
+            self.ink = ink.map {
+                Ink(
+                    pattern: $0.pattern, colour: $0.colour.premultiplied.over(colour.premultiplied).straight)
+            }
+        }
+    }
+
+    /// Lays shapes over the picture as *one* layer: where two of them share a pixel their shares add up, so that nothing
+    /// shines through their common edge; where they overlap, the first takes its share first.
+    public mutating func fill(parts: [Part]) {
+        paint(parts.map { (Mask(rings: $0.rings, canvasWidth: width, canvasHeight: height), $0.colour, $0.ink) })
+    }
+
+    /// Lays masks of one layer over the picture; an ink is what its colour over the mask's own makes.
     ///
     /// A pixel wholly covered by one colour over an opaque pixel d becomes (colour × alpha + d × (255 − alpha)) ÷ 255,
     /// rounded once to the nearest. Shares that round to more than the whole pixel are cut at it.
-    mutating func paint(_ parts: [(mask: Mask, colour: StraightColour)]) {
+    mutating func paint(_ parts: [(mask: Mask, colour: StraightColour, ink: Ink?)]) {
         let left = max(0, parts.map(\.mask.left).min() ?? 0)
         let top = max(0, parts.map(\.mask.top).min() ?? 0)
         let right = min(width, parts.map { $0.mask.left + $0.mask.width }.max() ?? 0)
@@ -84,7 +111,14 @@ public struct Canvas: Sendable {
                 for part in parts {
                     let (column, row) = (x - part.mask.left, y - part.mask.top)
                     guard column >= 0, row >= 0, column < part.mask.width, row < part.mask.height else { continue }
-                    layer.add(part.colour, coverage: part.mask[column, row])
+                    let coverage = part.mask[column, row]
+                    var inked: UInt8 = 0
+                    if let ink = part.ink, coverage > 0 {
+                        let both = UInt32(coverage) * UInt32(ink.pattern.coverage(x: x, y: y))
+                        inked = UInt8(truncatingIfNeeded: (both + 127) / 255)
+                        layer.add(ink.colour, coverage: inked)
+                    }
+                    layer.add(part.colour, coverage: coverage - inked)
                 }
                 if layer.alpha > 0 { pixels[y * width + x] = layer.over(pixels[y * width + x]) }
             }

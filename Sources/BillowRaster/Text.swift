@@ -80,7 +80,7 @@ public final class TextRenderer {
             let x = pen + before
             var drawn = BillowGlyph()
             try check(billow_font_draw(&font, glyph, Int32(x & 63), &drawn))
-            canvas.paint([(Mask(drawn, column: x >> 6, baseline: baseline), colour)])
+            canvas.paint([(Mask(drawn, column: x >> 6, baseline: baseline), colour, nil)])
         }
     }
 

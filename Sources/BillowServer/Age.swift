@@ -108,7 +108,9 @@ public struct AgeRule: Sendable {
 
     /// The age of a picture of some layers.
     public func age(of layers: LayerList, in snapshot: Snapshot, filter: Filter, at now: Instant? = nil) -> Age {
-        age(of: Set(layers.layers.map(\.kind)), in: snapshot, filter: filter, at: now)
+        // The name of our own polygons is that of no source that could be old, or simulated.
+        let filter = layers.layers.contains(.polygons) ? filter.ofOwnPolygons : filter
+        return age(of: Set(layers.layers.map(\.kind)), in: snapshot, filter: filter, at: now)
     }
 }
 

@@ -95,6 +95,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             guard request.uri.string.utf8.count <= Self.longestURL else { throw Self.tooLong }
             try Self.checkPath(request.uri.path)
+            guard !Self.takesFileForFolder(request.uri.path) else { throw HTTPError(.notFound) }
             response = request.method == .options ? preflight() : try await next(request, context)
         } catch let problem as Problem {
             response = try problem.response(from: request, context: context)
@@ -146,6 +147,11 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
                 value: String(path.prefix(100)),
                 allowed: "percent-encoded UTF-8 without control characters, '..' and a second slash at the start")
         }
+    }
+
+    /// Whether a path goes on behind a file's name with a slash, which the router would overlook.
+    private static func takesFileForFolder(_ path: String) -> Bool {
+        path.hasSuffix("/") && path.split(separator: "/").last?.contains(".") ?? false
     }
 
     private func preflight() -> Response {

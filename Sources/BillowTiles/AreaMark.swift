@@ -77,20 +77,9 @@ struct AreaMark: Sendable, Hashable {
     }
 
     private static func marks(of polygon: [[LonLat]], _ look: AreaLook, in region: MapRegion) -> [AreaMark] {
-        guard let exterior = polygon.first, exterior.count > 3 else { return [] }
-        let worlds = polygon.map { $0.dropLast().map(region.worldPoint) }
-        let xs = worlds[0].map(\.x)
-        let ys = worlds[0].map(\.y)
-        guard let minX = xs.min(), let maxX = xs.max(), let minY = ys.min(), let maxY = ys.max() else { return [] }
-        let margin = margin * Double(region.scale)
-        guard minY <= Double(region.originY + region.height) + margin, maxY >= Double(region.originY) - margin else {
-            return []
-        }
-        return region.copies(from: minX, to: maxX, margin: margin).map { copy in
-            let rings = zip(polygon, worlds).map { places, points in
-                Ring(thinning: points.map { region.local($0, copy: copy) }, seams: seams(places))
-            }
-            return AreaMark(rings: rings, look: look)
+        region.copies(of: polygon, margin: margin * Double(region.scale)).map { copy in
+            AreaMark(
+                rings: zip(polygon, copy).map { Ring(thinning: $1, seams: seams($0)) }, look: look)
         }
     }
 
@@ -200,5 +189,22 @@ enum InteriorPoint {
             if width > widest?.width ?? -1 { widest = ((crossings[pair] + crossings[pair + 1]) / 2, width) }
         }
         return widest?.x
+    }
+}
+
+extension MapRegion {
+    /// The rings of a polygon in the window's pixels, not closed, in each copy of the world in which they come near it.
+    /// - Parameter margin: pixels around the window that count as near.
+    func copies(of polygon: [[LonLat]], margin: Double) -> [[[Point]]] {
+        guard let exterior = polygon.first, exterior.count > 3 else { return [] }
+        let worlds = polygon.map { $0.dropLast().map(worldPoint) }
+        let xs = worlds[0].map(\.x)
+        let ys = worlds[0].map(\.y)
+        guard let minX = xs.min(), let maxX = xs.max(), let minY = ys.min(), let maxY = ys.max(),
+            minY <= Double(originY + height) + margin, maxY >= Double(originY) - margin
+        else { return [] }
+        return copies(from: minX, to: maxX, margin: margin).map { copy in
+            worlds.map { ring in ring.map { local($0, copy: copy) } }
+        }
     }
 }

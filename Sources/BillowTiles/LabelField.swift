@@ -50,6 +50,8 @@ struct LabelField {
     static let reach = SIMD2(400.0, 24.0)
 
     private let region: MapRegion
+    /// The picture that the window is a part of, whose edge cuts no label; nil where others go on beyond it, as tiles do.
+    private let frame: MapRegion?
     private let sources: [LabelSource]
     /// The rank of each source's first item.
     private let first: [Int]
@@ -62,8 +64,9 @@ struct LabelField {
     private let square: SIMD2<Double>
 
     /// - Parameter sources: the first before the second.
-    init(_ sources: [LabelSource], in region: MapRegion) {
+    init(_ sources: [LabelSource], in region: MapRegion, within frame: MapRegion? = nil) {
         self.region = region
+        self.frame = frame
         self.sources = sources
         let reach = LabelField.reach * Double(region.scale)
         columns = Int32(max(1, (region.worldPixels / (2 * reach.x)).rounded(.down)))
@@ -170,10 +173,18 @@ struct LabelField {
         }
     }
 
+    private func isInside(_ box: PixelBox, _ frame: MapRegion, copy: Int) -> Bool {
+        let left = Double(copy) * region.worldPixels - Double(frame.originX)
+        return box.minX + left >= 0 && box.maxX + left <= Double(frame.width) && box.minY >= Double(frame.originY)
+            && box.maxY <= Double(frame.originY + frame.height)
+    }
+
     private func marks(_ candidate: Candidate, at index: Int) -> [LabelMark] {
         let (box, spot) = (candidate.boxes[index], candidate.label.spots[index])
         guard box.maxY >= Double(region.originY), box.minY <= Double(region.originY + region.height) else { return [] }
-        return region.copies(from: box.minX, to: box.maxX, margin: 0).map { copy in
+        return region.copies(from: box.minX, to: box.maxX, margin: 0).filter { copy in
+            frame.map { isInside(box, $0, copy: copy) } ?? true
+        }.map { copy in
             LabelMark(
                 text: candidate.label.text, place: PicturePlace(region.local(spot.place, copy: copy)),
                 alignment: spot.alignment, size: candidate.label.size, ink: candidate.label.ink)

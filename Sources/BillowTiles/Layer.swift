@@ -37,7 +37,7 @@ public enum Layer: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .turbulence: "Turbulence as polygons up to zoom 5 and as hexagons from zoom 6 on."
         case .hexagons: "Turbulence by H3 cell, the most severe standing record."
-        case .polygons: "Areas of one severity, made of the same cells."
+        case .polygons: "Areas of one severity, made of the same cells, or as a source that is named issued them."
         case .pireps: "Pilot reports of turbulence, by intensity."
         case .hazards: "SIGMETs and G-AIRMETs that are valid."
         case .forecast: "Forecast and nowcast areas of turbulence, which are no observations."

@@ -29,7 +29,7 @@ public struct MapContent: Sendable {
                 let part = region.part(
                     x: x, y: y, width: min(MapContent.side, region.width - x),
                     height: min(MapContent.side, region.height - y))
-                let content = PictureContent(list, of: data, in: part, labels: labels)
+                let content = PictureContent(list, of: data, in: part, labels: labels, within: region)
                 if !content.isEmpty { blocks.append(Block(x: x, y: y, region: part, content: content)) }
             }
         }

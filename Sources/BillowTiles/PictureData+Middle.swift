@@ -7,7 +7,14 @@ extension PictureData {
     /// place in the fullest of its quarter degrees; nil where there is nothing at all.
     public var busiestPlace: LonLat? {
         var seen: [(place: LonLat, weight: Int)] = []
-        if let plane {
+        var issued: [IssuedArea] = []
+        var planes = [plane].compactMap { $0 }
+        switch polygons {
+        case nil: break
+        case .cells(let plane): if planes.isEmpty { planes = [plane] }
+        case .issued(let areas): issued = areas
+        }
+        for plane in planes {
             for chunk in 0..<FramePlane.chunks {
                 for (position, value) in plane.values(inChunk: chunk).enumerated() where value > 0 {
                     let cell = Cell(uncheckedDense: UInt32(chunk * CellTable.chunkSize + position))
@@ -19,7 +26,7 @@ extension PictureData {
         seen += reports.map { ($0.place, $0.severity.map { 2 + 4 * Int($0.rawValue) } ?? 1) }
         seen += positions.map { ($0.place, 1) }
         seen += tracks.compactMap { $0.last.map { ($0.place, 1) } }
-        seen += (hazards + forecasts).compactMap { area in
+        seen += (hazards + forecasts + issued).compactMap { area in
             area.geometry.polygons.first?.first?.first.map { ($0, 1 + Int(area.severity?.rawValue ?? 0)) }
         }
         let square = Self.fullest(seen, degrees: 4)

@@ -6,7 +6,9 @@ public import Turbulence
 /// empty (`LayerList.needs`).
 public struct PictureData: Sendable {
     public var instant: Instant
+    /// What the layers of cells show.
     public var plane: FramePlane?
+    public var polygons: Polygons?
     public var reports: [PilotReport]
     public var hazards: [IssuedArea]
     public var forecasts: [IssuedArea]
@@ -14,12 +16,22 @@ public struct PictureData: Sendable {
     /// The positions of one aircraft each, oldest first.
     public var tracks: [[AircraftPosition]]
 
+    /// What the layer of turbulence polygons shows: never both.
+    public enum Polygons: Sendable {
+        /// Cells dissolved here.
+        case cells(FramePlane)
+        /// As an upstream issued them; those without severity aren't drawn.
+        case issued([IssuedArea])
+    }
+
     public init(
-        instant: Instant, plane: FramePlane? = nil, reports: [PilotReport] = [], hazards: [IssuedArea] = [],
+        instant: Instant, plane: FramePlane? = nil, polygons: Polygons? = nil, reports: [PilotReport] = [],
+        hazards: [IssuedArea] = [],
         forecasts: [IssuedArea] = [], positions: [AircraftPosition] = [], tracks: [[AircraftPosition]] = []
     ) {
         self.instant = instant
         self.plane = plane
+        self.polygons = polygons
         self.reports = reports
         self.hazards = hazards
         self.forecasts = forecasts
@@ -34,6 +46,7 @@ public struct PictureContent: Sendable, Hashable {
     enum Part: Sendable, Hashable {
         case cells(TileContent, isBordered: Bool)
         case reports([ReportMark])
+        case polygons([PolygonMark])
         case areas([AreaMark])
         case traffic([TrafficMark])
         case tracks([TrackMark])
@@ -51,8 +64,13 @@ public struct PictureContent: Sendable, Hashable {
     public static let defaultLabels = 25
 
     /// Gathers what a window shows.
-    /// - Parameter labels: how many aircraft of a block of 256 × 256 points may be named, at zooms that name any.
-    public init(_ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = defaultLabels) {
+    /// - Parameters:
+    ///   - labels: how many aircraft of a block of 256 × 256 points may be named, at zooms that name any.
+    ///   - frame: the picture that the window is a part of, where nothing goes on beyond it.
+    public init(
+        _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = defaultLabels,
+        within frame: MapRegion? = nil
+    ) {
         var parts: [Part] = []
         var sources: [LabelSource] = []
         func add<Mark>(_ marks: [Mark], _ labels: LabelSource?, _ part: ([Mark]) -> Part) {
@@ -65,10 +83,23 @@ public struct PictureContent: Sendable, Hashable {
                 AreaMark.labels(of: areas, at: data.instant, in: region)
             ) { .areas($0) }
         }
+        func addCells(_ plane: FramePlane?, isBordered: Bool) {
+            guard let plane else { return }
+            let resolution = DrawnResolution.of(zoom: region.zoom)
+            let cells = TileContent(of: plane, in: region.box(), resolution: resolution)
+            if !cells.isEmpty { parts.append(.cells(cells, isBordered: isBordered)) }
+        }
         for layer in list.layers {
             switch layer {
-            case .turbulence, .hexagons, .polygons:
-                if let cells = PictureContent.cells(layer, of: data, in: region) { parts.append(cells) }
+            case .turbulence, .hexagons:
+                let isBordered = layer == .hexagons || region.zoom >= Layer.firstHexagonZoom
+                addCells(data.plane, isBordered: isBordered)
+            case .polygons:
+                switch data.polygons {
+                case nil: break
+                case .cells(let plane): addCells(plane, isBordered: false)
+                case .issued(let areas): add(PolygonMark.marks(of: areas, in: region), nil) { .polygons($0) }
+                }
             case .pireps:
                 let (marks, labels) = ReportMark.marks(of: data.reports, in: region)
                 add(marks, labels) { .reports($0) }
@@ -82,15 +113,7 @@ public struct PictureContent: Sendable, Hashable {
         }
         self.parts = parts
         // What lies on top is named first.
-        self.labels = sources.isEmpty ? [] : LabelField(sources.reversed(), in: region).marks()
-    }
-
-    private static func cells(_ layer: Layer, of data: PictureData, in region: MapRegion) -> Part? {
-        guard let plane = data.plane else { return nil }
-        let zoom = region.zoom
-        let cells = TileContent(of: plane, in: region.box(), resolution: DrawnResolution.of(zoom: zoom))
-        let isBordered = layer == .hexagons || layer == .turbulence && zoom >= Layer.firstHexagonZoom
-        return cells.isEmpty ? nil : .cells(cells, isBordered: isBordered)
+        self.labels = sources.isEmpty ? [] : LabelField(sources.reversed(), in: region, within: frame).marks()
     }
 
     /// 128 bits of the content and of what the style gives to it, for cache keys and entity tags.
@@ -99,15 +122,18 @@ public struct PictureContent: Sendable, Hashable {
         var fingerprint = Fingerprint()
         for part in parts {
             part.mix(into: &fingerprint)
-            if case .cells(_, let isBordered) = part {
+            switch part {
+            case .cells(_, let isBordered):
                 let classes: HexagonClasses
                 do { classes = isBordered ? try HexagonClasses(style) : HexagonClasses(polygonsOf: style) } catch {
                     throw .style(error)
                 }
                 classes.mix(into: &fingerprint)
                 style.mixPatterns(into: &fingerprint)
-            } else {
-                style.mixMarks(into: &fingerprint)
+            case .polygons:
+                HexagonClasses(polygonsOf: style).mix(into: &fingerprint)
+                style.mixPatterns(into: &fingerprint)
+            case .reports, .areas, .traffic, .tracks: style.mixMarks(into: &fingerprint)
             }
         }
         if !labels.isEmpty {
@@ -161,6 +187,8 @@ extension PictureContent.Part {
         case .areas(let marks): mixAll(4, marks) { $0.mix(into: &$1) }
         case .traffic(let marks): mixAll(5, marks) { $0.mix(into: &$1) }
         case .tracks(let marks): mixAll(6, marks) { $0.mix(into: &$1) }
+        // 7 are labels.
+        case .polygons(let marks): mixAll(8, marks) { $0.mix(into: &$1) }
         }
     }
 }

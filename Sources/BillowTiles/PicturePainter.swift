@@ -61,6 +61,7 @@ public final class PicturePainter {
         switch part {
         case .cells(let content, let isBordered):
             try cells.paint(content, isBordered: isBordered, style: style, region: region, onto: &canvas)
+        case .polygons(let marks): PolygonMark.paint(marks, style: style, region: region, onto: &canvas)
         case .areas(let marks): for mark in marks { mark.paint(style, region: region, onto: &canvas) }
         case .tracks(let marks): for mark in marks { mark.paint(style, scale: scale, onto: &canvas) }
         case .traffic(let marks): for mark in marks { mark.paint(style, scale: scale, onto: &canvas) }

@@ -58,15 +58,17 @@ public struct Corridor: Sendable, Hashable {
         let widthDegrees = width / 60
         let exact = CorridorOutline(route, half: half).ring
         let asked = min(max(tolerance ?? 0, 0), widthDegrees / 10)
-        let corners = RankedCorners(exact, above: asked)
-        var tolerance = corners.tolerance(leaving: AreaRing.positions.upperBound)
-        var ring = corners.line(tolerance: tolerance)
+        let most = widthDegrees / 4
+        guard
+            var (ring, tolerance) = LineSimplifier.simplified(
+                exact, to: AreaRing.positions.upperBound, least: asked, most: most)
+        else { throw .tooWinding }
         // Leaving out corners can make a ring cross itself; another tolerance leaves out others.
-        while tolerance <= widthDegrees / 4, !RingRules.isSimple(ring) {
+        while tolerance <= most, ring.count > AreaRing.positions.upperBound || !RingRules.isSimple(ring) {
             tolerance = tolerance * 1.3 + 1e-6
-            ring = corners.line(tolerance: tolerance)
+            ring = LineSimplifier.simplified(exact, tolerance: tolerance)
         }
-        guard tolerance <= widthDegrees / 4, let area = MultiPolygon(outline: ring) else { throw .tooWinding }
+        guard tolerance <= most, let area = MultiPolygon(outline: ring) else { throw .tooWinding }
         let stripKm2 = (route.metres + 2 * half) * 2 * half / 1e6
         guard area.areaKm2 < max(Corridor.enclosedKm2, 4 * stripKm2) else { throw .aroundTheEarth }
         self.ring = ring

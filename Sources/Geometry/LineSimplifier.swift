@@ -2,102 +2,144 @@ import Foundation
 
 /// Fewer corners for lines in degrees.
 ///
-/// Source: U. Ramer (1972); D. Douglas, T. Peucker, "Algorithms for the reduction of the number of points required to
-/// represent a digitized line", Cartographica 10 (1973)
+/// From every corner that is kept the line goes straight to the furthest corner by which it stays within the tolerance: for
+/// the curved sides of corridors that leaves about half as many corners as halving the line where it is off most (Douglas,
+/// Peucker), or the same number at a fraction of the error.
+///
+/// Source: H. Imai, M. Iri, "Computational-geometric methods for polygonal approximations of a curve", CVGIP 36 (1986), whose
+/// shortcuts these are, taken greedily
 public enum LineSimplifier {
     /// A line with the corners left out that lie no further than a tolerance from what is left. Edges are straight in
     /// longitude and latitude and take the short way; distances are in degrees of latitude, so a degree of longitude counts
     /// less towards the poles. A closed ring stays closed, with four positions at least.
     ///
-    /// - Complexity: O(n²) at worst, O(n log n) usually
+    /// - Complexity: O(n log m) where m corners in a row are left out
     public static func simplified(_ line: [LonLat], tolerance: Double) -> [LonLat] {
-        RankedCorners(line, above: tolerance).line(tolerance: tolerance)
+        let shortcuts = Shortcuts(line)
+        return shortcuts.kept(tolerance: tolerance).map { line[$0] }
     }
+
+    /// The same by the smallest tolerance, to a few percent, that leaves at most so many positions; nil where a tolerance of
+    /// `most` leaves more.
+    /// - Parameter least: the smallest tolerance that will do.
+    static func simplified(_ line: [LonLat], to positions: Int, least: Double, most: Double) -> (
+        line: [LonLat], tolerance: Double
+    )? {
+        let shortcuts = Shortcuts(line)
+        var low = max(least, finest)
+        var high = least
+        var best = shortcuts.kept(tolerance: least)
+        while best.count > positions {
+            guard high < most else { return nil }
+            low = max(high, finest)
+            high = min(low * 4, most)
+            best = shortcuts.kept(tolerance: high)
+        }
+        while high > low * precision, high > least {
+            let middle = (low * high).squareRoot()
+            let kept = shortcuts.kept(tolerance: middle)
+            if kept.count > positions {
+                low = middle
+            } else {
+                (best, high) = (kept, middle)
+            }
+        }
+        return (best.map { line[$0] }, high)
+    }
+
+    /// Degrees: a metre.
+    private static let finest = 1e-5
+    private static let precision = 1.03
 }
 
-/// The corners of a line, each with the tolerance up to which it is kept: so that one look through the line serves every
-/// tolerance.
-struct RankedCorners {
-    private let line: [LonLat]
-    /// By corner: it is kept by tolerances below this.
-    private let worth: [Double]
-    private let least: Double
-
-    /// - Parameter least: the smallest tolerance that will be asked for.
-    /// - Complexity: O(n²) at worst, O(n log n) usually
-    init(_ line: [LonLat], above least: Double) {
-        self.line = line
-        self.least = least
-        guard line.count > 2 else {
-            worth = line.map { _ in .infinity }
-            return
-        }
-        let corners = Self.unrolled(line)
-        var worth = [Double](repeating: 0, count: line.count)
-        var anchors: Set<Int> = [0, line.count - 1]
-        if line.first == line.last, line.count >= 4 {
-            // A ring hangs on two corners far from each other, and keeps the one furthest from the line between them.
-            let far = Self.farthest(corners, 0, line.count - 1)
-            let first = Self.farthest(corners, 0, far.index)
-            let second = Self.farthest(corners, far.index, line.count - 1)
-            anchors.formUnion([far.index, first.distance >= second.distance ? first.index : second.index])
-            anchors.remove(-1)
-        }
-        for anchor in anchors { worth[anchor] = .infinity }
-        let stops = anchors.sorted()
-        var ranges = zip(stops, stops.dropFirst()).map { (start: $0, end: $1, worth: Double.infinity) }
-        while let range = ranges.popLast() {
-            guard range.end - range.start > 1 else { continue }
-            let far = Self.farthest(corners, range.start, range.end)
-            // An edge takes the short way: one that long would turn around.
-            let isTooLong = abs(corners[range.end].place.x - corners[range.start].place.x) > Self.longestEdge
-            guard far.distance > least || isTooLong else { continue }
-            // Only where the line is cut at all is a corner of the part looked at.
-            let found = isTooLong ? range.worth : min(range.worth, far.distance)
-            worth[far.index] = found
-            ranges.append((range.start, far.index, found))
-            ranges.append((far.index, range.end, found))
-        }
-        self.worth = worth
+/// The straight ways between the corners of a line.
+private struct Shortcuts {
+    /// A corner; longitudes go on where the antimeridian is crossed.
+    private struct Corner {
+        var x: Double
+        var y: Double
+        /// What a degree of longitude counts here.
+        var scale: Double
     }
 
-    /// What is left by a tolerance of at least the least.
-    func line(tolerance: Double) -> [LonLat] { line.indices.filter { worth[$0] > tolerance }.map { line[$0] } }
+    private let corners: [Corner]
+    /// Corners that are kept in any case: the ends, and of a ring two more.
+    private let stops: [Int]
 
-    /// The smallest tolerance that leaves at most so many corners.
-    func tolerance(leaving positions: Int) -> Double {
-        let ranked = worth.filter { $0 > least }.sorted(by: >)
-        return ranked.count > positions ? ranked[positions] : least
-    }
-
-    /// Degrees of longitude.
+    /// Degrees of longitude. An edge takes the short way: one around half the world would turn around.
     private static let longestEdge = 90.0
 
-    /// Longitudes go on where the antimeridian is crossed; `scale` is what a degree of longitude counts there.
-    private static func unrolled(_ line: [LonLat]) -> [(place: SIMD2<Double>, scale: SIMD2<Double>)] {
+    init(_ line: [LonLat]) {
         var longitude = line.first?.longitude ?? 0
-        return line.map { place in
+        let corners = line.map { place in
             longitude = place.longitude + ((longitude - place.longitude) / 360).rounded() * 360
-            return (SIMD2(longitude, place.latitude), SIMD2(cos(place.latitude * .pi / 180), 1))
+            return Corner(x: longitude, y: place.latitude, scale: cos(place.latitude * .pi / 180))
         }
+        self.corners = corners
+        guard line.count >= 4, line.first == line.last else {
+            stops = line.isEmpty ? [] : Array(Set([0, line.count - 1])).sorted()
+            return
+        }
+        /// The corner furthest from a straight way.
+        func farthest(_ start: Int, _ end: Int) -> (index: Int, squared: Double) {
+            (start + 1..<max(end, start + 1)).reduce((index: start, squared: -1)) { best, index in
+                let squared = Self.squaredDistance(of: corners[index], from: corners[start], corners[end])
+                return squared > best.squared ? (index, squared) : best
+            }
+        }
+        // A ring hangs on two corners far from each other, and keeps the one furthest from the line between them.
+        let far = farthest(0, line.count - 1).index
+        let (first, second) = (farthest(0, far), farthest(far, line.count - 1))
+        stops = Set([0, far, first.squared >= second.squared ? first.index : second.index, line.count - 1]).sorted()
     }
 
-    private static func farthest(
-        _ corners: [(place: SIMD2<Double>, scale: SIMD2<Double>)], _ start: Int, _ end: Int
-    ) -> (index: Int, distance: Double) {
-        var best = (index: -1, squared: -1.0)
-        guard end - start > 1 else { return (best.index, -1) }
-        let wholeEdge = corners[end].place - corners[start].place
-        for index in start + 1..<end {
-            let scale = corners[index].scale
-            let edge = wholeEdge * scale
-            let offset = (corners[index].place - corners[start].place) * scale
-            let length = (edge * edge).sum()
-            let share = length > 0 ? min(max((offset * edge).sum() / length, 0), 1) : 0
-            let apart = offset - edge * share
-            let squared = (apart * apart).sum()
-            if squared > best.squared { best = (index, squared) }
+    /// The corners that are left.
+    func kept(tolerance: Double) -> [Int] {
+        let squared = tolerance * tolerance
+        var kept = Array(stops.prefix(1))
+        for (start, end) in zip(stops, stops.dropFirst()) {
+            var at = start
+            while at < end {
+                at = furthest(from: at, upTo: end, squared)
+                kept.append(at)
+            }
         }
-        return (best.index, best.squared.squareRoot())
+        return kept
+    }
+
+    /// A corner that can be gone to straight, and the one after it can't: first by ways of twice the length, then between.
+    private func furthest(from start: Int, upTo end: Int, _ squaredTolerance: Double) -> Int {
+        var reached = start + 1
+        var step = 1
+        while reached < end {
+            let next = min(reached + step, end)
+            guard isWithin(squaredTolerance, from: start, to: next) else { break }
+            reached = next
+            step *= 2
+        }
+        var beyond = min(reached + step, end + 1)
+        while beyond - reached > 1 {
+            let middle = (reached + beyond) / 2
+            if isWithin(squaredTolerance, from: start, to: middle) { reached = middle } else { beyond = middle }
+        }
+        return reached
+    }
+
+    /// Whether no corner between two others is further from the straight way between them.
+    private func isWithin(_ squaredTolerance: Double, from start: Int, to end: Int) -> Bool {
+        let (a, b) = (corners[start], corners[end])
+        guard abs(b.x - a.x) <= Self.longestEdge else { return end - start <= 1 }
+        for index in start + 1..<max(end, start + 1)
+        where Self.squaredDistance(of: corners[index], from: a, b) > squaredTolerance { return false }
+        return true
+    }
+
+    private static func squaredDistance(of corner: Corner, from a: Corner, _ b: Corner) -> Double {
+        let (edgeX, edgeY) = ((b.x - a.x) * corner.scale, b.y - a.y)
+        let (x, y) = ((corner.x - a.x) * corner.scale, corner.y - a.y)
+        let length = edgeX * edgeX + edgeY * edgeY
+        let share = length > 0 ? min(max((x * edgeX + y * edgeY) / length, 0), 1) : 0
+        let (offX, offY) = (x - edgeX * share, y - edgeY * share)
+        return offX * offX + offY * offY
     }
 }

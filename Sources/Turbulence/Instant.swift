@@ -65,6 +65,12 @@ extension Instant: CustomStringConvertible {
     ///
     /// Source: ISO 8601-1:2019 sections 5.4.2, 4.3.13; RFC 3339 section 5.6
     public init?(_ text: some StringProtocol, fraction: Bool = false) {
+        guard let seconds = Instant.unixSeconds(text, fraction: fraction) else { return nil }
+        self.init(seconds: seconds)
+    }
+
+    /// The Unix seconds of the same forms, of any year from 0 to 9999.
+    public static func unixSeconds(_ text: some StringProtocol, fraction: Bool = false) -> Int? {
         var reader = TimeReader(text)
         guard let year = reader.number(4) else { return nil }
         let extended = reader.skip("-")
@@ -87,7 +93,7 @@ extension Instant: CustomStringConvertible {
             second < 60
         else { return nil }
         let days = CivilDate.daysSince1970(year: year, month: month, day: day)
-        self.init(seconds: days * 86_400 + hour * 3_600 + minute * 60 + second - offset)
+        return days * 86_400 + hour * 3_600 + minute * 60 + second - offset
     }
 }
 

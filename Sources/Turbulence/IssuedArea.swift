@@ -26,8 +26,10 @@ public struct IssuedArea: Sendable, Hashable {
         }
     }
 
+    /// The kind of an upstream's own turbulence polygons.
+    public static let polygonKind = "polygon"
     /// Every product there is.
-    public static let kinds = ["sigmet", "isigmet", "gairmet", "forecast", "nowcast", "polygon"]
+    public static let kinds = ["sigmet", "isigmet", "gairmet", "forecast", "nowcast", polygonKind]
 
     public var collection: Collection
     /// Stable from issue to issue; at one time no two areas of its collection and source have the same.

@@ -91,7 +91,7 @@ struct CanvasTests {
         let left = CanvasTests.ring([(0, 0), (1.4, 0), (1.4, 1), (0, 1)])
         let right = CanvasTests.ring([(1.4, 0), (3, 0), (3, 1), (1.4, 1)])
         var canvas = try Canvas(width: 3, height: 1)
-        canvas.fill(parts: [([left], CanvasTests.red), ([right], CanvasTests.red)])
+        canvas.fill(parts: [.init([left], CanvasTests.red), .init([right], CanvasTests.red)])
         #expect(canvas.pixels == [PremultipliedColour](repeating: CanvasTests.red.premultiplied, count: 3))
     }
 

@@ -5,6 +5,8 @@ import Geometry
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
+import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 
@@ -85,6 +87,56 @@ struct AreaTests {
             #expect(try await ids("?source=billow,awc") == ["3-2", "upstream-3"])
             #expect(try await ids("?kind=polygon") == ["upstream-3"])
             #expect(try await ids("?hours=1") == ["3-1"], "made for another history")
+        }
+    }
+
+    @Test("the layer of polygons shows an upstream's where its source or kind is named, and else ours: never both")
+    func layer() async throws {
+        try await withWorld { world in
+            let middle = try place(10.2, 50.2)
+            _ = try await world.takeDisk(.light, at: middle, distance: 1)
+            let ring = try [(10.0, 50.0), (11, 50), (11, 51), (10, 51)].map { try place($0.0, $0.1) }
+            func issued(_ id: String, _ severity: Severity, hours: Int) throws -> IssuedArea {
+                IssuedArea(
+                    collection: .polygons, id: id, source: try source("skypath"), kind: "polygon", severity: severity,
+                    validFrom: noon.advanced(by: -60), validTo: noon.advanced(by: 600), historySeconds: hours * 3_600,
+                    geometry: try MultiPolygon(outline: ring).orMissing())
+            }
+            let before = try await world.json("/timeline.json?layers=polygons&source=skypath&intervals=1")
+            _ = try await world.store.commit(
+                Batch(
+                    source: nil,
+                    areas: [try issued("a", .moderateSevere, hours: 2), try issued("b", .moderate, hours: 1)]))
+            try await world.refresh()
+            let pixel = PixelPlace(middle, zoom: 6)
+            func tile(_ query: String, _ time: String = "latest", _ suffix: String = "png") -> String {
+                "/tiles/polygons/\(time)/6/\(pixel.x)/\(pixel.y).\(suffix)\(query)"
+            }
+            func colour(_ query: String, _ time: String = "latest") async throws -> String {
+                let colour = try await world.picture(tile(query, time))[pixel.column, pixel.row].orMissing()
+                return "\(colour.red) \(colour.green) \(colour.blue) \(colour.alpha)"
+            }
+            for (query, pixel) in [
+                ("", Pixel.light), ("?source=billow", Pixel.light), ("?source=skypath", Pixel.moderateSevere),
+                ("?kind=polygon", Pixel.moderateSevere), ("?source=skypath&hours=1", Pixel.moderate),
+                // Of this history none was issued: what was made of its reports.
+                ("?source=skypath&hours=4", Pixel.light), ("?source=billow,skypath", Pixel.light),
+                ("?source=skypath&kind=in-situ", Pixel.light), ("?source=other", Pixel.none),
+                // It was issued, and isn't asked for: nothing takes its place.
+                ("?source=skypath&severity=1", Pixel.none), ("?kind=polygon&hours=4", Pixel.none),
+            ] { #expect(try await colour(query) == pixel, "\(query)") }
+            // Before it was issued, and as it was then at a frame's own address.
+            #expect(try await colour("?source=skypath", "20261121T115830Z") == Pixel.none)
+            let frame = { (manifest: JSON) in manifest["layers"]?[0]?["frames"]?[0]?["v"]?.double }
+            let after = try await world.json("/timeline.json?layers=polygons&source=skypath&intervals=1")
+            #expect(try #require(frame(after)) > (try #require(frame(before))))
+            let ours = try await world.json("/timeline.json?layers=polygons&intervals=1")
+            #expect(frame(ours) == frame(before), "what isn't drawn changes no version")
+            let features = try await world.get(tile("?source=skypath", "latest", "mvt"))
+            let decoded = try DecodedVectorTile(Array(buffer: features.body)).layers.first?.features ?? []
+            #expect(decoded.map { $0.properties["id"] } == ["a"])
+            #expect(decoded.first?.properties["source"] == "skypath")
+            #expect(decoded.first?.properties["severity"] == "4")
         }
     }
 
@@ -231,9 +283,38 @@ struct AreaTests {
             #expect(answer["records"]?.double == 1)
             let picture = try await world.picture("/profiles.png?route=00N000E%2000N010E")
             #expect(picture.width == 1_000)
+            // The legend's swatches are in the colours of the cells, over paper.
+            let narrow = try await world.picture("/profiles.png?route=00N000E%2000N010E&width-pixels=320&severity=3,4")
+            func colours(_ picture: DecodedPNG) -> Set<StraightColour> {
+                Set((0..<picture.height).flatMap { row in (0..<picture.width).compactMap { picture[$0, row] } })
+            }
+            let severe = colours(picture).subtracting(colours(narrow))
+            #expect(!severe.isEmpty, "a legend names what isn't filtered out")
             let far = try await world.json("/profiles.json?route=10N000E%2010N010E")
             #expect(far["records"]?.double == 0)
         }
+    }
+
+    @Test("a profile's picture says when its air is simulated or old, as maps do")
+    func profileCaption() async throws {
+        func header(simulated: Bool, silent: Int) async throws -> Set<Int> {
+            let ink = Mutex<Set<Int>>([])
+            try await withWorld(configured: ["skypath"], simulated: simulated) { world in
+                try await world.fetched("skypath", secondsAgo: silent)
+                try await world.refresh()
+                let picture = try await world.picture("/profiles.png?route=00N000E%2000N010E")
+                let paper = picture[0, 0]
+                ink.withLock {
+                    $0 = Set(
+                        (0..<picture.width).filter { column in (28..<48).contains { picture[column, $0] != paper } })
+                }
+            }
+            return ink.withLock { $0 }
+        }
+        let plain = try #require(try await header(simulated: false, silent: 10).max())
+        let simulated = try #require(try await header(simulated: true, silent: 10).max())
+        let both = try #require(try await header(simulated: true, silent: 1_000).max())
+        #expect(plain > 100 && simulated > plain + 60 && both > simulated + 40)
     }
 
     @Test("a hexagon says whether it is worse or better than half an hour before, by the same rule")

@@ -1,3 +1,4 @@
+import BillowExchange
 import BillowStore
 import Foundation
 import Geometry
@@ -33,7 +34,8 @@ struct ChangeTests {
         "taking in every delta gives exactly what is there, whatever came, went and aged in between",
         arguments: [
             "/changes/hexagons?hours=0.5", "/changes/polygons?hours=1",
-            "/changes/hexagons?minSeverity=2&geometry=true",
+            "/changes/hexagons?minSeverity=2&geometry=true", "/changes/observations?hours=0.5",
+            "/changes/pireps?hours=0.5",
         ])
     func deltas(_ path: String) async throws {
         try await withWorld { world in
@@ -51,7 +53,13 @@ struct ChangeTests {
                             at: world.clock.now.seconds - noon.seconds - Int(random.next() % 600),
                             source: ["skypath", "import"][Int(random.next() % 2)])
                     }
-                    try await world.take(observations)
+                    let reports = try (0..<random.next() % 3).map { number in
+                        PilotReport(
+                            id: "\(step)-\(number)", place: try place(10, 50),
+                            observedAt: world.clock.now.advanced(by: -Int(random.next() % 600)), type: "PIREP",
+                            aircraft: nil, altitudeFeet: nil, turbulence: [], text: "UA", source: try source("awc"))
+                    }
+                    try await world.take(observations, reports: reports)
                 }
                 // The same version, aged; a minute on, so that it is published anew.
                 if random.next() % 2 == 0 {
@@ -82,8 +90,13 @@ struct ChangeTests {
             let nothing = try await world.json("/changes/hexagons?since=\(Int(version))")
             #expect(nothing["full"]?.bool == false)
             #expect(nothing.features.isEmpty)
-            let problem = try await world.json("/changes/observations", status: .notFound)
+            let problem = try await world.json("/changes/wind", status: .notFound)
             #expect(problem["code"]?.string == "unknown-collection")
+            let all = ExportCollection.allCases.map(\.rawValue)
+            #expect(problem["allowed"]?.string == all.joined(separator: ", "))
+            for collection in all {
+                #expect(try await world.json("/changes/\(collection)")["full"]?.bool == true, "\(collection)")
+            }
         }
     }
 
@@ -100,6 +113,21 @@ struct ChangeTests {
                 if type == nil { #expect(feature["geometry"] == .null) }
             }
             #expect(try await world.get("/changes/hexagons?geometry=perhaps").status == .badRequest)
+        }
+    }
+
+    @Test("a report, whose place stands nowhere else, comes with it")
+    func places() async throws {
+        try await withWorld { world in
+            let report = PilotReport(
+                id: "r", place: try place(10, 50), observedAt: noon.advanced(by: -60), type: "PIREP", aircraft: nil,
+                altitudeFeet: nil, turbulence: [], text: "UA", source: try source("awc"))
+            try await world.take([], reports: [report])
+            let feature = try #require(try await world.json("/changes/pireps").features.first)
+            #expect(feature["geometry"]?["type"]?.string == "Point")
+            world.clock.advance(by: 7_200)
+            try await world.refresh()
+            #expect(try await world.json("/changes/pireps").features.isEmpty, "older than the history")
         }
     }
 

@@ -21,7 +21,8 @@ struct PictureTests {
             LonLat(longitude: LonLat.wrap(longitude), latitude: latitude)!
         }
         let source = SourceID("test")!
-        var data = PictureData(instant: now, plane: TilePainterTests.patchwork)
+        var data = PictureData(
+            instant: now, plane: TilePainterTests.patchwork, polygons: .cells(TilePainterTests.patchwork))
         for index in 0..<100 {
             let longitude = index.isMultiple(of: 2) ? number(5...15) : number(175...185)
             let latitude = index.isMultiple(of: 2) ? number(46...54) : number(-22 ... -12)
@@ -136,7 +137,57 @@ struct PictureTests {
         let box = try #require(BoundingBox(west: 5, south: 45, east: 15, north: 55))
         let region = try #require(MapRegion(box, width: 700, height: 900))
         let map = try PicturePainter().canvas(Self.all, of: Self.data, in: region, style: TilePainterTests.style)
-        #expect(Self.difference(map.pixels, try Self.canvas(Self.all, region).pixels) <= 2)
+        let content = PictureContent(Self.all, of: Self.data, in: region, within: region)
+        let whole = try PicturePainter().canvas(content, in: region, style: TilePainterTests.style)
+        #expect(Self.difference(map.pixels, whole.pixels) <= 2)
+    }
+
+    @Test("a map's edge cuts no label, where a tile's edge leaves the rest of it to the next tile")
+    func labelsAtTheEdge() throws {
+        let coord = try #require(TilePainterTests.coord(z: 8, longitude: 10, latitude: 50))
+        let region = MapRegion(coord, scale: .one)
+        let tile = PictureContent(Self.all, of: Self.data, in: region).labels
+        let map = PictureContent(Self.all, of: Self.data, in: region, within: region).labels
+        #expect(!map.isEmpty && map.count < tile.count)
+        for label in map {
+            #expect(tile.contains(label))
+            let across = label.alignment == .start ? 0...256.0 : 1...256
+            #expect(across.contains(label.place.point.x) && (8...256).contains(label.place.point.y))
+        }
+    }
+
+    @Test("issued polygons have the colours of cells, the worse one where they overlap, and no seam where they meet")
+    func issuedPolygons() throws {
+        func issued(_ severity: Severity?, _ west: Double, _ east: Double) throws -> IssuedArea {
+            let ring = [(west, 40.0), (east, 40), (east, 50), (west, 50)].map {
+                LonLat(longitude: $0.0, latitude: $0.1)!
+            }
+            return IssuedArea(
+                collection: .polygons, id: "\(west)", source: try #require(SourceID("test")), kind: "polygon",
+                severity: severity, validFrom: Self.now, validTo: now(600),
+                geometry: try #require(MultiPolygon(outline: ring)))
+        }
+        let data = PictureData(
+            instant: Self.now,
+            polygons: .issued([
+                try issued(.light, 0, 20), try issued(.moderate, 10, 20), try issued(.moderate, 20, 30.013),
+                try issued(nil, 40, 50),
+            ]))
+        let box = try #require(BoundingBox(west: -5, south: 41, east: 55, north: 49))
+        let region = try #require(MapRegion(box, width: 601, height: 97))
+        let canvas = try PicturePainter().canvas(
+            LayerList(.polygons), of: data, in: region, style: TilePainterTests.style)
+        func column(_ longitude: Double) -> Int {
+            Int(region.local(region.worldPoint(LonLat(longitude: longitude, latitude: 45)!), copy: 0).x)
+        }
+        func colour(_ severity: Severity) -> PremultipliedColour {
+            TilePainterTests.style[severity].fill.colour.premultiplied
+        }
+        for row in [0, 48, 96] {
+            #expect(canvas[column(5), row] == colour(.light))
+            for x in column(10) + 1..<column(30) { #expect(canvas[x, row] == colour(.moderate), "\(x)") }
+            #expect(canvas[column(45), row] == .clear)
+        }
     }
 
     @Test("layers lie over each other in the order given")

@@ -34,9 +34,6 @@ public struct FeatureQuery: Sendable {
     /// Whether aircraft are where they would be by now, by speed and track; false leaves them where they were received.
     public var deadReckoning: Bool
 
-    /// Whose polygons they are that were dissolved here.
-    static let ownSource = "billow"
-
     static func names(_ collection: ExportCollection) -> Set<String> {
         let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "deadReckoning", "f"])
         return collection == .polygons ? names.union(PolygonShape.names) : names
@@ -58,9 +55,9 @@ public struct FeatureQuery: Sendable {
         if collection == .polygons {
             shape = try PolygonShape(reader)
             // A source of features here, and of no record.
-            if let sources = filter.sources, sources.contains(where: { $0.name == Self.ownSource }) {
-                issuers = sources
-                filter.sources = nil
+            if filter.namesOwnPolygons {
+                issuers = filter.sources
+                filter = filter.ofOwnPolygons
             }
         }
         deadReckoning = try reader.boolean("deadReckoning") ?? false
@@ -140,7 +137,12 @@ public struct FeatureQuery: Sendable {
             from = start ?? .distantPast
             to = end?.advanced(by: 1) ?? .distantFuture
         case nil:
-            let end: Instant? = if case .instant(let instant) = time { instant } else { nil }
+            let end: Instant?
+            switch time {
+            case .latest: end = nil
+            case .instant(let instant): end = instant
+            case .beyond(let text): throw reader.invalid("time", text, "an instant from 1970 to 2105")
+            }
             guard reader.has("hours") || end != nil else { return }
             to = (end ?? snapshot.publication.asOf).advanced(by: 1)
             from = to.advanced(by: -filter.lookBackSeconds)

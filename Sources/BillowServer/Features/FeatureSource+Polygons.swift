@@ -27,8 +27,8 @@ extension FeatureSource {
     private func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Feature] {
         let own = try await polygons.polygons(query, in: snapshot).map { Feature($0, query.filter) }
         let issued = try await frames.areas(.polygons, at: query.instant, in: snapshot).filter { area in
-            query.filter.takes(area) && query.issuers?.contains(area.source) ?? true && query.touches(area.geometry)
-                && area.historySeconds ?? query.filter.lookBackSeconds == query.filter.lookBackSeconds
+            query.filter.takes(area) && query.filter.isIssuer(of: area)
+                && query.issuers?.contains(area.source) ?? true && query.touches(area.geometry)
         }
         return (own + issued.map { Feature(polygon: $0) }).sorted { $0.id < $1.id }
     }
@@ -48,11 +48,11 @@ extension Feature {
                 ("altitudeMax", .integer(highest * 1_000)), ("hexagons", .integer(polygon.hexagons)),
                 ("observedFrom", polygon.observed.map { .instant($0.lowerBound) }),
                 ("observedTo", polygon.observed.map { .instant($0.upperBound) }),
-                ("source", .text(FeatureQuery.ownSource)),
+                ("source", .text(Filter.ownSource)),
             ])
     }
 
-    fileprivate init(polygon area: IssuedArea) {
+    init(polygon area: IssuedArea) {
         self.init(
             id: area.id, geometry: .multiPolygon(area.geometry.polygons),
             properties: [

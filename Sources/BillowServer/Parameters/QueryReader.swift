@@ -219,13 +219,13 @@ struct QueryReader {
 
     static func time(_ text: String) throws(Problem) -> RequestedTime {
         if text == "latest" { return .latest }
-        guard let instant = Instant(text) else {
+        guard let seconds = Instant.unixSeconds(text) else {
             throw Problem(
                 ParameterError(
                     parameter: "time", value: text,
                     expected: "latest or an instant in whole seconds with a zone, such as 20261121T023000Z"))
         }
-        return .instant(instant)
+        return Instant(seconds: seconds).map { .instant($0) } ?? .beyond(text)
     }
 
     /// An instant or an interval, either end open, as OGC API Features writes them; ends included.

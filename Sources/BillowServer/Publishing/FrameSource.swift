@@ -84,20 +84,20 @@ public final class FrameSource: Sendable {
     public func instant(
         _ time: RequestedTime, in snapshot: Snapshot, parameter: String = "time", ahead: Bool = false
     ) throws(Problem) -> Instant {
+        var extent = extent(of: snapshot)
+        if ahead, let end = snapshot.areas.end { extent = extent.lowerBound...max(extent.upperBound, end) }
+        let asked: String
         switch time {
         case .latest: return snapshot.publication.asOf
-        case .instant(let instant):
-            var extent = extent(of: snapshot)
-            if ahead, let end = snapshot.areas.end { extent = extent.lowerBound...max(extent.upperBound, end) }
-            guard extent.contains(instant) else {
-                throw Problem(
-                    .notFound, code: "time-outside-retention",
-                    detail: "There is no picture at \(instant): the log reaches from \(extent.lowerBound) to "
-                        + "\(extent.upperBound).", parameter: parameter, value: instant.description,
-                    allowed: "\(extent.lowerBound)/\(extent.upperBound)")
-            }
-            return instant
+        case .instant(let instant) where extent.contains(instant): return instant
+        case .instant(let instant): asked = instant.description
+        case .beyond(let text): asked = text
         }
+        throw Problem(
+            .notFound, code: "time-outside-retention",
+            detail: "There is no picture at \(asked): the log reaches from \(extent.lowerBound) to "
+                + "\(extent.upperBound).", parameter: parameter, value: asked,
+            allowed: "\(extent.lowerBound)/\(extent.upperBound)")
     }
 
     /// The picture at an instant that `instant(_:in:)` gave.
@@ -208,4 +208,6 @@ public final class FrameSource: Sendable {
 public enum RequestedTime: Sendable, Hashable {
     case latest
     case instant(Instant)
+    /// One outside `Instant.range`, as it was written.
+    case beyond(String)
 }

@@ -19,16 +19,17 @@ struct ChangeRoutes: Sendable {
     }
 
     private func answer(_ request: Request, _ name: String) async throws -> Response {
-        guard let collection = ExportCollection(rawValue: name), collection.isPicture else {
-            throw Problem.withoutChanges(name)
-        }
+        guard let collection = ExportCollection(rawValue: name) else { throw Problem.unknownCollection(name) }
         let known = FeatureQuery.names(collection).subtracting(["time", "datetime", "aggregate"])
         let reader = try QueryReader(request, known: known.union(["since", "geometry"]))
         try reader.requireJSON("geojson")
         let since = try reader.integer("since", in: 0...Int.max).map { Version(rawValue: Int64($0)) }
-        // A hexagon's shape is that of the cell in its id, and most of its bytes.
-        let hasGeometry = try reader.boolean("geometry") ?? (collection == .polygons)
+        // A hexagon's shape is that of the cell in its properties, and most of its bytes.
+        let isNamedByCell = collection.isHexagons || collection == .observations
+        let hasGeometry = try reader.boolean("geometry") ?? !isNamedByCell
         var parameters = reader.all
+        // Of a log, too, what was observed in the history: not all that is stored.
+        if parameters["hours"] == nil { parameters["hours"] = History.default.text }
         parameters["geometry"] = String(hasGeometry)
         for name in ["since", "f"] { parameters[name] = nil }
         let delta = try await changes.changes(
@@ -57,14 +58,5 @@ struct ChangeRoutes: Sendable {
         headers[.contentType] = "application/geo+json"
         headers[.cacheControl] = "no-store"
         return CompressedAnswer.make(writer.drain(), headers: headers, request: request)
-    }
-}
-
-extension Problem {
-    fileprivate static func withoutChanges(_ name: String) -> Problem {
-        Problem(
-            .notFound, code: "unknown-collection", detail: "There are no changes of '\(name.prefix(100))'.",
-            parameter: "collection", value: String(name.prefix(100)),
-            allowed: ExportCollection.allCases.filter(\.isPicture).map(\.rawValue).joined(separator: ", "))
     }
 }

@@ -84,6 +84,8 @@ struct RouteRoutes: Sendable {
         var asked: RouteReader.Asked
         var instant: Instant
         var filter: Filter
+        /// What a picture says of itself.
+        var caption: [String]
         var headers: HTTPFields
     }
 
@@ -103,10 +105,12 @@ struct RouteRoutes: Sendable {
             frame.standingRecords(area: area), along: asked.route,
             half: asked.width / 2 * Geodesic.metresPerNauticalMile,
             stretch: stretch * Geodesic.metresPerNauticalMile)
+        let age = ageRule.age(of: [.observations], in: snapshot, filter: filter)
         let headers = AnswerHeaders.make(
-            age: ageRule.age(of: [.observations], in: snapshot, filter: filter), instant: instant,
-            freshSeconds: frames.freshSeconds(of: snapshot))
-        return Profile(profile: profile, asked: asked, instant: instant, filter: filter, headers: headers)
+            age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        return Profile(
+            profile: profile, asked: asked, instant: instant, filter: filter,
+            caption: age.caption(at: instant, asOf: snapshot.publication.asOf), headers: headers)
     }
 
     private struct ProfileAnswer: Encodable {
@@ -149,7 +153,8 @@ struct RouteRoutes: Sendable {
         let style = try shelf.current.style(reader)
         let picture = ProfilePicture(
             profile: made.profile, rows: Self.rows(made.filter), style: style,
-            title: reader.phrase("route") ?? "Along the route", instant: made.instant,
+            severities: made.filter.severities, title: reader.phrase("route") ?? "Along the route",
+            caption: made.caption,
             width: try reader.integer("width-pixels", in: 320...4_096) ?? 1_000,
             height: try reader.integer("height-pixels", in: 200...2_048) ?? 420)
         var headers = made.headers

@@ -256,13 +256,13 @@ struct TilePath {
         let column = try number("x", x)
         let line = try number("y", row)
         guard zoom <= TileCoord.maximumZoom else {
-            throw Self.outside("z", zoom, "from 0 to \(TileCoord.maximumZoom)")
+            throw Self.outside("z", z, "from 0 to \(TileCoord.maximumZoom)")
         }
         let last = (1 << zoom) - 1
-        guard column <= last else { throw Self.outside("x", column, "from 0 to \(last) at zoom \(zoom)") }
-        guard line <= last else { throw Self.outside("y", line, "from 0 to \(last) at zoom \(zoom)") }
+        guard column <= last else { throw Self.outside("x", x, "from 0 to \(last) at zoom \(zoom)") }
+        guard line <= last else { throw Self.outside("y", String(row), "from 0 to \(last) at zoom \(zoom)") }
         guard let coord = TileCoord(z: zoom, x: column, y: line) else {
-            throw Self.outside("z", zoom, "from 0 to \(TileCoord.maximumZoom)")
+            throw Self.outside("z", z, "from 0 to \(TileCoord.maximumZoom)")
         }
         self.coord = coord
     }
@@ -271,9 +271,9 @@ struct TilePath {
         Problem(ParameterError(parameter: name, value: value, expected: expected))
     }
 
-    private static func outside(_ name: String, _ value: Int, _ allowed: String) -> Problem {
+    private static func outside(_ name: String, _ value: String, _ allowed: String) -> Problem {
         Problem(
-            ParameterError(parameter: name, value: String(value), expected: allowed), status: .notFound,
+            ParameterError(parameter: name, value: String(value.prefix(100)), expected: allowed), status: .notFound,
             code: "outside-grid")
     }
 }

@@ -39,8 +39,11 @@ public final class PictureSource: Sendable {
         -> PictureData
     {
         var data = PictureData(instant: instant)
-        if list.layers.contains(where: \.showsCells) {
+        if list.layers.contains(where: { $0.showsCells && $0 != .polygons }) {
             data.plane = try await frames.plane(at: instant, filter: filter, in: snapshot)
+        }
+        if list.layers.contains(.polygons) {
+            data.polygons = try await polygons(at: instant, filter: filter, in: snapshot)
         }
         for layer in list.layers where !layer.showsCells {
             // By what it shows and not by the publication: most pictures outlive many of those.
@@ -60,6 +63,18 @@ public final class PictureSource: Sendable {
             }
         }
         return data
+    }
+
+    /// Issued polygons where they are asked for and there are any of the history, whatever their severity and altitude; else
+    /// our own: never one upon the other.
+    private func polygons(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> PictureData.Polygons
+    {
+        if filter.prefersIssuedPolygons {
+            let issued = try await frames.areas(.polygons, at: instant, in: snapshot).filter(filter.isIssuer)
+            if !issued.isEmpty { return .issued(issued.filter(filter.takes)) }
+        }
+        return .cells(try await frames.plane(at: instant, filter: filter.ofOwnPolygons, in: snapshot))
     }
 
     private func records(of layer: Layer, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws

@@ -2,19 +2,25 @@ import BillowAreas
 import BillowRaster
 import Turbulence
 
-/// A vertical profile as a picture: distance flown to the right, altitude upward, and what is known in the legend's colours.
+/// A vertical profile as a picture: distance flown to the right, altitude upward, and what is known in the colours of the
+/// legend below. Above stands what maps say of themselves: the time, and whether it is simulated or stale.
 struct ProfilePicture {
     var profile: VerticalProfile
     /// Altitude blocks, the lowest first.
     var rows: Range<Int>
     var style: Style
+    /// Those that the legend explains.
+    var severities: SeveritySet
     var title: String
-    var instant: Instant
+    var caption: [String]
     /// Pixels.
     var width: Int
     var height: Int
 
-    private static let margin = (left: 64.0, top: 34.0, right: 16.0, bottom: 42.0)
+    private static let margin = (left: 64.0, top: 54.0, right: 16.0, bottom: 36.0)
+    /// From the picture's edge to title, caption and legend.
+    private static let inset = 8.0
+    private static let legendLine = 20.0
     private static let textSize = 12.0
     private static let metresPerNauticalMile = 1_852.0
     /// Pixels between labels at least.
@@ -39,23 +45,38 @@ struct ProfilePicture {
         let text = try TextRenderer()
         let ink = Ink(style.theme)
         canvas.fill([Self.rectangle(0, 0, Double(width), Double(height))], with: ink.paper)
-        drawGrid(on: &canvas, ink)
-        drawCells(on: &canvas)
-        try drawLabels(on: &canvas, text, ink)
+        let legend = try legendLines(text)
+        let plot = Plot(
+            left: Self.margin.left, top: Self.margin.top, right: Double(width) - Self.margin.right,
+            bottom: Double(height) - Self.margin.bottom - Double(legend.count) * Self.legendLine,
+            length: profile.length,
+            rows: rows)
+        drawGrid(plot, on: &canvas, ink)
+        drawCells(plot, on: &canvas)
+        try drawLabels(plot, on: &canvas, text, ink)
+        try drawHeader(on: &canvas, text, ink)
+        try drawLegend(legend, on: &canvas, text, ink)
         return try canvas.png()
     }
 
-    private var plot: (left: Double, top: Double, right: Double, bottom: Double) {
-        (Self.margin.left, Self.margin.top, Double(width) - Self.margin.right, Double(height) - Self.margin.bottom)
+    /// Where distance and altitude are, in pixels.
+    private struct Plot {
+        var left: Double
+        var top: Double
+        var right: Double
+        var bottom: Double
+        /// Metres.
+        var length: Double
+        var rows: Range<Int>
+
+        func x(metres: Double) -> Double { left + metres / length * (right - left) }
+
+        func y(block: Int) -> Double {
+            bottom - Double(block - rows.lowerBound) / Double(max(rows.count, 1)) * (bottom - top)
+        }
     }
 
-    private func x(metres: Double) -> Double { plot.left + metres / profile.length * (plot.right - plot.left) }
-
-    private func y(block: Int) -> Double {
-        plot.bottom - Double(block - rows.lowerBound) / Double(max(rows.count, 1)) * (plot.bottom - plot.top)
-    }
-
-    private func drawCells(on canvas: inout Canvas) {
+    private func drawCells(_ plot: Plot, on canvas: inout Canvas) {
         for block in rows {
             let row = profile.severities[block]
             var column = 0
@@ -64,22 +85,29 @@ struct ProfilePicture {
                 while end < row.count, row[end] == row[column] { end += 1 }
                 if let severity = row[column] {
                     let right = end == row.count ? profile.length : Double(end) * profile.stretch
-                    canvas.fill(
-                        [
-                            Self.rectangle(
-                                x(metres: Double(column) * profile.stretch), y(block: block + 1), x(metres: right),
-                                y(block: block))
-                        ], with: style[severity].fill.colour)
+                    let cells = Self.rectangle(
+                        plot.x(metres: Double(column) * profile.stretch), plot.y(block: block + 1),
+                        plot.x(metres: right), plot.y(block: block))
+                    fill(cells, severity, on: &canvas)
                 }
                 column = end
             }
         }
     }
 
-    private func drawGrid(on canvas: inout Canvas, _ ink: Ink) {
-        for block in labelledBlocks { line(plot.left, y(block: block), plot.right, y(block: block), ink, &canvas) }
-        for miles in labelledMiles {
-            let x = x(metres: miles * Self.metresPerNauticalMile)
+    private func fill(_ ring: [Point], _ severity: Severity, on canvas: inout Canvas) {
+        canvas.fill([ring], with: style[severity].fill.colour)
+        guard let pattern = style[severity].pattern else { return }
+        let placed = PlacedPattern(pattern.pattern(scale: 1), originX: 0, originY: 0)
+        canvas.fill([ring], with: pattern.paint.colour, pattern: placed)
+    }
+
+    private func drawGrid(_ plot: Plot, on canvas: inout Canvas, _ ink: Ink) {
+        for block in labelledBlocks {
+            line(plot.left, plot.y(block: block), plot.right, plot.y(block: block), ink, &canvas)
+        }
+        for miles in labelledMiles(plot) {
+            let x = plot.x(metres: miles * Self.metresPerNauticalMile)
             line(x, plot.top, x, plot.bottom, ink, &canvas)
         }
     }
@@ -97,7 +125,7 @@ struct ProfilePicture {
     }
 
     /// Round numbers of nautical miles with room for their labels.
-    private var labelledMiles: [Double] {
+    private func labelledMiles(_ plot: Plot) -> [Double] {
         let length = profile.length / Self.metresPerNauticalMile
         let most = max(1, (plot.right - plot.left) / Self.labelSpacing)
         let steps: [Double] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]
@@ -105,27 +133,80 @@ struct ProfilePicture {
         return Array(stride(from: 0, through: length, by: step))
     }
 
-    private func drawLabels(on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
+    private func drawLabels(_ plot: Plot, on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
         let size = Self.textSize
         for block in labelledBlocks {
             let label = block == 0 ? "ground" : "FL" + (block < 10 ? "0" : "") + "\(block)0"
             let width = try text.width(of: label, size: size)
             try text.draw(
-                label, at: Point(x: plot.left - 8 - width, y: y(block: block) + 4), size: size, colour: ink.word,
+                label, at: Point(x: plot.left - 8 - width, y: plot.y(block: block) + 4), size: size, colour: ink.word,
                 on: &canvas)
         }
-        for miles in labelledMiles {
+        for miles in labelledMiles(plot) {
             let label = "\(Int(miles)) NM"
             let width = try text.width(of: label, size: size)
-            let centre = x(metres: miles * Self.metresPerNauticalMile)
+            let centre = plot.x(metres: miles * Self.metresPerNauticalMile)
             let left = min(max(centre - width / 2, 2), Double(self.width) - width - 2)
             try text.draw(label, at: Point(x: left, y: plot.bottom + 20), size: size, colour: ink.word, on: &canvas)
         }
-        try text.draw(
-            String(title.prefix(100)), at: Point(x: plot.left, y: 22), size: size + 2, colour: ink.word, on: &canvas)
-        let time = instant.description
-        let width = try text.width(of: time, size: size)
-        try text.draw(time, at: Point(x: plot.right - width, y: 22), size: size, colour: ink.word, on: &canvas)
+    }
+
+    /// The title, cut where it finds no room, and the caption below, in smaller letters where it would find none.
+    private func drawHeader(on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
+        let room = Double(width) - 2 * Self.inset
+        let titleSize = Self.textSize + 2
+        var title = String(title.prefix(100))
+        while !title.isEmpty, try text.width(of: title + "…", size: titleSize) > room { title.removeLast() }
+        if title != self.title { title += "…" }
+        try text.draw(title, at: Point(x: Self.inset, y: 22), size: titleSize, colour: ink.word, on: &canvas)
+        let bold = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
+        let caption = caption.joined(separator: " · ")
+        let width = try bold.width(of: caption, size: Self.textSize)
+        let size = max(Self.textSize * min(1, room / width), TextRenderer.sizes.lowerBound)
+        try bold.draw(caption, at: Point(x: Self.inset, y: 42), size: size, colour: ink.word, on: &canvas)
+    }
+
+    private struct LegendEntry {
+        var severity: Severity
+        /// Pixels.
+        var left: Double
+    }
+
+    /// The legend's entries, in as many lines as they take.
+    private func legendLines(_ text: TextRenderer) throws -> [[LegendEntry]] {
+        var lines: [[LegendEntry]] = []
+        var left = Double.infinity
+        for severity in Severity.allCases where severities.contains(severity) {
+            let width = try text.width(of: severity.label, size: Self.textSize) + Self.swatch + 20
+            if left + width > Double(self.width) {
+                lines.append([])
+                left = Self.inset
+            }
+            lines[lines.count - 1].append(LegendEntry(severity: severity, left: left))
+            left += width
+        }
+        return lines
+    }
+
+    /// From a swatch's left side to its label.
+    private static let swatch = 24.0
+
+    private func drawLegend(
+        _ lines: [[LegendEntry]], on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink
+    ) throws {
+        for (number, line) in lines.enumerated() {
+            let baseline = Double(height) - 8 - Double(lines.count - 1 - number) * Self.legendLine
+            for entry in line {
+                let (left, top) = (entry.left.rounded(), baseline - 11)
+                canvas.fill([Self.rectangle(left, top, left + 18, top + 13)], with: ink.line)
+                let inside = Self.rectangle(left + 1, top + 1, left + 17, top + 12)
+                canvas.fill([inside], with: ink.paper)
+                fill(inside, entry.severity, on: &canvas)
+                try text.draw(
+                    entry.severity.label, at: Point(x: left + Self.swatch, y: baseline), size: Self.textSize,
+                    colour: ink.word, on: &canvas)
+            }
+        }
     }
 
     private static func rectangle(_ left: Double, _ top: Double, _ right: Double, _ bottom: Double) -> [Point] {

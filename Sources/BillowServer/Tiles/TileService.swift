@@ -19,7 +19,7 @@ public final class TileService: Sendable {
     }
 
     /// Changes whenever the same inputs give other bytes, in pictures or vector tiles: then every frame has another address.
-    static let rendererBuild: UInt64 = 7
+    static let rendererBuild: UInt64 = 8
 
     private let pictures: PictureSource
     let pool: PaintPool

@@ -9,7 +9,7 @@ import Geometry
 import Turbulence
 
 /// Makes vector tiles: what the pictures show, as features with the properties of GeoJSON and its id as `id`. What GeoJSON
-/// has as a list is its JSON as text. At low zooms, where pictures show coarser cells, a cell has `severity`,
+/// has as a list is its JSON as text. Issued polygons are as they were issued. At low zooms, where pictures show coarser cells, a cell has `severity`,
 /// `severityName` and `resolution`, and polygons have the outlines of those cells.
 final class VectorTileSource: Sendable {
     struct Request: Sendable, Hashable {
@@ -73,13 +73,25 @@ final class VectorTileSource: Sendable {
         -> Maker
     {
         guard layer.showsCells else { return { Self.features(layer, data, request.coord) } }
-        guard let plane = data.plane else { return { [] } }
+        var (plane, filter) = (data.plane, request.filter)
+        if layer == .polygons {
+            switch data.polygons {
+            case .issued(let areas):
+                // What is drawn later lies on top.
+                let order = areas.sorted { ($0.severity ?? .smooth, $0.id) < ($1.severity ?? .smooth, $1.id) }
+                return { order.map { Self.feature(Feature(polygon: $0)) } }
+            case .cells(let own): (plane, filter) = (own, filter.ofOwnPolygons)
+            case nil: return { [] }
+            }
+        }
+        guard let plane else { return { [] } }
         let (resolution, cells) = VectorTile.cells(of: plane, in: request.coord)
         if layer == .polygons || layer == .turbulence && request.coord.z < Layer.firstHexagonZoom {
             guard !cells.isEmpty else { return { [] } }
-            let polygons = try await polygons.facts(
-                at: request.instant, request.filter, mode: request.mode, in: snapshot)
-            return { polygons.compactMap { Self.area($0, of: cells, resolution: resolution, request.filter) } }
+            let polygons = try await polygons.facts(at: request.instant, filter, mode: request.mode, in: snapshot)
+            return { [filter] in
+                polygons.compactMap { Self.area($0, of: cells, resolution: resolution, filter) }
+            }
         }
         guard resolution == Cell.resolution else {
             return {

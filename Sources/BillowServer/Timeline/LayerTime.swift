@@ -12,6 +12,8 @@ struct LayerTime: Sendable {
         /// The aircraft seen lately, and their tracks of so many seconds.
         case positions(trackSeconds: Int)
         case areas(IssuedArea.Collection)
+        /// Turbulence polygons: our own, made of observations, or where they are asked for issued ones.
+        case polygons
     }
 
     let layer: Layer
@@ -29,7 +31,7 @@ struct LayerTime: Sendable {
     static let all: [LayerTime] = [
         LayerTime(.turbulence, [.history(.observations)]),
         LayerTime(.hexagons, [.history(.observations)], timeProperty: "observedAt"),
-        LayerTime(.polygons, [.history(.observations)]),
+        LayerTime(.polygons, [.polygons]),
         LayerTime(.pireps, [.history(.reports)], timeProperty: "observedAt"),
         LayerTime(.hazards, [.areas(.hazards)], timeProperty: "validFrom", reachesAhead: true),
         LayerTime(.forecast, [.areas(.forecast)], timeProperty: "validFrom", reachesAhead: true),
@@ -57,12 +59,16 @@ struct LayerTime: Sendable {
 
     /// What its picture at an instant shows, where aircraft are dropped so many seconds after they were seen last.
     func seen(at instant: Instant, filter: Filter, trafficDropSeconds: Int) -> [SeenData] {
-        contents.map { content in
+        contents.flatMap { content -> [SeenData] in
             switch content {
-            case .history(let kind): .observed(kind, at: instant, lookBackSeconds: filter.lookBackSeconds)
+            case .history(let kind): [.observed(kind, at: instant, lookBackSeconds: filter.lookBackSeconds)]
             case .positions(let trackSeconds):
-                .observed(.positions, at: instant, lookBackSeconds: max(trackSeconds + 60, trafficDropSeconds))
-            case .areas(let collection): .areas(collection, at: instant)
+                [.observed(.positions, at: instant, lookBackSeconds: max(trackSeconds + 60, trafficDropSeconds))]
+            case .areas(let collection): [.areas(collection, at: instant)]
+            case .polygons:
+                // Where nobody issued any, ours are drawn.
+                [.observed(.observations, at: instant, lookBackSeconds: filter.lookBackSeconds)]
+                    + (filter.prefersIssuedPolygons ? [.areas(.polygons, at: instant)] : [])
             }
         }
     }

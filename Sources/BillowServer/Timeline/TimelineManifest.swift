@@ -124,7 +124,7 @@ struct TimelineService: Sendable {
                     time: time.description, v: version.rawValue, tiles: tiles(time.compact, version),
                     forecast: time > snapshot.publication.asOf ? true : nil))
         }
-        let age = ageRule.age(of: [layer.layer.kind], in: snapshot, filter: request.filter)
+        let age = ageRule.age(of: LayerList(layer.layer), in: snapshot, filter: request.filter)
         return TimelineManifest.Layer(
             id: layer.id, animates: layer.animates, updateInterval: settings.updateSeconds(of: layer.id),
             extent: [extent.lowerBound.description, extent.upperBound.description], times: list.map(\.time),
