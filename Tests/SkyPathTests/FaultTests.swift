@@ -112,7 +112,7 @@ import UpstreamSimulator
     @Test func aSlowBodyTimesOutOrArrivesWhole() async throws {
         let errors = try await errors(.slowBody, configure: { $0.timeout = .milliseconds(80) })
         #expect(errors == [.timeout, .timeout])
-        try await withRig(flights: 5, dripInterval: .zero) { rig in
+        try await withRig(flights: 5, dripInterval: .zero, configure: { $0.timeout = .seconds(240) }) { rig in
             let whole = try await rig.client.corridor(SkyPathCorridorQuery(ring: try atlantic()))
             rig.simulator.setFault(.slowBody)
             let slow = try await rig.client.corridor(SkyPathCorridorQuery(ring: try atlantic()))
