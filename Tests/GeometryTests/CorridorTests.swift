@@ -84,6 +84,8 @@ struct CorridorTests {
         #expect(coarse.tolerance == 0.1)
         #expect(abs(coarse.area.areaKm2 / fine.area.areaKm2 - 1) < 0.05)
         #expect(try Corridor(around: route, width: 10).tolerance < 0.02)
+        let narrow = try Corridor(around: route, width: 10, tolerance: nil)
+        #expect(narrow.ring.count <= 250 && narrow.tolerance * 60 <= 0.005 * 10, "half a percent of its width")
     }
 
     @Test("a route that winds more than a ring can follow is refused, and one that comes back close to itself isn't")
