@@ -1,3 +1,4 @@
+import BillowRaster
 import BillowSnapshot
 import BillowStore
 import BillowSync
@@ -78,9 +79,10 @@ struct PrerenderTests {
 
             #expect(try await world.application.retention.prune() < noon)
             try await world.restarted { world in
-                #expect(try await world.picture(tile).pixels == before.pixels)
-                #expect(before.pixels.contains { $0.alpha > 0 })
-                #expect(try await world.json("/collections/pireps/items?limit=100").features.count == 57)
+                let after = try await world.picture(tile)
+                #expect(after.pixels == before.pixels && after.pixels.contains { $0.alpha > 0 })
+                let reports = try await world.json("/collections/pireps/items?limit=100").features
+                #expect(reports.count == 57)
             }
             #expect(try await hazards() == issued)
             #expect(try await world.store.rows(from: .distantPast, to: .distantFuture).rows.count == 33)

@@ -12,6 +12,7 @@ struct EventRoutes: Sendable {
     let gate: Gate
     let flights: FlightMonitor
 
+    /// Of a stream of events.
     static let mediaType = "text/event-stream"
 
     func add(to router: some RouterMethods<some RequestContext>) {
