@@ -42,6 +42,7 @@ struct PrerenderTests {
     @Test("what was fetched or sent in goes when it is too old, what was imported stays")
     func retention() async throws {
         try await withWorld(configured: ["skypath"]) { world in
+            _ = try await world.store.register(try source("efb"), merge: .keep, simulated: false)
             let old = -8 * 86_400
             try await world.take([
                 try observation(try cell(10, 50), at: old), try observation(try cell(11, 50), at: -60),
