@@ -245,7 +245,7 @@ private struct Heartbeat: Service {
     private static let interval = Duration.seconds(15)
 
     func run() async throws {
-        try await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown {
             while true {
                 // Ends by the shutdown only.
                 do { try await Task.sleep(for: Self.interval) } catch { return }

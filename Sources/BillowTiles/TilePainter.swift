@@ -115,12 +115,14 @@ public final class TilePainter {
 }
 
 /// The stamps of small cells, kept for the next tile: by zoom and scale, then by chunk of the cell table. When there are too
-/// many, all are forgotten.
+/// many, those of the zoom and scale that was drawn longest ago are forgotten.
 private final class StampStore {
     /// Cells have more than 30 px each way beyond it, at any scale.
     static let highestZoom = 6
     /// Some 250 bytes each.
     private static let most = 250_000
+    /// What one tile may make: a stamp takes some five times as long as drawing its cell, and no tile may take long.
+    static let mostOfATile = 800
 
     private struct Key: Hashable {
         var zoom: Int
@@ -143,17 +145,23 @@ private final class StampStore {
 
         /// How many stamps were made.
         var made = 0
+        /// When they were last used, counted in tiles.
+        var lastUsed = 0
     }
 
     private var sheets: [Key: Sheets] = [:]
+    private var tiles = 0
 
     func all(of zoom: Int, _ scale: TileScale, for raster: InkRaster) -> Sheets {
-        if sheets.values.reduce(0, { $0 + $1.made }) > Self.most { sheets = [:] }
+        tiles += 1
+        if sheets.values.reduce(0, { $0 + $1.made }) > Self.most {
+            sheets = sheets.filter { $0.value.lastUsed > (sheets.values.map(\.lastUsed).min() ?? 0) }
+        }
         let key = Key(zoom: zoom, scale: scale)
-        if let made = sheets[key] { return made }
-        let made = Sheets(maker: StampMaker(for: raster))
-        sheets[key] = made
-        return made
+        let found = sheets[key] ?? Sheets(maker: StampMaker(for: raster))
+        found.lastUsed = tiles
+        sheets[key] = found
+        return found
     }
 }
 
@@ -165,6 +173,8 @@ struct CellOutlines {
     private let raster: InkRaster
     private let projection: SubpixelProjection
     private let stamps: StampStore.Sheets?
+    /// How many stamps may still be made for this tile.
+    private var newStamps = StampStore.mostOfATile
     /// By position in the chunk that is being drawn: the class of the cell's rim, or nothing.
     private var rimOf = [UInt8](repeating: InkRaster.nothing, count: CellTable.chunkSize + 1)
 
@@ -188,7 +198,13 @@ struct CellOutlines {
     mutating func add(_ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, index: Int) {
         let first = index * CellTable.chunkSize
         let isShared = projection.isInside && chunk.isWithinWorld
-        if isShared, let stamps { return addStamps(cells, of: chunk, first: first, stamps.sheet(index)) }
+        if isShared, let stamps = stamps?.sheet(index) {
+            let unknown = cells.count { stamps.isUnknown(Int($0 >> 3) - first) }
+            if unknown <= newStamps {
+                newStamps -= unknown
+                return addStamps(cells, of: chunk, first: first, stamps)
+            }
+        }
         if isShared { for cell in cells { rimOf[Int(cell >> 3) - first] = rims[Int(cell & 7)] } }
         chunk.vertices.withUnsafeBufferPointer { vertices in
             chunk.neighbours.withUnsafeBufferPointer { neighbours in

@@ -78,7 +78,7 @@ final class PolygonSource: Sendable {
         content.cells.chunks.reduce(1_000) { $0 + $1.values.count }
     }
     /// In bytes.
-    private let dissolves = SharedCache<Picture, Dissolve>(capacity: 64 << 20) { $0.dissolved.byteCount }
+    private let dissolves = SharedCache<Picture, Dissolve>(capacity: 16 << 20) { $0.dissolved.byteCount }
     private let polygons = SharedCache<Key, [TurbulencePolygon]>(capacity: 4_000_000) { polygons in
         polygons.reduce(1_000) { $0 + $1.area.polygons.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } } }
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Values made once and kept while there is room: concurrent askers of one key share one making, and what was used longest
-/// ago goes first. A making that nobody waits for any more is cancelled.
+/// Values made once, on threads for long work, and kept while there is room: concurrent askers of one key share one making,
+/// and what was used longest ago goes first. A making that nobody waits for any more is cancelled.
 final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var value: Value
@@ -81,7 +81,8 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 return .inFlight(flight)
             }
             state.misses += 1
-            let flight = Flight(number: state.clock, task: Task { try await make() }, waiting: 1)
+            let task = Task(executorPreference: WorkExecutor.shared) { try await make() }
+            let flight = Flight(number: state.clock, task: task, waiting: 1)
             state.flights[key] = flight
             return .inFlight(flight)
         }
