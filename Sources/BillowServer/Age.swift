@@ -101,7 +101,7 @@ public struct AgeRule: Sendable {
             isStale: fed.contains { sources in
                 !sources.isEmpty && sources.allSatisfy { isStale($0.source, fetchedAt: $0.fetchedAt, at: now) }
             },
-            isSimulated: taken.contains(where: \.simulated),
+            isSimulated: taken.contains { $0.simulated == true },
             completeSince: isWhole
                 ? Set(times.map(\.source)).compactMap { records[$0]?.completeSince }.max() : nil)
     }

@@ -159,7 +159,7 @@ public struct BillowApplication: Sendable {
         StyleRoutes(shelf: styles, publicURL: configuration.publicURL).add(to: reading)
         LegendRoutes(frames: frames, shelf: styles, ageRule: ageRule).add(to: reading)
         IngestRoutes(
-            store: store, simulated: configuration.isSimulated, fetched: configuration.ageRule.sources,
+            store: store, simulated: ingestIsSimulated, fetched: configuration.ageRule.sources,
             retentionSeconds: configuration.retentionSeconds, now: now
         ).add(to: router.needing(.ingest, gate))
         EventRoutes(hub: events, publisher: publisher, gate: gate, flights: flights).add(to: reading)
@@ -175,13 +175,16 @@ public struct BillowApplication: Sendable {
 
     var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, hot: hot) }
 
-    /// Sources that are neither fetched nor sent in were imported: what they have is kept.
+    /// Whether what is sent in is made up. Where nothing is fetched it is real; where something is, and nobody has said, the
+    /// first answer tells.
+    private var ingestIsSimulated: Bool? {
+        configuration.isSimulated ?? (configuration.ageRule.sources.isEmpty ? false : nil)
+    }
+
     var retention: Retention {
-        let fetched = configuration.ageRule.sources.union([.ingest])
-        return Retention(
+        Retention(
             store: store, retentionSeconds: configuration.retentionSeconds,
-            trafficRetentionSeconds: configuration.trafficRetentionSeconds,
-            keeps: { $0.fetchedAt == nil && !fetched.contains($0.id) }, now: now, logger: logger)
+            trafficRetentionSeconds: configuration.trafficRetentionSeconds, now: now, logger: logger)
     }
 
     /// Of the viewer's files that Hummingbird has no type for.
@@ -252,25 +255,21 @@ private struct Heartbeat: Service {
     }
 }
 
-/// Counts the requests that are being answered, to the last byte of their bodies.
+/// Counts the requests that are being answered, to the last byte of their bodies; a stream of events has none.
 private struct InFlightMiddleware<Context: RequestContext>: RouterMiddleware {
     let readiness: Readiness
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        readiness.began()
-        do {
-            var response = try await next(request, context)
-            let body = response.body
-            response.body = ResponseBody(contentLength: body.contentLength) { [readiness] writer in
-                defer { readiness.ended() }
-                try await body.write(writer)
-            }
-            return response
-        } catch {
-            readiness.ended()
-            throw error
+        let answering = Readiness.Answering(readiness)
+        var response = try await next(request, context)
+        guard response.headers[.contentType] != EventRoutes.mediaType else { return response }
+        let body = response.body
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            try await body.write(writer)
+            withExtendedLifetime(answering) {}
         }
+        return response
     }
 }

@@ -91,7 +91,7 @@ struct SourceStatus: Sendable {
         let known = Set(running.map(\.id))
         let others = (snapshot?.sources ?? []).filter { !known.contains($0.id) }.map { source in
             Source(
-                id: source.id.name, kind: "stored", state: "stored", simulated: source.simulated,
+                id: source.id.name, kind: "stored", state: "stored", simulated: source.simulated ?? false,
                 stale: source.fetchedAt != nil && ageRule.isStale(source.id, fetchedAt: source.fetchedAt, at: now),
                 lastSuccess: source.fetchedAt?.description,
                 ageSeconds: source.fetchedAt.map { now.seconds - $0.seconds },

@@ -6,6 +6,7 @@ internal import Turbulence
 struct StoredArea {
     var number: Int64
     var area: IssuedArea
+    var isImported: Bool
 
     /// Reads a query on areas (see `Query`).
     /// - Throws: `UnreadableRow` for values that the schema forbids.
@@ -28,6 +29,7 @@ struct StoredArea {
             altitudeMinFeet: integer(7), altitudeMaxFeet: integer(8), validFrom: validFrom, validTo: validTo,
             issuedAt: integer(11).flatMap { Instant(seconds: $0) }, forecastHour: integer(12),
             historySeconds: integer(13), status: columns.text(14), text: columns.text(15), geometry: geometry)
+        isImported = columns.integer(17) != 0
     }
 }
 
@@ -40,7 +42,7 @@ extension RawStatement {
     }
 
     /// Binds an area to `Query.insertArea`.
-    func bind(_ area: IssuedArea, source: SourceNumber, since: Int64) throws {
+    func bind(_ area: IssuedArea, source: SourceNumber, since: Int64, imported: Bool) throws {
         bind(Int64(area.collection.rawValue), at: 1)
         try bind(area.id, at: 2)
         bind(Int64(source.rawValue), at: 3)
@@ -58,6 +60,7 @@ extension RawStatement {
         try bind(area.text, at: 15)
         try bind(try area.geometry.coordinatesJSON(), at: 16)
         bind(since, at: 17)
+        bind(imported ? 1 : 0 as Int64, at: 18)
     }
 }
 

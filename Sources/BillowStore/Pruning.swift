@@ -8,8 +8,10 @@ public struct Pruning: Sendable, Hashable {
     public var before: Instant
     /// Positions that were observed before this instant; of aircraft there is more than of all else together.
     public var positionsBefore: Instant
-    /// Of these sources; nil for all. A second in which another source observed something keeps all it has.
+    /// Of these sources; nil for all.
     public var sources: Set<SourceID>?
+    /// Whether what was imported stays (see `Batch.importedBefore`).
+    public var sparesImports: Bool
     /// Whether pictures that may still be asked for lose something by it. Then every picture's version and address becomes
     /// another one, so that none is shown any more as it was before.
     public var changesPictures: Bool
@@ -17,12 +19,13 @@ public struct Pruning: Sendable, Hashable {
     /// - Parameter positionsBefore: `before` where it is nil.
     public init(
         from: Instant = .distantPast, before: Instant, positionsBefore: Instant? = nil, sources: Set<SourceID>? = nil,
-        changesPictures: Bool = false
+        sparesImports: Bool = false, changesPictures: Bool = false
     ) {
         self.from = from
         self.before = before
         self.positionsBefore = positionsBefore ?? before
         self.sources = sources
+        self.sparesImports = sparesImports
         self.changesPictures = changesPictures
     }
 }

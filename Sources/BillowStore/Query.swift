@@ -42,9 +42,13 @@ enum Query {
     // MARK: Sources
 
     /// At most 256 rows, all of them wanted: the one table that is read whole.
-    static let sources =
-        "SELECT number, name, mergeRule, simulated, fetchedAt, completeSince FROM source ORDER BY number"
-    static let insertSource = "INSERT INTO source (number, name, mergeRule, simulated) VALUES (?, ?, ?, ?)"
+    static let sources = """
+        SELECT number, name, mergeRule, iif(settled, simulated, NULL), fetchedAt, completeSince FROM source
+        ORDER BY number
+        """
+    static let insertSource =
+        "INSERT INTO source (number, name, mergeRule, simulated, settled) VALUES (?, ?, ?, ?, ?)"
+    static let settleSources = "UPDATE source SET simulated = ?, settled = 1 WHERE settled = 0"
     static let updateSource = "UPDATE source SET mergeRule = ? WHERE number = ?"
     static let setFetched = "UPDATE source SET fetchedAt = ? WHERE number = ?"
     static let fetchedKinds = "SELECT source, kind, fetchedAt FROM fetched"
@@ -66,16 +70,17 @@ enum Query {
     /// In the order that `ObservationRow.init(_: Columns)` reads; then the details.
     private static let row =
         "key, cell, altitudeMin, altitudeMax, severity, edr, category, source, kind, since, until"
-    private static let rowAndDetails = row + ", externalId, aircraft"
+    private static let rowAndDetails = row + ", externalId, aircraft, imported"
 
     /// A taken key is no error; anything else is.
     static let insertObservation = """
         INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, edr, category, source, kind, since,
-            externalId, aircraft)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            externalId, aircraft, imported)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (key) DO NOTHING
         """
     static let closeObservation = "UPDATE observation SET until = ? WHERE key = ? AND until IS NULL"
+    static let keepObservation = "UPDATE observation SET imported = 1 WHERE key = ? AND imported = 0"
     static let observationByKey = "SELECT \(rowAndDetails) FROM observation WHERE key = ?"
     static let openObservationByExternalID = """
         SELECT \(rowAndDetails) FROM observation WHERE externalId = ? AND source = ? AND until IS NULL
@@ -102,14 +107,18 @@ enum Query {
 
     // MARK: Pilot reports
 
-    private static let report =
-        "id, lon, lat, observedAt, type, aircraft, altitude, turbulence, text, pilotReport.source, name, pilotReport.number"
+    private static let report = """
+        id, lon, lat, observedAt, type, aircraft, altitude, turbulence, text, pilotReport.source, name, \
+        pilotReport.number, imported
+        """
 
     static let insertReport = """
-        INSERT INTO pilotReport (id, source, lon, lat, observedAt, type, aircraft, altitude, turbulence, text, since)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO pilotReport (id, source, lon, lat, observedAt, type, aircraft, altitude, turbulence, text, since,
+            imported)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     static let closeReport = "UPDATE pilotReport SET until = ? WHERE number = ?"
+    static let keepReport = "UPDATE pilotReport SET imported = 1 WHERE number = ? AND imported = 0"
     static let openReport = """
         SELECT \(report) FROM pilotReport JOIN source ON source.number = pilotReport.source
         WHERE id = ? AND pilotReport.source = ? AND until IS NULL
@@ -141,16 +150,17 @@ enum Query {
 
     private static let areas = """
         SELECT area.number, collection, id, name, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
-            issuedAt, forecastHour, history, status, text, geometry
+            issuedAt, forecastHour, history, status, text, geometry, imported
         FROM area CROSS JOIN source ON source.number = area.source
         """
 
     static let insertArea = """
         INSERT INTO area (collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
-            issuedAt, forecastHour, history, status, text, geometry, since)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            issuedAt, forecastHour, history, status, text, geometry, since, imported)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     static let closeArea = "UPDATE area SET until = ? WHERE number = ?"
+    static let keepArea = "UPDATE area SET imported = 1 WHERE number = ? AND imported = 0"
     static let openArea = """
         \(areas) WHERE collection = ? AND id = ? AND area.source = ? AND validFrom = ? AND until IS NULL
         """
@@ -200,10 +210,15 @@ enum Query {
 
     // MARK: Pruning
 
-    static let prunable = "SELECT key, source FROM observation WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
-    static let pruneSeconds = "DELETE FROM observation WHERE key >= ? AND key < ?"
-    static let pruneReports = "DELETE FROM pilotReport WHERE source = ? AND observedAt < ?"
-    static let pruneAreas = "DELETE FROM area WHERE source = ? AND validTo <= ?"
+    static let prunable = """
+        SELECT key, source, imported, until = since FROM observation WHERE key >= ? AND key < ?
+        ORDER BY key DESC LIMIT ?
+        """
+    static let pruneObservation = "DELETE FROM observation WHERE key = ?"
+    /// Makes a row one that counts at no version.
+    static let voidObservation = "UPDATE observation SET until = since WHERE key = ?"
+    static let pruneReports = "DELETE FROM pilotReport WHERE source = ? AND observedAt < ? AND imported <= ?"
+    static let pruneAreas = "DELETE FROM area WHERE source = ? AND validTo <= ? AND imported <= ?"
     static let nextBucket = "SELECT bucket FROM position WHERE bucket > ? ORDER BY bucket LIMIT 1"
     static let pruneBucket = "DELETE FROM position WHERE bucket = ? AND source = ?"
     /// Makes every picture another one.
@@ -228,7 +243,9 @@ enum Query {
     }
 
     private static let allOfPruning =
-        [prunable, pruneSeconds, pruneReports, pruneAreas, nextBucket, pruneBucket, renewHead]
+        [
+            prunable, pruneObservation, voidObservation, pruneReports, pruneAreas, nextBucket, pruneBucket, renewHead,
+        ]
         + ObservedKind.allCases.map(pruneSteps)
 
     private static let allOfChanges =
@@ -255,11 +272,12 @@ enum Query {
         insertAccessKey, revokeAccessKey, sourceControl, setSourceControl, removeSourceControl,
     ]
 
-    /// For the test of their plans; `sources` and `accessKeys` read whole what they read.
+    /// For the test of their plans; `sources`, `settleSources` and `accessKeys` go through the whole of a short table.
     static let all =
         [
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
-            insertObservation, closeObservation, observationByKey, openObservationByExternalID,
+            insertObservation, closeObservation, keepObservation, keepReport, keepArea, observationByKey,
+            openObservationByExternalID,
             openObservationByFeatureID,
             openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, openRows, openPage, openedSince,
             closedSince, insertReport,

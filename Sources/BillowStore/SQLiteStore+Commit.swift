@@ -3,25 +3,35 @@ internal import Geometry
 public import Turbulence
 
 extension SQLiteStore {
-    /// Giving a known source another rule changes every picture of it, so that raises the version.
+    /// Giving a known source another rule changes every picture of it, so that raises the version; so does settling whether
+    /// known sources are made up.
     /// - Throws: `mixed` where a source of the other nature is known.
     public func register(
-        _ source: SourceID, merge: MergeRule, simulated: Bool
+        _ source: SourceID, merge: MergeRule, simulated: Bool?
     ) async throws(StoreError) -> SourceRecord {
         try await writing { db in
             let known = try SourceRecord.all(db)
-            if let other = known.first(where: { $0.simulated != simulated }) {
-                throw StoreError.mixed(source, simulated: simulated, with: other.id)
+            if let simulated {
+                if let other = known.first(where: { $0.simulated == !simulated }) {
+                    throw StoreError.mixed(source, simulated: simulated, with: other.id)
+                }
+                if known.contains(where: { $0.simulated == nil }) {
+                    let settle = try RawStatement(db, Query.settleSources)
+                    settle.bind(simulated ? 1 : 0 as Int64, at: 1)
+                    try settle.run()
+                    try Self.noteRules(db)
+                }
             }
+            let simulated = simulated ?? known.first?.simulated
             if var record = known.first(where: { $0.id == source }) {
+                record.simulated = simulated
                 guard record.merge != merge else { return record }
                 record.merge = merge
                 let statement = try RawStatement(db, Query.updateSource)
                 statement.bind(Int64(merge.rawValue), at: 1)
                 statement.bind(Int64(record.number.rawValue), at: 2)
                 try statement.run()
-                _ = try Head.raise(db)
-                try RawStatement(db, Query.noteRules).run()
+                try Self.noteRules(db)
                 return record
             }
             // Numbers are never taken back, so they are dense.
@@ -30,12 +40,19 @@ extension SQLiteStore {
             statement.bind(Int64(number), at: 1)
             try statement.bind(source.name, at: 2)
             statement.bind(Int64(merge.rawValue), at: 3)
-            statement.bind(simulated ? 1 : 0 as Int64, at: 4)
+            statement.bind(simulated == true ? 1 : 0 as Int64, at: 4)
+            statement.bind(simulated == nil ? 0 : 1 as Int64, at: 5)
             try statement.run()
             return SourceRecord(
                 number: SourceNumber(rawValue: number), id: source, merge: merge, simulated: simulated, fetchedAt: nil,
                 completeSince: nil)
         }
+    }
+
+    /// Makes every picture another version of itself.
+    private static func noteRules(_ db: Database) throws {
+        _ = try Head.raise(db)
+        try RawStatement(db, Query.noteRules).run()
     }
 
     /// Observations without id are taken in the order of their keys, then those with one in the order given, then the
@@ -66,7 +83,7 @@ extension SQLiteStore {
         unnamed.sort { $0.key < $1.key }
         let gone = try await gone(by: batch)
         return try await writing { [unnamed, named] db in
-            var writer = try BatchWriter(db, tag: tag)
+            var writer = try BatchWriter(db, tag: tag, importedBefore: batch.importedBefore)
             let number = try batch.source.map(writer.number)
             for (key, index) in unnamed { try writer.take(batch.observations[index], key: key) }
             for (id, index) in named { try writer.take(batch.observations[index], id: id) }
@@ -132,6 +149,7 @@ extension Head {
 private struct BatchWriter {
     private let db: Database
     private let tag: @Sendable (Observation, String?) -> UInt32
+    private let importedBefore: Instant
     private let sources: [SourceID: SourceRecord]
     private let before: Int64
     /// The version that the batch's rows carry. No other writer can raise the head meanwhile: the transaction holds the
@@ -143,13 +161,15 @@ private struct BatchWriter {
 
     private let insert: RawStatement
     private let close: RawStatement
+    private let keep: RawStatement
     private let byKey: RawStatement
     private let byID: RawStatement
     private let insertPosition: RawStatement
 
-    init(_ db: Database, tag: @escaping @Sendable (Observation, String?) -> UInt32) throws {
+    init(_ db: Database, tag: @escaping @Sendable (Observation, String?) -> UInt32, importedBefore: Instant) throws {
         self.db = db
         self.tag = tag
+        self.importedBefore = importedBefore
         sources = Dictionary(
             try SourceRecord.all(db).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         before = try Head(db).version.rawValue
@@ -157,6 +177,7 @@ private struct BatchWriter {
         result = BatchResult(version: Version(rawValue: before))
         insert = try RawStatement(db, Query.insertObservation)
         close = try RawStatement(db, Query.closeObservation)
+        keep = try RawStatement(db, Query.keepObservation)
         byKey = try RawStatement(db, Query.observationByKey)
         byID = try RawStatement(db, Query.openObservationByExternalID)
         insertPosition = try RawStatement(db, Query.insertPosition)
@@ -195,18 +216,18 @@ private struct BatchWriter {
     mutating func take(_ observation: Observation, key: ObservationKey) throws {
         let source = try number(of: observation.source)
         let isComputed = sources[observation.source]?.merge == .replace
+        var imported = observation.observedAt < importedBefore
         var key = key
-        while try !open(observation, at: key, source: source, id: nil) {
+        while try !open(observation, at: key, source: source, id: nil, imported: imported) {
             if let found = try row(at: key), found.row.until == nil, found.details.id == nil,
                 found.row.isSamePlace(as: observation, source: source)
             {
                 if found.row.intensity == observation.intensity
                     || isComputed && found.row.intensity.says(observation.intensity)
                 {
-                    result.duplicates += 1
-                    return
+                    return try leave(found.row)
                 }
-                if isComputed { try correct(key) }
+                if isComputed { imported = try correct(found) || imported }
             }
             key = key.next
         }
@@ -216,33 +237,28 @@ private struct BatchWriter {
     /// corrected where it says something else. An id of our own making comes from an export: then the content decides.
     mutating func take(_ observation: Observation, id: String) throws {
         let source = try number(of: observation.source)
+        var imported = observation.observedAt < importedBefore
         if let found = try row(id: id, source: source) {
-            if found.isSame(as: observation, source: source) {
-                result.duplicates += 1
-                return
-            }
-            try correct(found.row.key)
+            if found.isSame(as: observation, source: source) { return try leave(found.row) }
+            imported = try correct(found) || imported
         } else if let exported = ObservationKey(id: id) {
             let key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, nil))
-            if try isOpen(observation, from: key, source: source) {
-                result.duplicates += 1
-                return
-            }
+            if let same = try standing(observation, from: key, source: source) { return try leave(same) }
             if let found = try row(at: exported), found.row.until == nil, found.details.id == nil,
                 found.row.source == source
             {
-                try correct(exported)
+                imported = try correct(found) || imported
             } else if exported.isNear(key) {
                 return try take(observation, key: key)
             }
         }
         var key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, id))
-        while try !open(observation, at: key, source: source, id: id) { key = key.next }
+        while try !open(observation, at: key, source: source, id: id, imported: imported) { key = key.next }
     }
 
     /// Writes a row unless its key is taken.
     private mutating func open(
-        _ observation: Observation, at key: ObservationKey, source: SourceNumber, id: String?
+        _ observation: Observation, at key: ObservationKey, source: SourceNumber, id: String?, imported: Bool
     ) throws -> Bool {
         insert.bind(key.rawValue, at: 1)
         insert.bind(Int64(bitPattern: observation.cell.h3), at: 2)
@@ -256,6 +272,7 @@ private struct BatchWriter {
         insert.bind(version, at: 10)
         try insert.bind(id, at: 11)
         try insert.bind(observation.aircraft, at: 12)
+        insert.bind(imported ? 1 : 0 as Int64, at: 13)
         try insert.run()
         guard db.changesCount > 0 else { return false }
         result.accepted += 1
@@ -263,9 +280,20 @@ private struct BatchWriter {
         return true
     }
 
-    private mutating func correct(_ key: ObservationKey) throws {
-        try close(key)
+    /// Counts an observation that is there already.
+    private mutating func leave(_ row: ObservationRow) throws {
+        result.duplicates += 1
+        guard row.observedAt < importedBefore else { return }
+        keep.bind(row.key.rawValue, at: 1)
+        try keep.run()
+    }
+
+    /// Closes a row for another that says better.
+    /// - Returns: whether it was imported, as the other one is then.
+    private mutating func correct(_ found: StoredObservation) throws -> Bool {
+        try close(found.row.key)
         result.corrected += 1
+        return found.isImported
     }
 
     private mutating func close(_ key: ObservationKey) throws {
@@ -286,18 +314,20 @@ private struct BatchWriter {
         return try byID.first(StoredObservation.init)
     }
 
-    /// Whether an observation without id of this content counts.
-    private func isOpen(_ observation: Observation, from key: ObservationKey, source: SourceNumber) throws -> Bool {
+    /// The row without id that counts and has this content.
+    private func standing(
+        _ observation: Observation, from key: ObservationKey, source: SourceNumber
+    ) throws -> ObservationRow? {
         var key = key
         while let found = try row(at: key) {
             if found.row.until == nil, found.details.id == nil,
                 found.row.isSameContent(as: observation, source: source)
             {
-                return true
+                return found.row
             }
             key = key.next
         }
-        return false
+        return nil
     }
 
     // MARK: Retraction
@@ -332,8 +362,15 @@ private struct BatchWriter {
         let standing = try RawStatement(db, Query.openReport)
         try standing.bind(report.id, at: 1)
         standing.bind(Int64(source.rawValue), at: 2)
-        if let (known, number) = try standing.first({ (try PilotReport($0), $0.integer(11)) }) {
-            if known == report { return }
+        var imported = report.observedAt < importedBefore
+        if let (known, number, wasImported) = try standing.first({
+            (try PilotReport($0), $0.integer(11), $0.integer(12) != 0)
+        }) {
+            if known == report {
+                if imported { try keep(number, Query.keepReport) }
+                return
+            }
+            imported = imported || wasImported
             changed[.reports, default: []].insert(TimeStep(known.observedAt))
             let close = try RawStatement(db, Query.closeReport)
             close.bind(version, at: 1)
@@ -352,9 +389,17 @@ private struct BatchWriter {
         try insert.bind(try report.turbulenceJSON(), at: 9)
         try insert.bind(report.text, at: 10)
         insert.bind(version, at: 11)
+        insert.bind(imported ? 1 : 0 as Int64, at: 12)
         try insert.run()
         result.pilotReports += 1
         changed[.reports, default: []].insert(TimeStep(report.observedAt))
+    }
+
+    /// Marks a row that is there already as imported.
+    private func keep(_ number: Int64, _ query: String) throws {
+        let keep = try RawStatement(db, query)
+        keep.bind(number, at: 1)
+        try keep.run()
     }
 
     // MARK: Areas and positions
@@ -366,11 +411,16 @@ private struct BatchWriter {
         try standing.bind(area.id, at: 2)
         standing.bind(Int64(source.rawValue), at: 3)
         standing.bind(Int64(area.validFrom.seconds), at: 4)
+        var imported = area.validTo < importedBefore
         if let known = try standing.first(StoredArea.init) {
-            if known.area == area { return }
+            if known.area == area {
+                if imported { try keep(known.number, Query.keepArea) }
+                return
+            }
             try close(known)
+            imported = imported || known.isImported
         }
-        try open(area, source: source)
+        try open(area, source: source, imported: imported)
         result.areas += 1
     }
 
@@ -394,13 +444,13 @@ private struct BatchWriter {
             guard stored.area.validFrom < replacement.at else { continue }
             var ended = stored.area
             ended.validTo = replacement.at
-            try open(ended, source: source)
+            try open(ended, source: source, imported: stored.isImported)
         }
     }
 
-    private func open(_ area: IssuedArea, source: SourceNumber) throws {
+    private func open(_ area: IssuedArea, source: SourceNumber, imported: Bool) throws {
         let insert = try RawStatement(db, Query.insertArea)
-        try insert.bind(area, source: source, since: version)
+        try insert.bind(area, source: source, since: version, imported: imported)
         try insert.run()
     }
 
@@ -454,10 +504,12 @@ private struct BatchWriter {
 private struct StoredObservation {
     var row: ObservationRow
     var details: ObservationDetails
+    var isImported: Bool
 
     init(_ columns: Columns) throws {
         row = try ObservationRow(columns)
         details = ObservationDetails(columns)
+        isImported = columns.integer(13) != 0
     }
 
     /// Whether an observation with this row's id says the same.
@@ -478,7 +530,7 @@ extension ObservationKey {
     private static let tags: Int64 = 1 << tagBits
 
     /// The next key of the same second, round at its end.
-    fileprivate var next: ObservationKey {
+    var next: ObservationKey {
         let second = rawValue & ~(ObservationKey.tags - 1)
         return ObservationKey(rawValue: second | (rawValue + 1) & (ObservationKey.tags - 1))
     }

@@ -7,22 +7,22 @@ extension SQLiteStore {
 
     public func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned {
         var pruned = Pruned()
-        var next = ObservationKey.first(of: pruning.from)
+        var end = ObservationKey.first(of: pruning.before)
         var oldest: Instant?
         repeat {
-            let from = next
-            let step = try await writing { db in try Self.pruneObservations(pruning, from: from, db) }
+            let before = end
+            let step = try await writing { db in try Self.pruneObservations(pruning, before: before, db) }
             pruned.observations += step.deleted
-            oldest = oldest ?? step.oldest
+            oldest = step.oldest ?? oldest
             guard let key = step.next else { break }
-            next = key
+            end = key
         } while !Task.isCancelled
         let rest = try await writing { db in
             let numbers = try Self.numbers(of: pruning.sources, db)
             var rest = Pruned()
             for number in numbers {
-                rest.pilotReports += try Self.delete(Query.pruneReports, number, pruning.before, db)
-                rest.areas += try Self.delete(Query.pruneAreas, number, pruning.before, db)
+                rest.pilotReports += try Self.delete(Query.pruneReports, number, pruning, db)
+                rest.areas += try Self.delete(Query.pruneAreas, number, pruning, db)
             }
             return rest
         }
@@ -40,44 +40,39 @@ extension SQLiteStore {
         return pruned
     }
 
-    /// Deletes whole seconds only (see `Schema`), and of those only the ones with nothing in them that is to stay.
-    private static func pruneObservations(_ pruning: Pruning, from: ObservationKey, _ db: Database) throws -> (
+    /// The last rows before a key, the last one first, so that rows which follow each other key by key go all. A row before
+    /// one that stays holds its key (see `Schema`), and counts at no version.
+    private static func pruneObservations(_ pruning: Pruning, before end: ObservationKey, _ db: Database) throws -> (
         deleted: Int, oldest: Instant?, next: ObservationKey?
     ) {
-        let numbers = Set(try numbers(of: pruning.sources, db))
-        let end = ObservationKey.first(of: pruning.before).rawValue
+        let numbers = Set(try numbers(of: pruning.sources, db).map { Int64($0.rawValue) })
         let statement = try RawStatement(db, Query.prunable)
-        statement.bind(from.rawValue, at: 1)
-        statement.bind(end, at: 2)
+        statement.bind(ObservationKey.first(of: pruning.from).rawValue, at: 1)
+        statement.bind(end.rawValue, at: 2)
         statement.bind(Int64(pruneRows), at: 3)
-        var seconds: [(second: Int64, count: Int, goes: Bool)] = []
         var read = 0
+        var last = end
+        var leaving: [(key: ObservationKey, isVoid: Bool)] = []
         try statement.forEachRow { columns in
             read += 1
-            let second = columns.integer(0) >> ObservationKey.tagBits
-            let goes = UInt8(exactly: columns.integer(1)).map { numbers.contains(SourceNumber(rawValue: $0)) } ?? false
-            if let last = seconds.last, last.second == second {
-                seconds[seconds.count - 1] = (second, last.count + 1, last.goes && goes)
-            } else {
-                seconds.append((second, 1, goes))
-            }
+            last = ObservationKey(rawValue: columns.integer(0))
+            let isSpared = pruning.sparesImports && columns.integer(2) != 0
+            if numbers.contains(columns.integer(1)), !isSpared { leaving.append((last, columns.integer(3) != 0)) }
         }
-        var next: ObservationKey?
-        if read == pruneRows, let last = seconds.popLast() {
-            // The last second may go on beyond what was read; alone, it is read no further and stays.
-            let second = seconds.isEmpty ? last.second + 1 : last.second
-            next = ObservationKey(rawValue: second << ObservationKey.tagBits)
-        }
-        let delete = try RawStatement(db, Query.pruneSeconds)
+        let following = try RawStatement(db, Query.observationByKey)
+        let delete = try RawStatement(db, Query.pruneObservation)
+        let void = try RawStatement(db, Query.voidObservation)
         var deleted = 0
-        for (second, count, goes) in seconds where goes {
-            delete.bind(second << ObservationKey.tagBits, at: 1)
-            delete.bind((second + 1) << ObservationKey.tagBits, at: 2)
-            try delete.run()
-            deleted += count
+        for (key, isVoid) in leaving {
+            following.bind(key.next.rawValue, at: 1)
+            let isFollowed = try following.first { _ in true } ?? false
+            guard !isFollowed || !isVoid else { continue }
+            let statement = isFollowed ? void : delete
+            statement.bind(key.rawValue, at: 1)
+            try statement.run()
+            if !isVoid { deleted += 1 }
         }
-        let oldest = seconds.first(where: \.goes).map { Instant(clamping: Int($0.second)) }
-        return (deleted, oldest, next)
+        return (deleted, leaving.last?.key.observedAt, read == pruneRows ? last : nil)
     }
 
     private func prunePositions(_ pruning: Pruning) async throws(StoreError) -> (deleted: Int, oldest: Instant?) {
@@ -121,11 +116,13 @@ extension SQLiteStore {
         }
     }
 
-    private static func delete(_ query: String, _ source: SourceNumber, _ before: Instant, _ db: Database) throws -> Int
+    private static func delete(_ query: String, _ source: SourceNumber, _ pruning: Pruning, _ db: Database) throws
+        -> Int
     {
         let statement = try RawStatement(db, query)
         statement.bind(Int64(source.rawValue), at: 1)
-        statement.bind(Int64(before.seconds), at: 2)
+        statement.bind(Int64(pruning.before.seconds), at: 2)
+        statement.bind(pruning.sparesImports ? 0 : 1 as Int64, at: 3)
         try statement.run()
         return db.changesCount
     }

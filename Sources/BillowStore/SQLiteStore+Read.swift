@@ -335,7 +335,8 @@ extension SourceRecord {
             let merge = UInt8(exactly: columns.integer(2)).flatMap(MergeRule.init(rawValue:))
         else { throw UnreadableRow(table: "source", key: columns.integer(0)) }
         self.init(
-            number: SourceNumber(rawValue: number), id: id, merge: merge, simulated: columns.integer(3) != 0,
+            number: SourceNumber(rawValue: number), id: id, merge: merge,
+            simulated: columns.optionalInteger(3).map { $0 != 0 },
             fetchedAt: columns.optionalInteger(4).map { Instant(clamping: Int($0)) },
             completeSince: columns.optionalInteger(5).map { Instant(clamping: Int($0)) })
     }

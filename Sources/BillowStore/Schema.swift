@@ -15,14 +15,15 @@ enum Schema {
         migrator.registerMigration("4 changed times") { try $0.execute(sql: changedTimes) }
         migrator.registerMigration("5 log's name") { try $0.execute(sql: logName) }
         migrator.registerMigration("6 fetched kinds") { try $0.execute(sql: fetchedKinds) }
+        migrator.registerMigration("7 imports and natures") { try $0.execute(sql: importsAndNatures) }
         return migrator
     }
 
     /// Times are Unix seconds, altitudes feet, cells the bit pattern of their H3 index, EDR ten-thousandths.
     ///
     /// `observation.key` is second << 30 | tag: clustered by time, and found by content without an index of its own. Keys
-    /// whose tags collide, and reopened content, take the next free key of the same second, so rows may only ever be
-    /// deleted by whole seconds, or a search would end at the gap.
+    /// whose tags collide, and reopened content, take the next free key of the same second, so a row may only be deleted
+    /// when the key after its own is free, or a search would end at the gap.
     private static let log = """
         CREATE TABLE head (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -194,5 +195,20 @@ enum Schema {
             fetchedAt INTEGER NOT NULL CHECK (fetchedAt >= 0),
             PRIMARY KEY (source, kind)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// What was imported stays when what is as old is deleted. Until a source is `settled`, nobody has said whether its data
+    /// is made up. Before this version a source that had never been fetched, and wasn't sent in, was an import.
+    private static let importsAndNatures = """
+        ALTER TABLE observation ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
+        ALTER TABLE pilotReport ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
+        ALTER TABLE area ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
+        UPDATE observation SET imported = 1
+            WHERE source IN (SELECT number FROM source WHERE fetchedAt IS NULL AND name <> 'ingest');
+        UPDATE pilotReport SET imported = 1
+            WHERE source IN (SELECT number FROM source WHERE fetchedAt IS NULL AND name <> 'ingest');
+        UPDATE area SET imported = 1
+            WHERE source IN (SELECT number FROM source WHERE fetchedAt IS NULL AND name <> 'ingest');
+        ALTER TABLE source ADD COLUMN settled INTEGER NOT NULL DEFAULT 1 CHECK (settled IN (0, 1));
         """
 }

@@ -13,7 +13,10 @@ public protocol Store: Sendable {
 
     /// Makes a source known, or gives a known one its rule; the same again changes nothing. Simulated and real sources are
     /// never known to one store.
-    func register(_ source: SourceID, merge: MergeRule, simulated: Bool) async throws(StoreError) -> SourceRecord
+    ///
+    /// - Parameter simulated: nil takes after the sources that are known. Where those don't know either, who first says it
+    ///   settles it for all.
+    func register(_ source: SourceID, merge: MergeRule, simulated: Bool?) async throws(StoreError) -> SourceRecord
 
     /// Writes a batch as one transaction, durable when this returns: rows, retractions, cursors and the version land
     /// together or not at all. A batch that changes no row raises no version, but keeps its cursors and fetch time.
@@ -130,12 +133,16 @@ public struct Batch: Sendable {
     public var fetchedKinds: [DataKind: Instant]
     /// From when on the log is complete for the source, where this batch settles it.
     public var completeSince: Instant?
+    /// What of it was observed, or ended, before this instant is imported: it stays until it is pruned by hand, whichever
+    /// source it is of, and so does what was there already and is the same, and what later corrects it.
+    public var importedBefore: Instant
 
     public init(
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
         retraction: Retraction? = nil, cursors: [String: String?] = [:], fetchedAt: Instant? = nil,
-        fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil
+        fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil,
+        importedBefore: Instant = .distantPast
     ) {
         self.source = source
         self.observations = observations
@@ -148,6 +155,7 @@ public struct Batch: Sendable {
         self.fetchedAt = fetchedAt
         self.fetchedKinds = fetchedKinds
         self.completeSince = completeSince
+        self.importedBefore = importedBefore
     }
 }
 

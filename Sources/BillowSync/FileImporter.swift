@@ -2,25 +2,30 @@ public import BillowExchange
 public import BillowStore
 public import Turbulence
 
-/// Brings files into the store: what `billow import` and an inbox share. The same file twice changes nothing.
+/// Brings files into the store: what `billow import` and an inbox share. The same file twice changes nothing. What is
+/// imported stays until it is pruned by hand, also where it is of a source that is fetched.
 public struct FileImporter: Sendable {
     private let store: any Store
     private let now: @Sendable () -> Instant
     private let source: SourceID?
     private let simulated: Bool?
+    private let agingSeconds: Int?
 
     private static let batchSize = 10_000
 
     /// - Parameters:
     ///   - source: of observations that name none; `import` by default.
-    ///   - simulated: what sources are that the store doesn't know yet; nil: what those are that it knows, or else real.
+    ///   - simulated: what sources are that the store doesn't know yet; nil: what those are that it knows.
+    ///   - agingSeconds: what is no older than this isn't kept for ever, but ages as what is fetched does; nil for nothing.
     public init(
-        store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool? = false
+        store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool? = false,
+        agingSeconds: Int? = nil
     ) {
         self.store = store
         self.now = now
         self.source = source
         self.simulated = simulated
+        self.agingSeconds = agingSeconds
     }
 
     /// Reads a file to its end and writes what can be used, batch by batch.
@@ -35,10 +40,12 @@ public struct FileImporter: Sendable {
     {
         var file = try ImportFile(path: path)
         var reader = ImportReader(now: now(), source: source, fileName: path)
-        var batch = Batch(source: nil)
+        let importedBefore = agingSeconds.map { now().advanced(by: -$0) } ?? .distantFuture
+        let empty = Batch(source: nil, importedBefore: importedBefore)
+        var batch = empty
         var duplicates = 0
         let known = try await store.sources()
-        let isSimulated = simulated ?? known.first?.simulated ?? false
+        let isSimulated = simulated ?? known.first?.simulated
         var registered = Set(known.map(\.id))
         var ids = Set<ReportedID>()
         while true {
@@ -48,7 +55,7 @@ public struct FileImporter: Sendable {
             let count = batch.observations.count + batch.pilotReports.count + batch.areas.count
             if count >= Self.batchSize || piece == nil {
                 duplicates += try await commit(batch, &registered, isSimulated)
-                batch = Batch(source: nil)
+                batch = empty
             }
             progress(file.progress, reader.summary.read)
             if piece == nil || reader.isUnusable { break }
@@ -98,12 +105,12 @@ public struct FileImporter: Sendable {
     }
 
     /// - Returns: how many of them were there already.
-    private func commit(_ batch: Batch, _ registered: inout Set<SourceID>, _ isSimulated: Bool) async throws -> Int {
+    private func commit(_ batch: Batch, _ registered: inout Set<SourceID>, _ isSimulated: Bool?) async throws -> Int {
         guard !batch.observations.isEmpty || !batch.pilotReports.isEmpty || !batch.areas.isEmpty else { return 0 }
         let sources = Set(batch.observations.map(\.source)).union(batch.pilotReports.map(\.source))
             .union(batch.areas.map(\.source))
         for source in sources.subtracting(registered).sorted() {
-            guard isSimulated || !source.name.hasPrefix(SourceID.simulatorName) else {
+            guard isSimulated == true || !source.name.hasPrefix(SourceID.simulatorName) else {
                 throw SimulatedDataError(source: source)
             }
             _ = try await store.register(source, merge: .keep, simulated: isSimulated)

@@ -36,15 +36,19 @@ public struct InboxUpstream: Upstream {
 
     /// - Parameters:
     ///   - path: of the folder; it is made where there is none.
+    ///   - retentionSeconds: what is older when it comes is an import of the past, and stays until it is pruned by hand;
+    ///     anything else is a feed's, and ages.
     ///   - now: the clock.
     public init(
-        id: SourceID, path: String, simulated: Bool? = nil, store: any Store, now: @escaping @Sendable () -> Instant
+        id: SourceID, path: String, simulated: Bool? = nil, store: any Store, retentionSeconds: Int,
+        now: @escaping @Sendable () -> Instant
     ) {
         self.id = id
         self.simulated = simulated
         self.store = store
         folder = URL(filePath: path, directoryHint: .isDirectory)
-        importer = FileImporter(store: store, now: now, source: id, simulated: simulated)
+        importer = FileImporter(
+            store: store, now: now, source: id, simulated: simulated, agingSeconds: retentionSeconds)
         looks = Looks()
     }
 

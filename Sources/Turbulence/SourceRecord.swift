@@ -3,8 +3,9 @@ public struct SourceRecord: Sendable, Hashable {
     public var number: SourceNumber
     public var id: SourceID
     public var merge: MergeRule
-    /// Whether its data is made up for demonstration.
-    public var simulated: Bool
+    /// Whether its data is made up for demonstration; nil where that isn't known yet: nothing was fetched, and what was sent
+    /// in doesn't tell.
+    public var simulated: Bool?
     /// When all that was asked of it was last fetched with success; nil before the first time and for what isn't fetched.
     public var fetchedAt: Instant?
     /// When each kind of data was last fetched with success, where it was told by kind: one may be had while another isn't.
@@ -13,7 +14,7 @@ public struct SourceRecord: Sendable, Hashable {
     public var completeSince: Instant?
 
     public init(
-        number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool = false, fetchedAt: Instant? = nil,
+        number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool? = false, fetchedAt: Instant? = nil,
         fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil
     ) {
         self.number = number

@@ -156,7 +156,38 @@ struct IngestTests {
         try await withWorld(simulated: true) { world in
             let answer = try await post(world, try report(1), key: try await world.key(.ingest))
             #expect(answer.status == .ok)
-            #expect(try await world.store.sources().allSatisfy(\.simulated))
+            #expect(try await world.store.sources().allSatisfy { $0.simulated == true })
+        }
+    }
+
+    @Test(
+        "what is sent to a new database before the first fetch is what is fetched then, where nobody has said",
+        arguments: [true, false])
+    func beforeTheFirstFetch(simulated: Bool) async throws {
+        try await withWorld(configured: ["skypath"], simulated: nil, known: [:]) { world in
+            #expect(try await post(world, try report(1), key: try await world.key(.ingest)).status == .ok)
+            try await world.refresh()
+            let uri = "/collections/observations/items"
+            #expect(try await world.get(uri).headers[.simulated] == nil)
+            _ = try await world.store.register(try source("skypath"), merge: .replace, simulated: simulated)
+            try await world.refresh()
+            #expect(try await world.get(uri).headers[.simulated] == (simulated ? "true" : nil))
+            #expect(try await post(world, try report(2), key: try await world.key(.ingest)).status == .ok)
+            #expect(try await world.store.sources().map(\.simulated) == [simulated, simulated])
+        }
+    }
+
+    @Test("what is sent to a new database is what the settings say, and real where nothing is fetched")
+    func settled() async throws {
+        let cases: [(configured: [String], said: Bool?, expected: Bool)] = [
+            (["skypath"], true, true), (["skypath"], false, false), ([], nil, false),
+        ]
+        for (configured, said, expected) in cases {
+            try await withWorld(configured: configured, simulated: said, known: [:]) { world in
+                let answer = try await post(world, try report(1), key: try await world.key(.ingest))
+                let sources = try await world.store.sources()
+                #expect(answer.status == .ok && sources.map(\.simulated) == [expected])
+            }
         }
     }
 }

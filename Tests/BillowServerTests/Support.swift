@@ -132,14 +132,17 @@ struct World: Sendable {
 ///   - configured: sources that feed every layer.
 ///   - feeds: sources that feed some.
 ///   - rule: in place of that which follows from them.
+///   - known: the sources that the store knows.
 func withWorld(
     at now: Instant = noon, configured: [String] = [], feeds: [String: Set<DataKind>] = [:],
     staleAfterSeconds: Int? = 300, rule: AgeRule? = nil, publicURL: String? = nil,
-    simulated: Bool = false, load: Bool = true, anonymousRead: Bool = true,
-    histories: PolygonHistories = PolygonHistories(), test: @Sendable (World) async throws -> Void
+    simulated: Bool? = false, load: Bool = true, anonymousRead: Bool = true,
+    histories: PolygonHistories = PolygonHistories(),
+    known: KeyValuePairs<String, MergeRule> = ["skypath": .replace, "other": .replace, "import": .keep, "awc": .keep],
+    test: @Sendable (World) async throws -> Void
 ) async throws {
     let store = try await SQLiteStore.temporary()
-    for (name, rule) in [("skypath", MergeRule.replace), ("other", .replace), ("import", .keep), ("awc", .keep)] {
+    for (name, rule) in known {
         _ = try await store.register(try source(name), merge: rule, simulated: simulated)
     }
     var fed: [SourceID: Set<DataKind>] = [:]

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Geometry
 import Testing
 import Turbulence
 
@@ -176,6 +177,35 @@ struct FileTests {
         }
         try store.close()
         await expectUnavailable(path, "newer version")
+    }
+
+    @Test func whatAnEarlierVersionImportedIsAnImport() async throws {
+        let path = folder.path("a.sqlite")
+        let earlier = try DatabaseQueue(path: path)
+        try Schema.migrator.migrate(earlier, upTo: "6 fetched kinds")
+        try await earlier.write { db in
+            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            for (number, name) in ["awc", "ingest", "import"].enumerated() {
+                try db.execute(
+                    sql: "INSERT INTO source (number, name, mergeRule, simulated, fetchedAt) VALUES (?, ?, 1, 0, ?)",
+                    arguments: [number, name, name == "awc" ? 1 : nil as Int?])
+                try db.execute(
+                    sql: """
+                        INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, source, kind, since)
+                        VALUES (?, ?, 38000, 38000, 2, ?, 0, 1)
+                        """,
+                    arguments: [
+                        ObservationKey.first(of: noon).rawValue + Int64(10 * number),
+                        Int64(bitPattern: try observation().cell.h3), number,
+                    ])
+            }
+            try db.execute(sql: "UPDATE head SET version = 1")
+        }
+        try earlier.close()
+        let store = try await SQLiteStore.open(path: path)
+        #expect(try await store.sources().map(\.simulated) == [false, false, false])
+        #expect(try await store.prune(Pruning(before: noon.advanced(by: 1), sparesImports: true)).observations == 2)
+        #expect(try await store.contents().map(\.source.name) == ["import"])
     }
 
     @Test func aDamagedFileIsFound() async throws {

@@ -1,4 +1,5 @@
 import Geometry
+import TestSupport
 import Testing
 import Turbulence
 
@@ -22,14 +23,42 @@ struct PruneTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    @Test func secondsWithSomethingOfAnotherSourceKeepAllTheyHave() async throws {
+    @Test func onlyItsOwnRowsOfASecondThatItSharesGo() async throws {
         let store = try await makeStore()
         _ = try await store.commit(
             observation(cell: 1, at: -100), observation(cell: 2, at: -100, source: "awc"),
             observation(cell: 3, at: -99), observation(cell: 4, at: -98, source: "awc"))
         let pruned = try await store.prune(Pruning(before: noon, sources: [try source("skypath")]))
-        #expect(pruned.observations == 1)
-        #expect(try await store.contents().map(\.cell.dense) == [1, 2, 4])
+        #expect(pruned.observations == 2)
+        #expect(try await store.contents().map(\.cell.dense) == [2, 4])
+    }
+
+    @Test(arguments: 0..<8 as Range<UInt64>) func whatCollidesWithWhatGoesIsStillFound(seed: UInt64) async throws {
+        let folder = try TemporaryFolder()
+        // All of a second collide, and the chain goes round its last tag.
+        let store = try await SQLiteStore.open(path: folder.path("a.sqlite"), temporaryFolder: nil) { _, _ in
+            0x3FFF_FFFC
+        }
+        var random = SeededGenerator(seed: seed)
+        let names = ["skypath", "awc"]
+        for name in names { _ = try await store.register(source(name), merge: .keep, simulated: false) }
+        let all = try (0..<40).map { number in
+            try observation(
+                id: number % 3 == 0 ? "id\(number)" : nil, cell: 20_000 + number, at: number % 2,
+                source: names.randomElement(using: &random).orMissing())
+        }
+        _ = try await store.commit(Batch(source: nil, observations: all))
+        let stay = all.filter { $0.source.name == "awc" }
+        let pruning = Pruning(before: noon.advanced(by: 60), sources: [try source("skypath")])
+        #expect(try await store.prune(pruning).observations == all.count - stay.count)
+        #expect(try await Set(store.contents()) == Set(stay))
+        #expect(try await store.prune(pruning).isNothing)
+        #expect(try await store.commit(Batch(source: nil, observations: stay)).duplicates == stay.count)
+        #expect(try await store.commit(Batch(source: nil, observations: all)).accepted == all.count - stay.count)
+        #expect(try await Set(store.contents()) == Set(all))
+        #expect(try await store.prune(Pruning(before: noon.advanced(by: 60))).observations == all.count)
+        #expect(try await store.contents().isEmpty)
+        #expect(try await store.problems().isEmpty)
     }
 
     @Test func manyRowsGoInMoreThanOneStepWithoutLosingASecondBetweenThem() async throws {
@@ -42,8 +71,8 @@ struct PruneTests {
         // One second with more rows than a step.
         let crowd = try (0..<7_000).map { try observation(cell: $0 + 10, at: -9_000) }
         _ = try await store.commit(Batch(source: nil, observations: crowd))
-        _ = try await store.prune(Pruning(before: noon.advanced(by: -3_000)))
-        #expect(try await store.contents().count >= 3_000)
+        #expect(try await store.prune(Pruning(before: noon.advanced(by: -3_000))).observations == 7_000)
+        #expect(try await store.contents().count == 3_000)
     }
 
     @Test func whenThingsChangedIsForgottenWithThem() async throws {
@@ -109,5 +138,59 @@ struct PruneTests {
         // Where there was nothing to delete, nothing becomes another.
         #expect(try await store.prune(pruning).isNothing)
         #expect(try await store.head() == after)
+    }
+
+    /// Reports, observations and an area of the source `awc`, all of them over.
+    private func past(severity: Int = 2) throws -> Batch {
+        let ring = try [(0.0, 0.0), (1, 0), (1, 1)].map { try LonLat(longitude: $0, latitude: $1).orMissing() }
+        return Batch(
+            source: nil,
+            observations: [
+                try observation(id: "a", cell: 1, severity: severity, at: -100, source: "awc"),
+                try observation(cell: 2, at: -100, source: "awc"),
+            ], pilotReports: [try pilotReport(at: -100, text: "severity \(severity)")],
+            areas: [
+                IssuedArea(
+                    collection: .hazards, id: "sigmet", source: try source("awc"), kind: "sigmet",
+                    validFrom: noon.advanced(by: -3_600), validTo: noon.advanced(by: -10), text: "\(severity)",
+                    geometry: try MultiPolygon(outline: ring).orMissing())
+            ])
+    }
+
+    @Test(arguments: ["imported", "fetched, then imported", "imported, then fetched", "imported, then corrected"])
+    func whatWasImportedStaysWhicheverSourceItIsOf(order: String) async throws {
+        let store = try await makeStore()
+        var imported = try past()
+        imported.importedBefore = .distantFuture
+        let batches =
+            switch order {
+            case "fetched, then imported": [try past(), imported]
+            case "imported, then fetched": [imported, try past()]
+            case "imported, then corrected": [imported, try past(severity: 3)]
+            default: [imported]
+            }
+        for batch in batches { _ = try await store.commit(batch) }
+        _ = try await store.commit(observation(cell: 3, at: -100, source: "awc"))
+        let contents = try await Set(store.contents()).filter { $0.cell.dense != 3 }
+        let retention = Pruning(before: noon, sparesImports: true)
+        #expect(try await store.prune(retention).observations == 1)
+        #expect(try await Set(store.contents()) == contents && contents.count == 2)
+        #expect(try await store.pilotReport(id: "r1") != nil)
+        #expect(try await store.areas(nil, from: .distantPast, to: .distantFuture, asOf: nil).count == 1)
+        let rest = try await store.prune(Pruning(before: noon))
+        #expect(rest.observations >= 2 && rest.pilotReports >= 1 && rest.areas >= 1)
+        #expect(try await store.contents().isEmpty)
+        #expect(try await store.pilotReport(id: "r1") == nil)
+    }
+
+    @Test func onlyWhatIsOldEnoughWhenItComesIsKeptAsAnImport() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(
+            Batch(
+                source: nil,
+                observations: [try observation(cell: 1, at: -7_200), try observation(cell: 2, at: -60)],
+                importedBefore: noon.advanced(by: -3_600)))
+        #expect(try await store.prune(Pruning(before: noon, sparesImports: true)).observations == 1)
+        #expect(try await store.contents().map(\.cell.dense) == [1])
     }
 }

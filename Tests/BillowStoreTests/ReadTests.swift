@@ -69,6 +69,30 @@ struct ReadTests {
         #expect(try await store.sources().map(\.merge) == [.replace, .keep])
     }
 
+    @Test(arguments: [true, false]) func whoeverSaysFirstWhetherDataIsMadeUpSettlesItForAll(simulated: Bool)
+        async throws
+    {
+        let store = try await SQLiteStore.temporary()
+        let (ingest, skypath) = (try source("ingest"), try source("skypath"))
+        for _ in 0..<2 {
+            #expect(try await store.register(ingest, merge: .keep, simulated: nil).simulated == nil)
+        }
+        _ = try await store.commit(observation(source: "ingest"))
+        #expect(try await store.sources().map(\.simulated) == [nil])
+        let before = try await store.head().version
+        #expect(try await store.register(skypath, merge: .replace, simulated: simulated).simulated == simulated)
+        #expect(try await store.sources().map(\.simulated) == [simulated, simulated])
+        // Every picture is another one, by what it says of itself.
+        #expect(try await store.head().version.rawValue == before.rawValue + 1)
+        #expect(try await store.lastChange(of: .areas(.hazards, at: noon)) == store.head().version)
+        #expect(try await store.register(source("efb"), merge: .keep, simulated: nil).simulated == simulated)
+        #expect(try await store.register(ingest, merge: .keep, simulated: nil).simulated == simulated)
+        await #expect(throws: StoreError.self) {
+            try await store.register(ingest, merge: .keep, simulated: !simulated)
+        }
+        #expect(try await store.head().version.rawValue == before.rawValue + 1)
+    }
+
     @Test func kindsOfDataAreFetchedEachAtATimeOfItsOwn() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")

@@ -210,6 +210,14 @@ struct AviationWeatherTests {
                 Dictionary(grouping: hazards, by: \.kind).mapValues(\.count) == [
                     "gairmet": 2, "sigmet": 17, "isigmet": 2,
                 ])
+            // Their words are moved too, the heading that tells when they were issued among them.
+            for area in hazards where area.kind == "isigmet" {
+                let text = try area.text.orMissing()
+                let issued = try area.issuedAt.orMissing()
+                #expect(abs(issued.seconds - area.validFrom.seconds) < 4 * 3_600, "\(area.validFrom) \(text)")
+                let valid = [area.validFrom, area.validTo].map { $0.compact.dropFirst(6).prefix(7).filter(\.isNumber) }
+                #expect(text.contains("VALID \(valid[0])/\(valid[1])"), "\(valid) \(text)")
+            }
             #expect(try await rig.reports().count == 57 + 16 + 3)
             #expect(try await rig.store.allRows().count == 33 + 12 + 3)
         }

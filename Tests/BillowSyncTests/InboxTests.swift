@@ -18,7 +18,8 @@ private final class Inbox: Sendable {
         store = try await SQLiteStore.temporary()
         self.clock = clock
         upstream = InboxUpstream(
-            id: try SourceID("drop").orMissing(), path: folder.path, store: store, now: { clock.now })
+            id: try SourceID("drop").orMissing(), path: folder.path, store: store, retentionSeconds: 86_400,
+            now: { clock.now })
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -152,6 +153,25 @@ struct InboxTests {
         try FileManager.default.removeItem(at: inbox.folder)
         try await inbox.look()
         #expect(try inbox.names("done").isEmpty)
+    }
+
+    @Test func whatIsOlderThanTheRetentionWhenItComesIsAnImportAndTheRestAges() async throws {
+        let inbox = try await Inbox()
+        let old = good.replacing("2026-11-20", with: "2026-07-20").replacing("852a30c3fffffff", with: "852a3043fffffff")
+        try inbox.put("a.geojsonl", good + "\n" + old)
+        try await inbox.look()
+        #expect(try await inbox.look().accepted == 2)
+        let later = inbox.clock.now.advanced(by: 30 * 86_400)
+        #expect(try await inbox.store.prune(Pruning(before: later, sparesImports: true)).observations == 1)
+        #expect(try await inbox.store.allRows().map(\.observedAt) == [try Instant("2026-07-20T22:00:00Z").orMissing()])
+    }
+
+    @Test func aFileBeforeTheFirstFetchDoesNotSayWhetherDataIsMadeUp() async throws {
+        let inbox = try await Inbox()
+        try inbox.put("a.geojsonl", good)
+        try await inbox.look()
+        #expect(try await inbox.look().accepted == 1)
+        #expect(try await inbox.store.sources().map(\.simulated) == [nil])
     }
 
     @Test func aQuietFolderIsNotedOnceAMinute() async throws {

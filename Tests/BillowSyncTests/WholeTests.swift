@@ -328,7 +328,7 @@ struct WholeTests {
         try await withRig(flights: 4) { rig in
             let outcome = try await rig.round(rig.upstream(mode.api, mode.query(), simulated: nil))
             #expect(outcome.accepted > 0)
-            #expect(try await rig.store.source().simulated)
+            #expect(try await rig.store.source().simulated == true)
             let store = try await SQLiteStore.temporary()
             try await rig.round(
                 rig.upstream(
@@ -353,7 +353,7 @@ struct WholeTests {
                 let error = await #expect(throws: SyncError.self) { try await rig.round(upstream) }
                 #expect(error?.code == "simulated-data" && error?.message.contains("holds simulated data") == true)
             }
-            #expect(try await rig.store.source().simulated)
+            #expect(try await rig.store.source().simulated == true)
             #expect(try await rig.store.allRows() == rows)
         }
     }

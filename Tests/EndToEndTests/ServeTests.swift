@@ -1,5 +1,8 @@
+import AsyncHTTPClient
 import BillowRaster
 import Foundation
+import NIOCore
+import NIOHTTP1
 import Testing
 
 @Suite("billow serve, from outside")
@@ -97,6 +100,27 @@ struct ServeTests {
         #expect(try await server.get("/status").status == 200)
         server.command.signal(signal)
         #expect(try await server.command.status(within: .seconds(8)) == 0)
+    }
+
+    @Test("streams of events, HEAD and clients that have gone don't hold up its end")
+    func endsAtOnce() async throws {
+        let server = try await Server("--database", folder.path("a.sqlite"))
+        let events = try await HTTPClient.shared.execute(
+            HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/events"), timeout: .seconds(30))
+        for path in ["/events", "/", "/status", "/tiles/hexagons/latest/0/0/0.png"] {
+            var head = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)\(path)")
+            head.method = .HEAD
+            #expect(try await HTTPClient.shared.execute(head, timeout: .seconds(10)).status == .ok)
+        }
+        for _ in 0..<20 {
+            _ = try Raw.send("GET /timeline.json HTTP/1.1\r\nHost: x\r\n\r\n", to: server.port, leaving: true)
+        }
+        server.command.signal(SIGTERM)
+        // The server would wait for eight seconds for what it still has to answer.
+        #expect(try await server.command.status(within: .seconds(6)) == 0)
+        var heard = ""
+        for try await piece in events.body { heard += String(buffer: piece) }
+        #expect(heard.contains("event: data"))
     }
 
     @Test("what a broken client sends is refused without harm")
@@ -290,7 +314,9 @@ struct ServeTests {
 
 /// Bytes over a plain socket.
 enum Raw {
-    static func send(_ text: String, to port: Int) throws -> String {
+    /// What the server answers first.
+    /// - Parameter leaving: breaks the connection off without waiting for that.
+    static func send(_ text: String, to port: Int, leaving: Bool = false) throws -> String {
         let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard handle >= 0 else { throw Missing(description: "a socket") }
         defer { close(handle) }
@@ -312,6 +338,11 @@ enum Raw {
             let sent = bytes.withUnsafeBytes { Glibc.send(handle, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard sent > 0 else { break }
             bytes = bytes.dropFirst(sent)
+        }
+        if leaving {
+            var atOnce = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(handle, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+            return ""
         }
         var reply = [UInt8](repeating: 0, count: 4_096)
         let count = reply.withUnsafeMutableBytes { recv(handle, $0.baseAddress, $0.count, 0) }

@@ -9,7 +9,8 @@ public protocol WrappedStore: Store {
 extension WrappedStore {
     public func head() async throws(StoreError) -> Head { try await store.head() }
     public func sources() async throws(StoreError) -> [SourceRecord] { try await store.sources() }
-    public func register(_ source: SourceID, merge: MergeRule, simulated: Bool) async throws(StoreError) -> SourceRecord
+    public func register(_ source: SourceID, merge: MergeRule, simulated: Bool?) async throws(StoreError)
+        -> SourceRecord
     { try await store.register(source, merge: merge, simulated: simulated) }
     public func commit(_ batch: Batch) async throws(StoreError) -> BatchResult { try await store.commit(batch) }
     public func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {

@@ -3,15 +3,14 @@ public import Logging
 public import ServiceLifecycle
 public import Turbulence
 
-/// Deletes what its sources sent once no picture inside the retention shows it. Nobody waits for it: pictures from before are refused
-/// by their time already, and it deletes a little at a time. What was imported stays.
+/// Deletes what was fetched or sent in once no picture inside the retention shows it. Nobody waits for it: pictures from
+/// before are refused by their time already, and it deletes a little at a time. What was imported stays, whichever source
+/// it is of.
 public struct Retention: Service {
     private let store: any Store
     private let retentionSeconds: Int
     /// Of positions.
     private let trafficRetentionSeconds: Int
-    /// Whether a source's data is kept whatever its age: it was imported.
-    private let keeps: @Sendable (SourceRecord) -> Bool
     private let now: @Sendable () -> Instant
     private let logger: Logger
 
@@ -21,19 +20,17 @@ public struct Retention: Service {
     /// - Parameter trafficRetentionSeconds: of positions; as for all else where it is nil, and never longer.
     public init(
         store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
-        keeps: @escaping @Sendable (SourceRecord) -> Bool,
         now: @escaping @Sendable () -> Instant, logger: Logger
     ) {
         self.store = store
         self.retentionSeconds = retentionSeconds
         self.trafficRetentionSeconds = min(trafficRetentionSeconds ?? retentionSeconds, retentionSeconds)
-        self.keeps = keeps
         self.now = now
         self.logger = logger
     }
 
     public func run() async throws {
-        // What was left the first time stays: sources send nothing as old.
+        // What was left the first time stays: nothing as old comes in but imports.
         var from = Instant.distantPast
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             do throws(StoreError) {
@@ -51,14 +48,13 @@ public struct Retention: Service {
     /// One round; gives up to when it went.
     @discardableResult
     public func prune(from: Instant = .distantPast) async throws(StoreError) -> Instant {
-        let sources = try await store.sources().filter { !keeps($0) }.map(\.id)
         // The oldest picture that may be asked for looks back over the longest history.
         let now = now().advanced(by: -History.sixHours.seconds)
         let before = now.advanced(by: -retentionSeconds)
         let pruned = try await store.prune(
             Pruning(
                 from: from, before: before, positionsBefore: now.advanced(by: -trafficRetentionSeconds),
-                sources: Set(sources)))
+                sparesImports: true))
         if !pruned.isNothing {
             logger.info(
                 "deleted what is older than the retention",

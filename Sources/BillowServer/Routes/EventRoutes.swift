@@ -12,6 +12,9 @@ struct EventRoutes: Sendable {
     let gate: Gate
     let flights: FlightMonitor
 
+    /// Of a stream of events.
+    static let mediaType = "text/event-stream"
+
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/events") { request, _ in try await listen(request) }
     }
@@ -30,7 +33,7 @@ struct EventRoutes: Sendable {
             after: request.headers[.lastEventID] ?? reader.text("lastEventId"), flight: reader.text("flight"),
             greeting: publisher.snapshot.map(EventFeed.everything))
         let headers: HTTPFields = [
-            .contentType: "text/event-stream", .cacheControl: "no-store",
+            .contentType: Self.mediaType, .cacheControl: "no-store",
             // Proxies such as nginx hold answers back until they have enough.
             .accelBuffering: "no",
         ]

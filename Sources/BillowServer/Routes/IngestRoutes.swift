@@ -9,7 +9,8 @@ import Turbulence
 /// changes nothing, so a reporter that was offline sends all it has until it gets its answer.
 struct IngestRoutes: Sendable {
     let store: any Store
-    /// Whether this server's data is made up, where that is configured. What is sent in is as what is there.
+    /// Whether this server's data is made up; nil where its sources' answers tell. What is sent in is as what is there, or
+    /// what is fetched first.
     let simulated: Bool?
     /// The sources that are fetched: nobody else may speak for them.
     let fetched: Set<SourceID>
@@ -136,7 +137,7 @@ struct IngestRoutes: Sendable {
     /// One transaction, durable when this returns.
     private func commit(_ observations: [Observation]) async throws(StoreError) -> BatchResult {
         guard !observations.isEmpty else { return BatchResult(version: try await store.head().version) }
-        let isSimulated = try await store.sources().first?.simulated ?? simulated ?? false
+        let isSimulated = try await store.sources().first?.simulated ?? simulated
         for source in Set(observations.map(\.source)).sorted() {
             _ = try await store.register(source, merge: .keep, simulated: isSimulated)
         }

@@ -149,6 +149,17 @@ public final class Readiness: Sendable {
 
     /// Requests whose last byte is not yet handed over.
     var inFlight: Int { answering.load(ordering: .relaxed) }
-    func began() { answering.add(1, ordering: .relaxed) }
-    func ended() { answering.subtract(1, ordering: .relaxed) }
+
+    /// A request that is being answered, for as long as somebody holds it: an answer may be let go of without its body ever
+    /// being asked for, as to HEAD or to a client that has gone.
+    final class Answering: Sendable {
+        private let readiness: Readiness
+
+        init(_ readiness: Readiness) {
+            self.readiness = readiness
+            readiness.answering.add(1, ordering: .relaxed)
+        }
+
+        deinit { readiness.answering.subtract(1, ordering: .relaxed) }
+    }
 }

@@ -38,6 +38,12 @@ struct AviationWeatherRecord: Sendable {
             guard let time = time(name) else { continue }
             moved.members[name] = Self.value(time + seconds, like: members[name])
         }
+        if let near = time("validTimeTo") {
+            for name in Self.bulletins {
+                guard let text = members[name]?.string else { continue }
+                moved.members[name] = .string(BulletinTimes.moved(in: text, by: seconds, near: near))
+            }
+        }
         return moved
     }
 
@@ -49,6 +55,9 @@ struct AviationWeatherRecord: Sendable {
         "obsTime", "receiptTime", "creationTime", "validTimeFrom", "validTimeTo", "issueTime", "expireTime",
         "validTime",
     ]
+
+    /// The members that hold the words of a SIGMET.
+    private static let bulletins = ["rawAirSigmet", "rawSigmet"]
 
     /// The Feature of this record.
     var feature: JSONValue {

@@ -42,8 +42,8 @@ extension SQLiteStore {
     static func open(path: String, simulated: Bool?) async throws -> SQLiteStore {
         let store = try await SQLiteStore.open(path: path)
         guard let simulated else { return store }
-        if let other = try await store.sources().first(where: { $0.simulated != simulated }) {
-            let (has, wants) = other.simulated ? ("simulated", "real") : ("real", "simulated")
+        if let other = try await store.sources().first(where: { $0.simulated == !simulated }) {
+            let (has, wants) = simulated ? ("real", "simulated") : ("simulated", "real")
             throw Failure(
                 .data,
                 "the database \(path) holds \(has) data (source '\(other.id)'), and \(wants) data must not be mixed "

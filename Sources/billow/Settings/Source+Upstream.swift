@@ -26,7 +26,8 @@ extension Settings.Source {
                 boxes: openSky.boxes, simulated: simulated, store: store, retentionSeconds: retentionSeconds)
         case .inbox(let inbox):
             return InboxUpstream(
-                id: id, path: inbox.path, simulated: simulated, store: store, now: SystemClock.now)
+                id: id, path: inbox.path, simulated: simulated, store: store, retentionSeconds: retentionSeconds,
+                now: SystemClock.now)
         }
     }
 }
