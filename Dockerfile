@@ -9,6 +9,7 @@ COPY Package.swift ./
 RUN swift package resolve
 COPY Sources Sources
 COPY Tests Tests
+COPY Fuzz Fuzz
 RUN swift build -c release --product billow --static-swift-stdlib \
     && install -D "$(swift build -c release --static-swift-stdlib --show-bin-path)/billow" /out/bin/billow \
     && strip /out/bin/billow

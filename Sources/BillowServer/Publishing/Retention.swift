@@ -36,6 +36,8 @@ public struct Retention: Service {
             do throws(StoreError) {
                 from = try await prune(from: from)
             } catch {
+                // Cut short by an end that has its own reason to tell.
+                if Task.isCancelled { return }
                 logger.error("what is too old could not be deleted; it is tried again", metadata: ["error": "\(error)"])
             }
             try? await cancelWhenGracefulShutdown {

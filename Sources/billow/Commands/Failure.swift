@@ -32,6 +32,17 @@ struct Failure: Error {
         }
     }
 
+    /// Says in one sentence why a port can't be listened on.
+    static func listening(on host: String, port: Int, _ error: IOError) -> Failure {
+        let address = "\(host):\(port)"
+        switch error.errnoCode {
+        case EADDRINUSE: return Failure(.unavailable, "\(address) is taken; choose another port with --port")
+        case EACCES: return Failure(.unavailable, "\(address) may not be listened on: permission denied")
+        case EADDRNOTAVAIL: return Failure(.unavailable, "\(host) is no address of this machine")
+        default: return Failure(.unavailable, "\(address) can't be listened on: \(error)")
+        }
+    }
+
     init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message

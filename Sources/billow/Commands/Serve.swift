@@ -88,7 +88,8 @@ private struct Server {
             try await run(simulator: simulator, httpClient: httpClient)
         } catch {
             try await httpClient.shutdown()
-            throw failure(error)
+            guard let error = error as? IOError else { throw error }
+            throw Failure.listening(on: settings.server.host, port: settings.server.port, error)
         }
         try await httpClient.shutdown()
     }
@@ -152,18 +153,6 @@ private struct Server {
             now: SystemClock.now, logger: logger)
         loops.add(loop)
         return loop
-    }
-
-    /// Says in one sentence why the server could not run.
-    private func failure(_ error: any Error) -> any Error {
-        guard let error = error as? IOError else { return error }
-        let address = "\(settings.server.host):\(settings.server.port)"
-        switch error.errnoCode {
-        case EADDRINUSE: return Failure(.unavailable, "\(address) is taken; choose another port with --port")
-        case EACCES: return Failure(.unavailable, "\(address) may not be listened on: permission denied")
-        case EADDRNOTAVAIL: return Failure(.unavailable, "\(settings.server.host) is no address of this machine")
-        default: return Failure(.unavailable, "\(address) can't be listened on: \(error)")
-        }
     }
 }
 

@@ -50,7 +50,7 @@ struct Simulate: AsyncParsableCommand {
             let configuration = ServiceGroupConfiguration(
                 services: [simulator], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             do { try await ServiceGroup(configuration: configuration).run() } catch let error as IOError {
-                throw Failure(.unavailable, "\(host):\(port) can't be listened on: \(error)")
+                throw Failure.listening(on: host, port: port, error)
             }
         }
     }

@@ -186,8 +186,10 @@ extension Settings {
                 Double($0).flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
             } ?? settings.areaLimitKm2
         settings.severityTable = severityTable(root.section("severityThresholds"), reader)
-        settings.sources = root.sections("sources").compactMap { Source($0, reader) }
-        let ids = settings.sources.map(\.id)
+        let sources = root.sections("sources")
+        settings.sources = sources.compactMap { Source($0, reader) }
+        // Of those that have other faults, too.
+        let ids = sources.compactMap { $0.text("id") }
         for id in Set(ids) where ids.count(where: { $0 == id }) > 1 {
             reader.problem("sources", "name '\(id)' twice; each needs an id of its own")
         }
