@@ -65,6 +65,8 @@ public final class SnapshotPublisher: Service {
                 try await refresh()
                 recovered()
             } catch {
+                // Cut short by an end that has its own reason to tell.
+                if Task.isCancelled { return }
                 failed(error)
             }
             await cancelWhenGracefulShutdown { await self.pause() }
