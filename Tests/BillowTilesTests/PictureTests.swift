@@ -291,13 +291,13 @@ struct PictureTests {
         return data
     }()
 
-    private static let crowded = try! LayerList("hazards,pireps,traffic")
+    private static var crowded: LayerList { get throws { try LayerList("hazards,pireps,traffic") } }
 
     @Test("no label covers another, whatever layer it is of; and there are many", arguments: [7, 8, 9, 12])
     func labels(zoom: Int) throws {
         let center = try #require(LonLat(longitude: 10, latitude: 50))
         let region = try #require(MapRegion(center: center, zoom: zoom, width: 700, height: 700))
-        let labels = PictureContent(Self.crowded, of: Self.crowd, in: region).labels
+        let labels = PictureContent(try Self.crowded, of: Self.crowd, in: region).labels
         #expect(labels.count > 8)
         let font = try TextRenderer()
         let boxes = try labels.map { label in
@@ -329,13 +329,14 @@ struct PictureTests {
         let found = try #require(TilePainterTests.coord(z: zoom, longitude: longitude - 0.01, latitude: 50))
         let last = 1 << zoom
         let region = MapRegion(found, scale: .one).part(x: -256, y: -256, width: 768, height: 768)
-        let whole = Set(PictureContent(Self.crowded, of: Self.crowd, in: region).labels.map(\.text))
+        let whole = Set(PictureContent(try Self.crowded, of: Self.crowd, in: region).labels.map(\.text))
         var parts: Set<String> = []
         for dy in -1...1 {
             for dx in -1...1 {
                 let coord = try #require(TileCoord(z: zoom, x: (found.x + dx + last) % last, y: found.y + dy))
                 parts.formUnion(
-                    PictureContent(Self.crowded, of: Self.crowd, in: MapRegion(coord, scale: .one)).labels.map(\.text))
+                    PictureContent(try Self.crowded, of: Self.crowd, in: MapRegion(coord, scale: .one)).labels.map(
+                        \.text))
             }
         }
         #expect(whole == parts && whole.count > 4)
