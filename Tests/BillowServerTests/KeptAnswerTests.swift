@@ -33,7 +33,9 @@ private struct Connection: ~Copyable {
         return head.uri
     }
 
-    static let picture: HTTPHeaders = ["Content-Type": "image/png", "Cache-Control": "public, max-age=9", "ETag": "\"a\""]
+    static let picture: HTTPHeaders = [
+        "Content-Type": "image/png", "Cache-Control": "public, max-age=9", "ETag": "\"a\"",
+    ]
 
     func answer(_ body: String, status: HTTPResponseStatus = .ok, headers: HTTPHeaders = Self.picture) throws {
         let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
@@ -103,7 +105,9 @@ struct KeptAnswerTests {
         #expect(answers.statistics.cost == 7)
     }
 
-    @Test("another second, earlier or later, and whatever else changes, make every answer anew", arguments: [99, 101, nil])
+    @Test(
+        "another second, earlier or later, and whatever else changes, make every answer anew",
+        arguments: [99, 101, nil])
     func forgets(second: Int?) throws {
         let connection = try primed()
         if let second { clock.second.store(second, ordering: .relaxed) } else { answers.forget() }
@@ -124,15 +128,15 @@ struct KeptAnswerTests {
         #expect(answers.statistics.entries == 0)
     }
 
-    @Test(
-        "what isn't a picture for everybody is not kept",
-        arguments: [
-            (HTTPResponseStatus.notFound, Connection.picture),
-            (.ok, ["Content-Type": "image/png", "Cache-Control": "private, max-age=9"]),
-            (.ok, ["Content-Type": "image/png", "Cache-Control": "no-store"]), (.ok, ["Content-Type": "image/png"]),
-            (.ok, ["Content-Type": "application/json", "Cache-Control": "public, max-age=9"]),
-            (.ok, ["Content-Type": "image/png", "Cache-Control": "public", "Vary": "X-API-Key"]),
-        ])
+    private static let notForAll: [(status: HTTPResponseStatus, headers: HTTPHeaders)] = [
+        (.notFound, Connection.picture),
+        (.ok, ["Content-Type": "image/png", "Cache-Control": "private, max-age=9"]),
+        (.ok, ["Content-Type": "image/png", "Cache-Control": "no-store"]), (.ok, ["Content-Type": "image/png"]),
+        (.ok, ["Content-Type": "application/json", "Cache-Control": "public, max-age=9"]),
+        (.ok, ["Content-Type": "image/png", "Cache-Control": "public", "Vary": "X-API-Key"]),
+    ]
+
+    @Test("what isn't a picture for everybody is not kept", arguments: notForAll)
     func others(status: HTTPResponseStatus, headers: HTTPHeaders) throws {
         let connection = try Connection(answers)
         try connection.ask()
