@@ -70,20 +70,25 @@ final class PolygonSource: Sendable {
         var severities: SeveritySet
     }
 
+    /// What the newest publication has ready, each history's under its cells.
+    private struct Ready {
+        /// Made anew in part only: from minute to minute, and from history to history, most chunks are the same.
+        var chunks: [Fingerprint: DissolvedChunks] = [:]
+        var areas: [Fingerprint: [Severity: PackedArea]] = [:]
+    }
+
     let histories: PolygonHistories
     private let frames: FrameSource
-    /// By cells, a byte each.
-    private let contents = SharedCache<Picture, Content>(capacity: 16_000_000) { content in
+    /// By cells, a byte each: some pictures of the whole world.
+    private let contents = SharedCache<Picture, Content>(capacity: 6_000_000) { content in
         content.cells.chunks.reduce(1_000) { $0 + $1.values.count }
     }
     /// In bytes.
     private let dissolves = SharedCache<Fingerprint, DissolvedCells>(capacity: 16 << 20) { $0.byteCount }
-    private let areas = SharedCache<AreaKey, [Severity: PackedArea]>(capacity: 96 << 20) { areas in
+    private let areas = SharedCache<AreaKey, [Severity: PackedArea]>(capacity: 32 << 20) { areas in
         areas.values.reduce(1_000) { $0 + $1.byteCount }
     }
-    /// The newest chunks of all histories over the whole world: from minute to minute, and from history to history, most of
-    /// them are the same.
-    private let newest = Mutex<[Fingerprint: DissolvedChunks]>([:])
+    private let ready = Mutex(Ready())
 
     init(frames: FrameSource, histories: PolygonHistories) {
         self.frames = frames
@@ -134,6 +139,9 @@ final class PolygonSource: Sendable {
         -> [Severity: PackedArea]
     {
         let severities = picture.filter.severities
+        if shape == PolygonShape(), severities == .all, let ready = ready.withLock({ $0.areas[content.fingerprint] }) {
+            return ready
+        }
         let key = AreaKey(cells: content.fingerprint, shape: shape, severities: severities)
         return try await areas.value(for: key) { [self] in
             var dissolved = try await dissolve(content, in: picture)
@@ -149,9 +157,9 @@ final class PolygonSource: Sendable {
             guard picture.area == .everywhere, isConfigured(picture.filter) else {
                 return DissolvedCells(content.cells)
             }
-            let known = newest.withLock { Array($0.values) }
+            let known = ready.withLock { Array($0.chunks.values) }
             let chunks = DissolvedChunks(content.cells, reusing: known)
-            newest.withLock { $0[content.fingerprint] = chunks }
+            ready.withLock { $0.chunks[content.fingerprint] = chunks }
             return DissolvedCells(chunks)
         }
     }
@@ -166,10 +174,14 @@ final class PolygonSource: Sendable {
                 version: snapshot.versions.observations, instant: snapshot.publication.asOf,
                 filter: Filter(history: history), area: .everywhere)
             let content = try await content(picture, snapshot)
-            _ = try await areas(of: content, in: picture, shape: PolygonShape())
+            let areas = try await areas(of: content, in: picture, shape: PolygonShape())
+            ready.withLock { $0.areas[content.fingerprint] = areas }
             current.insert(content.fingerprint)
         }
-        newest.withLock { newest in newest = newest.filter { current.contains($0.key) } }
+        ready.withLock { ready in
+            ready.chunks = ready.chunks.filter { current.contains($0.key) }
+            ready.areas = ready.areas.filter { current.contains($0.key) }
+        }
     }
 }
 
