@@ -26,17 +26,22 @@ public struct AreaRing: Sendable, Hashable {
         case count(Int)
         case open
         case aroundThePole
+        /// Two edges cross or touch, by the indices of their first places.
+        case crossing(Int, Int)
+        case withoutArea
 
         public var description: String {
             switch self {
             case .count(let count): "the ring has \(count) positions; it must have 4 to 250"
             case .open: "the ring's last position must equal its first"
             case .aroundThePole: "the ring runs around a pole"
+            case .crossing(let a, let b): RingRules.Failure.crossing(a, b).description
+            case .withoutArea: "the ring encloses no area"
             }
         }
     }
 
-    /// A closed ring: its last place equals its first.
+    /// A closed ring, its last place equal to its first, that doesn't cross or touch itself.
     public init(_ places: [LonLat]) throws(Failure) {
         guard AreaRing.positions.contains(places.count) else { throw .count(places.count) }
         guard places.first == places.last else { throw .open }
@@ -49,7 +54,9 @@ public struct AreaRing: Sendable, Hashable {
         }
         guard abs(corners[corners.count - 1].longitude - corners[0].longitude) < 180 else { throw .aroundThePole }
         corners.removeLast()
+        if let (a, b) = RingRules.crossing(of: places) { throw .crossing(a, b) }
         self.init(corners: corners)
+        guard areaKm2 > AreaRing.sliverKm2 else { throw .withoutArea }
     }
 
     private init(corners: [Corner]) {

@@ -63,6 +63,17 @@ struct AreaRingTests {
         #expect(found > 200)
     }
 
+    @Test(
+        "a ring that crosses or touches itself, or encloses nothing, is none",
+        arguments: [
+            ([(0, 0), (10, 10), (10, 0), (0, 10)], .crossing(0, 2)), ([(0, 0), (9, 0), (0, 0)], .withoutArea),
+            ([(0, 0), (4, 4), (8, 8)], .crossing(0, 2)), ([(0, 0), (10, 0), (5, 0), (5, 5)], .crossing(0, 1)),
+            ([(175, 0), (-175, 10), (-175, 0), (175, 10)], .crossing(0, 2)),
+        ] as [([(Double, Double)], AreaRing.Failure)])
+    func simple(corners: [(Double, Double)], failure: AreaRing.Failure) {
+        #expect(throws: failure) { try Self.ring(corners) }
+    }
+
     @Test("a ring across the antimeridian, whichever way its longitudes are written")
     func antimeridian() throws {
         let wrapped = try Self.ring([(170, -5), (-170, -5), (-170, 5), (170, 5)])

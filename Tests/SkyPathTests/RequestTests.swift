@@ -147,6 +147,39 @@ struct Answer: Equatable {
         #expect(body.contains(#""since\"quoted":"#) && body.contains(#""h":2,"#))
     }
 
+    @Test(
+        arguments: [
+            ({ $0.mapPath = "v4" }, ["mapPath"]), ({ $0.mapPath = "/v4?x" }, ["mapPath"]),
+            ({ $0.mapPath = "" }, ["mapPath"]), ({ $0.hexagonsPath = "/a b/" }, ["hexagonsPath"]),
+            ({ $0.apiKeyHeader = "x key" }, ["apiKeyHeader"]),
+            ({ $0.apiKeyHeader = "Content-Length" }, ["apiKeyHeader"]),
+            ({ $0.hoursAgo = "" }, ["hoursAgo"]), ({ $0.minSeverity = "a=b" }, ["minSeverity"]),
+            ({ $0.tick = "a\nb" }, ["tick"]), ({ $0.tick = "a=\"b" }, []),
+            ({ $0.minAltitude = "maxAlt" }, ["minAltitude"]), ({ $0.maxAltitude = "minAlt" }, ["maxAltitude"]),
+            ({ ($0.minAltitude, $0.maxAltitude) = ("maxAlt", "minAlt") }, []),
+            ({ ($0.minAltitude, $0.maxAltitude) = ("x", "x") }, ["maxAltitude"]),
+            ({ $0.tick = "minSev" }, []), ({ $0.fields = "hours" }, ["fields"]),
+            ({ $0.mapRecord.edr = "hex_id" }, ["mapRecordEDR"]),
+        ] as [(@Sendable (inout SkyPathWire) -> Void, [String])])
+    func namesOnTheWireThatCantBe(change: @Sendable (inout SkyPathWire) -> Void, expected: [String]) {
+        var wire = SkyPathWire()
+        #expect(wire.problems.isEmpty)
+        change(&wire)
+        #expect(wire.problems.map(\.setting) == expected, "\(wire.problems)")
+    }
+
+    @Test(
+        arguments: [
+            ("a", "a bad key: a", "a bad key: a"),
+            ("demo", "the key demo is unknown, demo", "the key [secret] is unknown, [secret]"),
+            ("demo", "no demonstration of demo2", "no demonstration of demo2"), ("demo", "demo", "[secret]"),
+            ("demo", "key=demo&x", "key=[secret]&x"), ("demo", "demodemo", "demodemo"),
+            ("0123456789", "id01234567890123456789x", "id[secret][secret]x"), ("0123456789", "", ""),
+        ])
+    func aTextWithoutItsSecrets(secret: String, text: String, expected: String) throws {
+        #expect(Secret.redacting([try unwrap(Secret(secret))], in: text) == expected)
+    }
+
     @Test func aRingOverTheAntimeridianRunsOnOrWraps() throws {
         let ring = try box(west: 179.8, south: 0, east: 180.2, north: 0.4)
         let query = SkyPathCorridorQuery(ring: ring)
@@ -206,6 +239,13 @@ struct Answer: Equatable {
         #expect(SkyPathConfiguration(environment: .production, apiKey: key).problems.isEmpty)
         #expect(problems("http://127.0.0.1:8080") == 0 && problems("http://[::1]:1/x/") == 0)
         #expect(problems("http://upstream.example") == 1)
+        for bad in [
+            "https://x:0", "https://x:65536", "https://x:a", "https://:1", "https://[::1", "https://[x]",
+            "https://x\\y",
+        ] {
+            #expect(problems(bad) == 1, "\(bad)")
+        }
+        #expect(problems("https://x:65535/") == 0 && problems("https://[2001:db8::1]") == 0)
         #expect(problems("ftp://x") == 1)
         #expect(
             problems("https://") > 0 && problems("https://me:pw@x") == 1 && problems("https://x?q") == 1)
