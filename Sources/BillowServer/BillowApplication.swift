@@ -5,6 +5,7 @@ import BillowExchange
 import Geometry
 import HTTPTypes
 public import Hummingbird
+import HummingbirdCore
 public import Logging
 public import ServiceLifecycle
 public import Turbulence
@@ -82,6 +83,8 @@ public struct BillowApplication: Sendable {
     let alerts: AlertSource
     let flights: FlightMonitor
     let readiness = Readiness()
+    /// What connections answer without the router.
+    let answers: KeptAnswers
     private let now: @Sendable () -> Instant
     private let logger: Logger
 
@@ -93,7 +96,8 @@ public struct BillowApplication: Sendable {
         ageRule = configuration.ageRule.following(states)
         self.store = store
         gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
-        self.styles = StyleShelf(styles)
+        answers = KeptAnswers { now().seconds }
+        self.styles = StyleShelf(styles) { [answers] in answers.forget() }
         self.states = states
         self.loops = loops
         events = EventHub(logger: logger)
@@ -102,6 +106,9 @@ public struct BillowApplication: Sendable {
         self.logger = logger
         publisher = SnapshotPublisher(
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
+        // Before anybody is told of what is new and asks for it.
+        publisher.observe { [answers] _, _, _ in answers.forget() }
+        states.observe { [answers] _, _ in answers.forget() }
         feed.start(publisher)
         // What a round brought is shown without waiting for the next look at the store.
         states.observe { [publisher] old, new in
@@ -166,7 +173,7 @@ public struct BillowApplication: Sendable {
         let sources = SourceStatus(publisher: publisher, states: states, ageRule: ageRule, now: now)
         AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(to: router.needing(.admin, gate))
         OperationRoutes(
-            publisher: publisher, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
+            publisher: publisher, answers: answers, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
             ageRule: ageRule, readiness: readiness,
             started: now(), now: now
         ).add(to: router, reading: reading)
@@ -200,6 +207,9 @@ public struct BillowApplication: Sendable {
     public func services(onListening: @escaping @Sendable (Int) -> Void) -> [any Service] {
         let application = Application(
             router: router(),
+            server: HTTPServerBuilder { [answers] responder in
+                ServingChannel(http: HTTP1Channel(responder: responder), answers: answers)
+            },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)

@@ -4,12 +4,20 @@ import Synchronization
 /// The styles in use, replaced whole when their folder has been read again.
 public final class StyleShelf: Sendable {
     private let library: Mutex<StyleLibrary>
+    private let replaced: @Sendable () -> Void
 
-    init(_ library: StyleLibrary) { self.library = Mutex(library) }
+    /// - Parameter replaced: called after others have been put in their place.
+    init(_ library: StyleLibrary, replaced: @escaping @Sendable () -> Void = {}) {
+        self.library = Mutex(library)
+        self.replaced = replaced
+    }
 
     /// What a request answers from.
     public var current: StyleLibrary { library.withLock { $0 } }
 
     /// Puts others in their place, for the requests that come after.
-    public func replace(by library: StyleLibrary) { self.library.withLock { $0 = library } }
+    public func replace(by library: StyleLibrary) {
+        self.library.withLock { $0 = library }
+        replaced()
+    }
 }

@@ -53,6 +53,31 @@ struct ServeTests {
     }
 
     @Test(
+        "a picture asked for again in the same second has the same headers and bytes; what is imported shows in the next"
+    )
+    func keptAnswers() async throws {
+        let database = folder.path("x.sqlite")
+        #expect(try await Command.run("import", "--database", database, Repository.florida).status == 0)
+        let server = try await Server("--database", database)
+        let first = try await server.get(Self.florida)
+        // Twenty questions take less than a second, but for a few that fall on either side of one's end.
+        for _ in 0..<20 {
+            let again = try await server.get(Self.florida)
+            #expect(again.body == first.body)
+            #expect(again.headers.map(\.name).sorted() == first.headers.map(\.name).sorted())
+            #expect(again.header("ETag") == first.header("ETag"))
+        }
+        #expect(try await server.status()["answerCache"]["hits"].integer ?? 0 > 0)
+        let file = try folder.write(
+            "more.csv", "lon,lat,altitude,severity,observedAt\n-82,27,30000,4,2026-07-21T19:59:00Z\n")
+        #expect(try await Command.run("import", "--database", database, file).status == 0)
+        try await eventually("the import to show", within: .seconds(5)) {
+            try colours(try await server.get(Self.florida)).contains { $0.hasPrefix("#FF0000") }
+        }
+        #expect(try await server.stop() == 0)
+    }
+
+    @Test(
         "a damaged database is kept under another name, and served without; another program's file is not touched",
         arguments: ["header", "pages", "other", "magic"])
     func damaged(what: String) async throws {

@@ -11,6 +11,7 @@ import Turbulence
 /// `/healthz`, `/readyz` and `/status`.
 struct OperationRoutes: Sendable {
     let publisher: SnapshotPublisher
+    let answers: KeptAnswers
     let tiles: TileService
     let vectors: VectorTileSource
     let maps: MapRenderer
@@ -98,6 +99,7 @@ struct OperationRoutes: Sendable {
         var oldestObservation: String?
         var newestObservation: String?
         var storeFailure: String?
+        var answerCache: Cache
         var tileCache: Cache
         var vectorTileCache: Cache
         var mapCache: Cache
@@ -131,7 +133,8 @@ struct OperationRoutes: Sendable {
             liveObservations: snapshot?.window.count ?? 0,
             oldestObservation: publisher.observed?.lowerBound.description,
             newestObservation: publisher.observed?.upperBound.description, storeFailure: publisher.storeFailure,
-            tileCache: Cache(tiles.statistics), vectorTileCache: Cache(vectors.statistics),
+            answerCache: Cache(answers.statistics), tileCache: Cache(tiles.statistics),
+            vectorTileCache: Cache(vectors.statistics),
             mapCache: Cache(maps.statistics),
             layers: snapshot.map { layerAges($0, at: now) }, sources: sources.all(snapshot, at: now))
     }
