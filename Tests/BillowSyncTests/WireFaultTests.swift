@@ -333,6 +333,8 @@ private final class SelfSignedServer: Sendable {
     static let isPossible = FileManager.default.isExecutableFile(atPath: openssl)
 
     private let folder: URL
+    /// Held: it closes with its last owner.
+    private let pipe = Pipe()
     private let said: AsyncStream<Data>
     private let process: Process
 
@@ -348,7 +350,6 @@ private final class SelfSignedServer: Sendable {
                 "-out", certificate, "-days", "1", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
             ], output: FileHandle.nullDevice)
         making.waitUntilExit()
-        let pipe = Pipe()
         let (said, saying) = AsyncStream<Data>.makeStream()
         self.said = said
         pipe.fileHandleForReading.readabilityHandler = { handle in
