@@ -43,6 +43,13 @@ public struct AreaRing: Sendable, Hashable {
 
     /// A closed ring, its last place equal to its first, that doesn't cross or touch itself.
     public init(_ places: [LonLat]) throws(Failure) {
+        try self.init(closed: places)
+        if let (a, b) = RingRules.crossing(of: places) { throw .crossing(a, b) }
+        guard areaKm2 > AreaRing.sliverKm2 else { throw .withoutArea }
+    }
+
+    /// A closed ring that may touch itself, as parts of a jagged one do.
+    init(closed places: [LonLat]) throws(Failure) {
         guard AreaRing.positions.contains(places.count) else { throw .count(places.count) }
         guard places.first == places.last else { throw .open }
         var corners: [Corner] = []
@@ -54,9 +61,7 @@ public struct AreaRing: Sendable, Hashable {
         }
         guard abs(corners[corners.count - 1].longitude - corners[0].longitude) < 180 else { throw .aroundThePole }
         corners.removeLast()
-        if let (a, b) = RingRules.crossing(of: places) { throw .crossing(a, b) }
         self.init(corners: corners)
-        guard areaKm2 > AreaRing.sliverKm2 else { throw .withoutArea }
     }
 
     private init(corners: [Corner]) {

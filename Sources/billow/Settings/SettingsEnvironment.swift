@@ -31,7 +31,9 @@ enum SettingsEnvironment {
             let near = known.map { (name: $0, distance: distance($0, name)) }.min {
                 ($0.distance, $0.name) < ($1.distance, $1.name)
             }
-            return (name, near.flatMap { $0.distance <= name.count / 3 ? $0.name : nil })
+            if let near, near.distance <= name.count / 3 { return (name, near.name) }
+            // BILLOW_PORT is a part of what was meant.
+            return (name, known.filter { $0.hasSuffix("_" + name.dropFirst(prefix.count)) }.min())
         }
     }
 

@@ -36,6 +36,10 @@ struct SettingsError: Error, CustomStringConvertible {
     }
 
     var description: String {
-        "the settings can't be used:\n" + problems.map { "  - \($0)" }.joined(separator: "\n")
+        guard problems.count > 1 else {
+            return "the settings can't be used: \(problems.map(\.description).joined())"
+        }
+        return "the settings can't be used, for \(problems.count) reasons:\n"
+            + problems.map { "  - \($0)" }.joined(separator: "\n")
     }
 }
