@@ -73,7 +73,10 @@ extension Settings {
         var yaml: String?
         if let file {
             do { yaml = try String(contentsOfFile: file, encoding: .utf8) } catch {
-                reader.problem(file, at: .flag("--config"), "can't be read: \(error.localizedDescription)")
+                let isThere = FileManager.default.fileExists(atPath: file)
+                reader.problem(
+                    file, at: .flag("--config"),
+                    "can't be read: \(isThere ? error.localizedDescription : "there is no such file")")
             }
         }
         return try read(reader, yaml: yaml, file: file ?? "", overrides, needs)
