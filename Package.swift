@@ -114,7 +114,7 @@ let package = Package(
             name: "BillowServer",
             dependencies: [
                 "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas", "BillowStore", "BillowSync", "BillowTiles",
-                "BillowRaster", "BillowExchange", "BillowTimeline", "WireJSON", "CDeflate",
+                "BillowRaster", "BillowExchange", "BillowTimeline", "WireJSON", "CDeflate", "CMemory",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -19,4 +19,11 @@ static inline void billow_memory_return(int mapped_from) {
 #endif
 }
 
+/// Gives the system back what lies free between what is in use. Source: malloc_trim(3)
+static inline void billow_memory_trim(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 #endif

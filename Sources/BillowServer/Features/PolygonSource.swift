@@ -1,6 +1,7 @@
 import BillowAreas
 import BillowSnapshot
 import BillowTiles
+import CMemory
 import Geometry
 import HTTPTypes
 import Hummingbird
@@ -228,6 +229,8 @@ struct PolygonPreparation: Service {
                 prepared = snapshot.publication
                 // A failure to read the store is the publisher's to tell; the next publication tries again.
                 try? await cancelWhenGracefulShutdown { try await polygons.prepare(snapshot) }
+                // A publication's work leaves more behind, in small pieces between what is kept, than anything else.
+                billow_memory_trim()
             }
             // Cut short only by the shutdown that ends the loop.
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
