@@ -21,7 +21,6 @@ struct Segment: Sendable {
     static let none: UInt8 = 255
     static let noEDR: UInt16 = .max
     static let chunks = Cell.slots / CellTable.chunkSize
-    static let seconds = 3_600
 
     var count: Int { places.count }
 
