@@ -1,5 +1,5 @@
 import Geometry
-public import Turbulence
+import Turbulence
 
 /// The rows of one hour, in columns, sorted by place and time. 28 bytes a row.
 struct Segment: Sendable {

@@ -110,7 +110,8 @@ struct RouteRoutes: Sendable {
             age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         return Profile(
             profile: profile, asked: asked, instant: instant, filter: filter,
-            caption: age.caption(at: instant, asOf: snapshot.publication.asOf), headers: headers)
+            caption: age.caption(at: instant, lookBackSeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
+            headers: headers)
     }
 
     private struct ProfileAnswer: Encodable {
