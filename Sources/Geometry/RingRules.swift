@@ -64,7 +64,9 @@ public enum RingRules {
             && (a.longitude == b.longitude || abs(a.longitude - b.longitude) == 360 || abs(a.latitude) == 90)
     }
 
-    private static func crossing(of ring: [LonLat]) -> (Int, Int)? {
+    /// The first two edges of a closed ring that cross or touch, by the indices of their first positions; nil where none do.
+    /// - Complexity: O(n²)
+    static func crossing(of ring: [LonLat]) -> (Int, Int)? {
         var corners: [SIMD2<Double>] = []
         var indices: [Int] = []
         var longitude = ring.first?.longitude ?? 0
