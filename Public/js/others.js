@@ -66,13 +66,13 @@ function section(title, lines) {
 const known = (value) => value !== undefined && value !== null;
 const until = (text) => near(instantOf(text) ?? 0, now());
 
-function area({ kind, hazard, altitudeMin, altitudeMax, validFrom, validTo, severityName, forecastHour, text }) {
+function area({ kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo, severityName, forecastHour, text }) {
     const names = { sigmet: "SIGMET", isigmet: "SIGMET", gairmet: "G-AIRMET", forecast: "Forecast", nowcast: "Nowcast" };
     const levels = known(altitudeMax)
         ? `${known(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
         : known(altitudeMin) ? `${flightLevel(altitudeMin)} and above` : "no level given";
     return [
-        [names[kind] ?? kind, hazard].filter(Boolean).join(" "), [levels, severityName].filter(Boolean).join(", "),
+        [names[kind] ?? kind, hazard].filter(Boolean).join(" "), [known(altitudeReference) ? `${levels} ${altitudeReference}` : levels, severityName].filter(Boolean).join(", "),
         `valid ${until(validFrom)} – ${until(validTo)}${forecastHour ? `, forecast hour ${forecastHour}` : ""}`, text,
     ];
 }

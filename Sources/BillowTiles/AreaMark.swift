@@ -92,7 +92,10 @@ struct AreaMark: Sendable, Hashable {
 
     /// `TURB-HI FL250–450`: what, and how high.
     private static func label(of area: IssuedArea) -> String? {
-        let parts = [area.hazard, FlightLevelText.band(area.altitudeMinFeet, area.altitudeMaxFeet)].compactMap { $0 }
+        let parts = [
+            area.hazard, FlightLevelText.band(area.altitudeMinFeet, area.altitudeMaxFeet),
+            area.isAboveGround ? "AGL" : nil,
+        ].compactMap { $0 }
         return parts.isEmpty ? nil : String(parts.joined(separator: " ").prefix(40))
     }
 

@@ -30,7 +30,8 @@ struct RingWay {
                 if corner != corners.last?.corner { corners.append((corner, index)) }
             }
         }
-        end = corners.first.map { corner($0.corner.longitude, $0.corner.latitude) }
+        end =
+            corners.first.map { corner($0.corner.longitude, $0.corner.latitude) }
             ?? Corner(longitude: start, latitude: 0)
         if corners.count > 1, corners.last?.corner == end { corners.removeLast() }
         self.corners = corners

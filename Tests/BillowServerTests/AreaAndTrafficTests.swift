@@ -106,12 +106,37 @@ struct AreaAndTrafficTests {
             let csv = String(buffer: try await world.get("/export/hazards.csv").body)
             #expect(
                 csv == """
-                    id,kind,hazard,severity,severityName,altitudeMin,altitudeMax,validFrom,validTo,issuedAt,forecastHour,\
-                    status,text,source,geometry\r
-                    "a,b",gairmet,TURB-HI,3,moderate,18000,39000,2026-11-21T11:00:00Z,2026-11-21T13:00:00Z,,,,\
+                    id,kind,hazard,severity,severityName,altitudeMin,altitudeMax,altitudeReference,\
+                    validFrom,validTo,issuedAt,forecastHour,status,text,source,geometry\r
+                    "a,b",gairmet,TURB-HI,3,moderate,18000,39000,,2026-11-21T11:00:00Z,2026-11-21T13:00:00Z,,,,\
                     "MOD TURB, ""quoted\""",awc,"POLYGON ((-80 40, -79 40, -79 41, -80 41, -80 40))"\r
 
                     """)
+        }
+    }
+
+    @Test(
+        "wind shear is near the ground: shown low, over high ground too, and neither in the picture nor in alerts of cruise"
+    )
+    func windShear() async throws {
+        try await withWorld { world in
+            var shear = try area("shear", severity: nil)
+            shear.hazard = IssuedArea.windShear
+            (shear.altitudeMinFeet, shear.altitudeMaxFeet) = (0, IssuedArea.windShearTopFeet)
+            try await world.take(areas: [shear])
+            let feature = try await world.json("/collections/hazards/items/shear")
+            #expect(
+                feature.property("altitudeReference") == .text("AGL")
+                    && feature.property("altitudeMax") == .number(2_000))
+            let items = "/collections/hazards/items"
+            #expect(try await world.ids("\(items)?minAltitude=5000&maxAltitude=9000") == ["shear"])
+            #expect(try await world.ids("\(items)?minAltitude=13000") == [])
+            func alerted(_ feet: Int) async throws -> Int? {
+                let body = #"{"position": [-79.5, 39.5], "altitude": \#(feet), "track": 0}"#
+                return try await world.post("/alerts", body)["hazards"]?.array?.count
+            }
+            #expect(try await alerted(35_000) == 0)
+            #expect(try await alerted(7_000) == 1)
         }
     }
 

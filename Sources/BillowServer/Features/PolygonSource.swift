@@ -7,18 +7,6 @@ import ServiceLifecycle
 import Synchronization
 public import Turbulence
 
-/// The histories that turbulence polygons are made for.
-public struct PolygonHistories: Sendable, Hashable {
-    public let all: [History]
-
-    /// - Parameters:
-    ///   - longest: the history that is configured.
-    ///   - upTo: whether those below it are made, too.
-    public init(longest: History = .sixHours, upTo: Bool = true) {
-        all = upTo ? History.allCases.filter { $0 <= longest } : [longest]
-    }
-}
-
 /// How turbulence polygons are asked for.
 struct PolygonShape: Sendable, Hashable {
     var mode = PolygonMode.exact
@@ -71,7 +59,6 @@ final class PolygonSource: Sendable {
         var dissolved: DissolvedCells
     }
 
-    let histories: PolygonHistories
     private let frames: FrameSource
     /// By cells, a byte each.
     private let contents = SharedCache<Picture, Content>(capacity: 16_000_000) { content in
@@ -86,21 +73,12 @@ final class PolygonSource: Sendable {
     /// them are the same.
     private let newest = Mutex<[Filter: DissolvedChunks]>([:])
 
-    init(frames: FrameSource, histories: PolygonHistories) {
-        self.frames = frames
-        self.histories = histories
-    }
+    init(frames: FrameSource) { self.frames = frames }
 
     /// The polygons of a query.
     /// - Throws: `Problem` 404 for a history that isn't made.
     func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [TurbulencePolygon] {
-        guard histories.all.contains(where: { $0.seconds == query.filter.lookBackSeconds }) else {
-            let made = histories.all.map(\.text).joined(separator: ", ")
-            throw Problem(
-                .notFound, code: "history-not-made",
-                detail: "There are no turbulence polygons of this history; those made look back \(made) hours.",
-                parameter: "hours", value: HoursText.of(query.filter.lookBackSeconds), allowed: made)
-        }
+        try frames.polygonHistories.require(query.filter)
         return try await polygons(
             at: query.instant, query.filter, in: query.cells, shape: query.shape, snapshot: snapshot)
     }
@@ -144,7 +122,8 @@ final class PolygonSource: Sendable {
     private func dissolve(_ picture: Picture, _ snapshot: Snapshot) async throws -> Dissolve {
         try await dissolves.value(for: picture) { [self] in
             let content = try await content(picture, snapshot)
-            guard picture.area == .everywhere, histories.all.contains(where: { Filter(history: $0) == picture.filter })
+            guard picture.area == .everywhere,
+                frames.polygonHistories.all.contains(where: { Filter(history: $0) == picture.filter })
             else { return Dissolve(content: content, dissolved: DissolvedCells(content.cells)) }
             let known = newest.withLock { newest in
                 // Its own first: most of them are the same.
@@ -158,18 +137,11 @@ final class PolygonSource: Sendable {
 
     /// Makes what is asked for most: the whole world, every history that is configured, exact sets.
     func prepare(_ snapshot: Snapshot) async throws {
-        for history in histories.all {
+        for history in frames.polygonHistories.all {
             _ = try await polygons(
                 at: snapshot.publication.asOf, Filter(history: history), in: .everywhere, shape: PolygonShape(),
                 snapshot: snapshot)
         }
-    }
-}
-
-/// Hours as parameters and ids write them.
-enum HoursText {
-    static func of(_ seconds: Int) -> String {
-        History(rawValue: seconds)?.text ?? String(Double(seconds) / 3_600)
     }
 }
 

@@ -33,6 +33,8 @@ public final class FrameSource: Sendable {
     private let retentionSeconds: Int
     /// How long after it was last seen an aircraft is shown.
     public let trafficDropSeconds: Int
+    /// The histories that turbulence polygons are made for.
+    public let polygonHistories: PolygonHistories
     /// Archived hours, by rows.
     private let windows = SharedCache<HoursKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
     /// Single archived hours, by rows: windows that overlap share their columns.
@@ -46,12 +48,14 @@ public final class FrameSource: Sendable {
     private let planes = SharedCache<PlaneKey, FramePlane>(capacity: 64 << 20) { $0.bytes }
 
     public init(
-        publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficDropSeconds: Int = 180
+        publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficDropSeconds: Int = 180,
+        polygonHistories: PolygonHistories = PolygonHistories()
     ) {
         self.publisher = publisher
         self.store = store
         self.retentionSeconds = retentionSeconds
         self.trafficDropSeconds = trafficDropSeconds
+        self.polygonHistories = polygonHistories
     }
 
     /// The current picture.

@@ -14,10 +14,10 @@ struct ExportRoutes: Sendable {
     private static let sliceBytes = 32 << 10
 
     func add(to router: some RouterMethods<some RequestContext>) {
-        router.get("/export/:file") { request, context in try export(request, context.parameters) }
+        router.get("/export/:file") { request, context in try await export(request, context.parameters) }
     }
 
-    private func export(_ request: Request, _ parameters: Parameters) throws -> Response {
+    private func export(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let file = parameters.text("file")
         let parts = file.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let collection = ExportCollection(rawValue: String(parts.first ?? "")) else {
@@ -40,16 +40,22 @@ struct ExportRoutes: Sendable {
         headers[.contentType] = format.mediaType
         headers[.contentDisposition] =
             "attachment; filename=\"\(collection.rawValue)-\(query.instant.compact).\(format.rawValue)\""
-        let export = FeatureExport(features: features, query: query, format: format, snapshot: snapshot, age: age)
+        var pieces = FeatureExport(
+            features: features, query: query, format: format, snapshot: snapshot, age: age
+        ).pieces()
+        // What can't be asked shows here, while there is still a status to say it.
+        let first = try await pieces.next()
         return Response(
             status: .ok, headers: headers,
-            body: ResponseBody { writer in
-                try await export.write { bytes in
+            body: ResponseBody { [pieces] writer in
+                var (pieces, piece) = (pieces, first)
+                while let bytes = piece {
                     // In slices: what a slow client has not read yet stays small.
                     for start in stride(from: 0, to: bytes.count, by: Self.sliceBytes) {
                         let slice = bytes[start..<min(start + Self.sliceBytes, bytes.count)]
                         try await writer.write(ByteBuffer(bytes: slice))
                     }
+                    piece = try await pieces.next()
                 }
                 try await writer.finish(nil)
             })
