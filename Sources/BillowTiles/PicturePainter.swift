@@ -26,6 +26,11 @@ public final class PicturePainter {
 
     public init() {}
 
+    /// Works out ahead what makes the next pictures of the same places faster, for some tenths of a millisecond.
+    ///
+    /// - Returns: whether there is more to do.
+    public func prepare() -> Bool { tiles.prepare(stamps: 100) }
+
     /// The PNG of a tile: by the exact path for a layer of cells alone, else layer over layer.
     public func png(
         _ content: PictureContent, at coord: TileCoord, scale: TileScale, style: Style, encoder: IndexedPNGEncoder

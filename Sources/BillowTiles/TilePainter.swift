@@ -61,6 +61,13 @@ public final class TilePainter {
         return builder(for: classes).picture(from: raster)
     }
 
+    /// Works out ahead what makes the next pictures of the same places faster, and changes none of them: the stamps of small
+    /// cells that were drawn without. So many at most; one takes some five times as long as drawing its cell, which is why
+    /// no picture waits for it.
+    ///
+    /// - Returns: whether there is more to do.
+    public func prepare(stamps limit: Int) -> Bool { stamps.makeWanted(limit) }
+
     /// The shares of every pixel before any palette, for tests: drawn as pictures are, with other inks.
     func shares(
         of content: TileContent, at coord: TileCoord, scale: TileScale, borders: [Int?]
@@ -82,9 +89,8 @@ public final class TilePainter {
     ) {
         let projection = SubpixelProjection(coord: coord, scale: scale)
         let table = CellTable.of(resolution: content.resolution)
-        var outlines = CellOutlines(
-            borders: borders, raster: raster, projection: projection,
-            stamps: coord.z <= StampStore.highestZoom ? stamps.all(of: coord.z, scale, for: raster) : nil)
+        let known = coord.z <= StampStore.highestZoom ? stamps.all(of: coord.z, scale, for: raster) : nil
+        var outlines = CellOutlines(borders: borders, raster: raster, projection: projection, stamps: known)
         content.cells.withUnsafeBufferPointer { cells in
             var next = 0
             while next < cells.count {
@@ -97,6 +103,13 @@ public final class TilePainter {
                     UnsafeBufferPointer(rebasing: cells[start..<next]), of: table.chunk(index), index: index)
             }
         }
+        guard let known, !outlines.unknown.isEmpty else { return }
+        stamps.want(
+            outlines.unknown.map { chunk, positions in
+                StampStore.Wanted(
+                    sheets: known, projection: projection, chunk: table.chunk(chunk), index: chunk,
+                    positions: positions)
+            })
     }
 
     private func builder(for classes: HexagonClasses) -> PaletteBuilder {
@@ -121,8 +134,41 @@ private final class StampStore {
     static let highestZoom = 6
     /// Some 250 bytes each.
     private static let most = 250_000
-    /// What one tile may make: a stamp takes some five times as long as drawing its cell, and no tile may take long.
-    static let mostOfATile = 800
+
+    /// Cells of one chunk that were drawn without stamps.
+    struct Wanted {
+        var sheets: Sheets
+        var projection: SubpixelProjection
+        var chunk: CellChunk
+        var index: Int
+        var positions: [UInt16]
+    }
+
+    private var wanted: [Wanted] = []
+    private var wantedCount = 0
+
+    /// Notes what is wanted, while there is room: what finds none is wanted again when it is drawn again.
+    func want(_ more: [Wanted]) {
+        guard wantedCount < Self.most / 8 else { return }
+        wanted += more
+        wantedCount += more.reduce(0) { $0 + $1.positions.count }
+    }
+
+    /// Makes up to so many of what is wanted; of the newest pictures first.
+    func makeWanted(_ limit: Int) -> Bool {
+        var left = limit
+        while left > 0, var next = wanted.popLast() {
+            let sheet = next.sheets.sheet(next.index)
+            while left > 0, let position = next.positions.popLast() {
+                wantedCount -= 1
+                guard sheet.isUnknown(Int(position)) else { continue }
+                next.sheets.make(Int(position), of: next.chunk, next.projection, on: sheet)
+                left -= 1
+            }
+            if !next.positions.isEmpty { wanted.append(next) }
+        }
+        return !wanted.isEmpty
+    }
 
     private struct Key: Hashable {
         var zoom: Int
@@ -143,8 +189,26 @@ private final class StampStore {
             return made
         }
 
+        func make(
+            _ position: Int, of chunk: CellChunk, _ projection: SubpixelProjection, on sheet: OutlineStamps
+        ) {
+            let ring = chunk.vertices(position)
+            guard (3...CellOutlines.mostCorners).contains(ring.count) else { return }
+            let outline = ring.map { projection.project($0, world: 0) }
+            var inset = outline
+            inset.withUnsafeMutableBufferPointer { CellOutlines.shrink($0) }
+            outline.withUnsafeBufferPointer { outline in
+                inset.withUnsafeBufferPointer { inset in
+                    sheet.make(
+                        position, outline: outline, inset: inset, tileColumn: projection.firstColumn,
+                        tileRow: projection.firstRow, with: maker)
+                }
+            }
+            made += 1
+        }
+
         /// How many stamps were made.
-        var made = 0
+        private(set) var made = 0
         /// When they were last used, counted in tiles.
         var lastUsed = 0
     }
@@ -173,8 +237,8 @@ struct CellOutlines {
     private let raster: InkRaster
     private let projection: SubpixelProjection
     private let stamps: StampStore.Sheets?
-    /// How many stamps may still be made for this tile.
-    private var newStamps = StampStore.mostOfATile
+    /// What has no stamp yet, by chunk.
+    private(set) var unknown: [(chunk: Int, positions: [UInt16])] = []
     /// By position in the chunk that is being drawn: the class of the cell's rim, or nothing.
     private var rimOf = [UInt8](repeating: InkRaster.nothing, count: CellTable.chunkSize + 1)
 
@@ -199,11 +263,12 @@ struct CellOutlines {
         let first = index * CellTable.chunkSize
         let isShared = projection.isInside && chunk.isWithinWorld
         if isShared, let stamps = stamps?.sheet(index) {
-            let unknown = cells.count { stamps.isUnknown(Int($0 >> 3) - first) }
-            if unknown <= newStamps {
-                newStamps -= unknown
-                return addStamps(cells, of: chunk, first: first, stamps)
+            let unknown = cells.compactMap { cell in
+                let position = Int(cell >> 3) - first
+                return stamps.isUnknown(position) ? UInt16(truncatingIfNeeded: position) : nil
             }
+            if unknown.isEmpty { return addStamps(cells, of: chunk, first: first, stamps) }
+            self.unknown.append((index, unknown))
         }
         if isShared { for cell in cells { rimOf[Int(cell >> 3) - first] = rims[Int(cell & 7)] } }
         chunk.vertices.withUnsafeBufferPointer { vertices in
@@ -226,7 +291,7 @@ struct CellOutlines {
         if isShared { for cell in cells { rimOf[Int(cell >> 3) - first] = InkRaster.nothing } }
     }
 
-    /// Adds cells by their stamps; those that have none, or aren't wholly in the tile, by their outlines.
+    /// Adds cells by their stamps; those that are too large for one, or aren't wholly in the tile, by their outlines.
     private func addStamps(
         _ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, first: Int, _ stamps: OutlineStamps
     ) {
@@ -240,8 +305,6 @@ struct CellOutlines {
                 UnsafeBufferPointer(uses), of: stamps, tileColumn: projection.firstColumn, tileRow: projection.firstRow
             ) { use in
                 let position = Int(cells[use] >> 3) - first
-                // Made for the next tile.
-                if stamps.isUnknown(position) { makeStamp(position, of: chunk, stamps) }
                 chunk.withVertices(position) { ring in
                     Self.noNeighbours.withUnsafeBufferPointer { none in
                         add(ring, severity: Int(cells[use] & 7), world: 0, none, position: UInt16(position))
@@ -252,22 +315,6 @@ struct CellOutlines {
     }
 
     private static let noNeighbours = [UInt16](repeating: CellChunk.noNeighbour, count: mostCorners)
-
-    private func makeStamp(_ position: Int, of chunk: CellChunk, _ stamps: OutlineStamps) {
-        let ring = chunk.vertices(position)
-        guard (3...Self.mostCorners).contains(ring.count), let sheets = self.stamps else { return }
-        let outline = ring.map { projection.project($0, world: 0) }
-        var inset = outline
-        inset.withUnsafeMutableBufferPointer { Self.shrink($0) }
-        outline.withUnsafeBufferPointer { outline in
-            inset.withUnsafeBufferPointer { inset in
-                stamps.make(
-                    position, outline: outline, inset: inset, tileColumn: projection.firstColumn,
-                    tileRow: projection.firstRow, with: sheets.maker)
-            }
-        }
-        sheets.made += 1
-    }
 
     @inline(__always)
     private func add(

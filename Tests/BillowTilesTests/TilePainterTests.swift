@@ -102,16 +102,19 @@ struct TilePainterTests {
         let painter = TilePainter()
         let whole = painter.shares(
             of: TileContent(of: Self.patchwork, in: parent), at: parent, scale: .two, borders: Self.bordered)
+        #expect(!painter.prepare(stamps: .max))
         for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
             let child = try #require(TileCoord(z: zoom + 1, x: parent.x * 2 + dx, y: parent.y * 2 + dy))
             let content = TileContent(of: Self.patchwork, in: child)
-            // The second time, what was worked out the first time is at hand.
-            for _ in 0..<2 {
+            // The second time half of the cells have stamps, the third time all.
+            for time in 0..<3 {
                 let quarter = painter.shares(of: content, at: child, scale: .one, borders: Self.bordered)
                 for row in 0..<256 {
                     let start = (row + dy * 256) * 512 + dx * 256
                     #expect(Array(whole[start..<start + 256]) == Array(quarter[row * 256..<row * 256 + 256]))
                 }
+                // From zoom 7 on cells are too large for stamps.
+                #expect(painter.prepare(stamps: time == 0 ? content.cells.count / 2 : .max) == (time == 0 && zoom < 6))
             }
         }
     }

@@ -23,6 +23,7 @@ struct Micro {
             let coords = scene.tiles[zoom] ?? []
             let contents = coords.map { maker.content($0) }
             let pictures = zip(contents, coords).map { maker.picture($0, $1) }
+            maker.prepare()
             Spread.line("z\(zoom) gather", spread(rounds, coords) { _ = maker.content($0) })
             Spread.line("z\(zoom) paint", spread(rounds, Array(zip(contents, coords))) { _ = maker.picture($0, $1) })
             Spread.line("z\(zoom) encode", try spread(rounds, pictures) { _ = try maker.png($0) })

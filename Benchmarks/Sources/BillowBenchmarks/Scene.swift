@@ -70,6 +70,9 @@ final class TileMaker {
         painter.paint(content, at: coord, scale: .one, classes: scene.classes)
     }
 
+    /// What a server does while nothing is to be drawn.
+    func prepare() { while painter.prepare(stamps: 1_000) {} }
+
     func png(_ picture: IndexedPicture) throws -> [UInt8] {
         try encoder.encode(
             indices: picture.indices, width: picture.width, height: picture.height, palette: picture.palette)

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// One command a line on the standard input, one line of JSON for each on the standard output:
 /// `plane N` → `[thread ns, …]` of making the frame's plane N times,
-/// `draw Z` → `[[thread ns, wall ns, bytes], …]`, `save Z FOLDER` → `[]` and the tiles as `Z-X-Y.png`.
+/// `draw Z` → `[[thread ns, wall ns, bytes], …]`, `prepare 1` → `[thread ns]` of what a server does between pictures, `save Z FOLDER` → `[]` and the tiles as `Z-X-Y.png`.
 struct Worker {
     let scene: Scene
 
@@ -34,6 +34,10 @@ struct Worker {
                     return "[\(Clock.thread() - thread),\(Clock.wall() - wall),\(png.count)]"
                 }
                 answer("[\(times.joined(separator: ","))]")
+            case "prepare":
+                let start = Clock.thread()
+                maker.prepare()
+                answer("[\(Clock.thread() - start)]")
             case "save" where words.count == 3:
                 for coord in tiles {
                     try Data(maker.tile(coord)).write(

@@ -14,6 +14,9 @@ actor PaintPool {
         init() throws(PNGError) { encoder = try IndexedPNGEncoder() }
 
         func run<Value: Sendable>(_ work: Work<Value>) throws -> Value { try work(painter, encoder) }
+
+        /// For less than a millisecond; whoever comes meanwhile waits so long.
+        func prepare() -> Bool { painter.prepare() }
     }
 
     /// What is to be painted.
@@ -66,6 +69,13 @@ actor PaintPool {
     }
 
     private func giveBack(_ worker: Worker) {
-        if let next = waiting.popFirst() { next.continuation.resume(returning: worker) } else { idle.append(worker) }
+        if let next = waiting.popFirst() { return next.continuation.resume(returning: worker) }
+        idle.append(worker)
+        Task(priority: .utility) { await prepare(worker) }
+    }
+
+    /// Has a worker prepare for the next pictures for as long as it has nothing to paint.
+    private func prepare(_ worker: Worker) async {
+        while idle.contains(where: { $0 === worker }), await worker.prepare() {}
     }
 }
