@@ -133,7 +133,7 @@ struct AreaAndTrafficTests {
             #expect(try await world.ids("\(items)?minAltitude=13000") == [])
             func alerted(_ feet: Int) async throws -> Int? {
                 let body = #"{"position": [-79.5, 39.5], "altitude": \#(feet), "track": 0}"#
-                return try await world.post("/alerts", body)["hazards"]?.array?.count
+                return try await world.post("/alerts", body)["hazards"]?.items.count
             }
             #expect(try await alerted(35_000) == 0)
             #expect(try await alerted(7_000) == 1)

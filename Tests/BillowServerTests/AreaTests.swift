@@ -13,14 +13,6 @@ import Turbulence
 @testable import BillowServer
 
 extension World {
-    /// Posts a JSON body.
-    fileprivate func post(_ uri: String, _ body: String, status: HTTPResponse.Status = .ok) async throws -> JSON {
-        let response = try await client.executeRequest(
-            uri: uri, method: .post, headers: [.contentType: "application/json"], body: ByteBuffer(string: body))
-        #expect(response.status == status, "\(uri) \(body.prefix(100)): \(String(buffer: response.body).prefix(300))")
-        return try response.json
-    }
-
     /// Observations of one severity in a disk of cells.
     fileprivate func takeDisk(
         _ severity: Severity, at place: LonLat, distance: Int, secondsAgo: Int = 60

@@ -74,7 +74,7 @@ struct FlightTests {
                 "/alerts", #"{"position": [0, 0], "altitude": 35400, "track": 90, "minSeverity": 3, "speed": 480}"#)
             let query = try answer["query"].orMissing()
             #expect(query["minAltitude"]?.double == 33_000 && query["maxAltitude"]?.double == 37_000)
-            #expect(query["severity"]?.array?.compactMap(\.double) == [3, 4])
+            #expect(query["severity"]?.items.compactMap(\.double) == [3, 4])
             #expect(query["hours"]?.double == 2 && query["category"]?.string == "C60")
             #expect(query["distance"]?.double == 100 && query["angle"]?.double == 15)
             for (members, code) in [

@@ -1,3 +1,4 @@
+import HTTPTypes
 import BillowAreas
 import Geometry
 import Turbulence
