@@ -20,6 +20,8 @@ const POLL_MILLISECONDS = 15_000;
 const EVENT_PAUSE_MILLISECONDS = 1_000;
 const TIMEOUT_MILLISECONDS = 15_000;
 const SLOWEST_PACE = 4;
+/** Leaflet fades tiles in for 200 ms, frame by frame of the page. */
+const LEAFLET_FADE_MILLISECONDS = 250;
 
 export class TimelinePlayer extends EventTarget {
     #adapter;
@@ -152,18 +154,17 @@ export class TimelinePlayer extends EventTarget {
             const { url, layer, start, end, intervals, anchor, parameters } = this.#options;
             const address = new URL(url, document.baseURI);
             address.searchParams.set("layers", layer);
+            // Several are one picture, whose frames the server names.
+            if (layer.includes(",")) address.searchParams.set("composed", "true");
             for (const [name, value] of Object.entries({ start, end, intervals, anchor, ...parameters })) {
                 if (value !== null && value !== undefined) address.searchParams.set(name, value);
             }
             const response = await fetch(address, { signal: abort.signal, cache: "no-cache" });
             const body = await response.json();
             if (!response.ok) throw new Error(body.detail ?? `${response.status}`);
-            const parts = layer.split(",").map((wanted) => {
-                const found = body.layers.find(({ id }) => id === wanted);
-                if (!found) throw new Error(`the manifest has no layer ${wanted}`);
-                return found;
-            });
-            this.#take(composed(parts));
+            const found = body.layers.find(({ id }) => id === layer);
+            if (!found) throw new Error(`the manifest has no layer ${layer}`);
+            this.#take(found);
             this.#say("problem", null);
         } catch (error) {
             // Replaced by a newer request, or ended: nobody asks any more.
@@ -332,24 +333,6 @@ export class TimelinePlayer extends EventTarget {
     #say(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 }
 
-/** The manifest's parts of some layers as one of their composed pictures. It has the instants of the layer with the most. */
-function composed(parts) {
-    if (parts.length === 1) return parts[0];
-    const most = parts.reduce((most, part) => (part.frames.length > most.frames.length ? part : most));
-    const id = parts.map((part) => part.id).join();
-    const frames = most.frames.map((frame) => {
-        const address = frame.tiles.replace(`/tiles/${most.id}/`, `/tiles/${id}/`);
-        const same = parts.map((part) => part.frames.find(({ time }) => time === frame.time));
-        // A picture is as new as the newest of its layers. Where one of them has no frame of that instant its version isn't
-        // known, and an address without any is the one that is always right.
-        const v = same.every(Boolean) ? Math.max(...same.map((frame) => frame.v)) : null;
-        const tiles = v === null ? address.replace(/\?v=\d+(&s=\w+)?&?/, "?").replace(/\?$/, "") : address.replace(/\?v=\d+/, `?v=${v}`);
-        return { ...frame, v, tiles };
-    });
-    const dataTimes = parts.map(({ dataTime }) => dataTime).filter(Boolean).sort();
-    return { ...most, id, frames, stale: parts.some(({ stale }) => stale), dataTime: dataTimes[0] ?? null, tiles: most.tiles.map((url) => url.replace(`/tiles/${most.id}/`, `/tiles/${id}/`)) };
-}
-
 /** Frames on a MapLibre GL map: a raster source and layer for each, of which one is opaque. */
 export class MapLibreFrames {
     #map;
@@ -406,9 +389,16 @@ export class LeafletFrames {
     }
 
     add(url) {
-        const frame = { layer: this.#leaflet.tileLayer(url, { ...this.#options, opacity: 0 }), ready: false, failed: false };
-        frame.layer.on("loading", () => { frame.ready = false; });
-        frame.layer.on("load", () => { frame.ready = true; });
+        const frame = { layer: this.#leaflet.tileLayer(url, { ...this.#options, opacity: 0 }), ready: false, failed: false, timer: null };
+        frame.layer.on("loading", () => {
+            clearTimeout(frame.timer);
+            frame.ready = false;
+        });
+        // It fades a tile in after it has loaded: until that is over the frame is not whole.
+        frame.layer.on("load", () => {
+            clearTimeout(frame.timer);
+            frame.timer = setTimeout(() => { frame.ready = true; }, LEAFLET_FADE_MILLISECONDS);
+        });
         frame.layer.on("tileerror", () => { frame.failed = true; });
         frame.layer.addTo(this.#map);
         return frame;
@@ -422,5 +412,8 @@ export class LeafletFrames {
         if (previous && previous !== frame) previous.layer.setOpacity(0);
     }
 
-    remove(frame) { frame.layer.remove(); }
+    remove(frame) {
+        clearTimeout(frame.timer);
+        frame.layer.remove();
+    }
 }

@@ -106,7 +106,7 @@ struct ArcMap: Sendable {
 
     /// The area of the faces that `isInside` takes; faces beside each other become one.
     /// - Complexity: O(points)
-    func area(_ isInside: (Int) -> Bool) -> MultiPolygon {
+    func area(_ isInside: (Int) -> Bool) -> PackedArea {
         let (ways, faces) = boundary(isInside)
         // Ways by the junction that they leave from.
         var starts = [Int32](repeating: 0, count: junctions + 1)
@@ -134,8 +134,7 @@ struct ArcMap: Sendable {
             }
             for ring in rings(of: walk, ways) { found[ways[first].face, default: []].append(ring) }
         }
-        return MultiPolygon(
-            polygons: faces.flatMap { Self.polygons(found[$0] ?? []) }.map { $0.map(Self.places) })
+        return PackedArea(faces.flatMap { Self.polygons(found[$0] ?? []) })
     }
 
     private func boundary(_ isInside: (Int) -> Bool) -> (ways: [Way], faces: [Int]) {
@@ -251,6 +250,4 @@ struct ArcMap: Sendable {
         }
         return inside
     }
-
-    private static func places(_ ring: [DegreePoint]) -> [LonLat] { ring.map(\.place) }
 }

@@ -83,10 +83,14 @@ public struct DissolvedCells: Sendable {
 
     /// The area of the cells of one class. Polygons touch at single points at most; they are in the order of their first
     /// cells.
-    public func area(of value: UInt8) -> MultiPolygon { arcs.area { faceClasses[$0] == value } }
+    public func packedArea(of value: UInt8) -> PackedArea { arcs.area { faceClasses[$0] == value } }
 
     /// The area of the cells of one class or above.
-    public func area(atLeast value: UInt8) -> MultiPolygon { arcs.area { faceClasses[$0] >= value } }
+    public func packedArea(atLeast value: UInt8) -> PackedArea { arcs.area { faceClasses[$0] >= value } }
+
+    /// The same, to be used at once.
+    public func area(of value: UInt8) -> MultiPolygon { packedArea(of: value).multiPolygon }
+    public func area(atLeast value: UInt8) -> MultiPolygon { packedArea(atLeast: value).multiPolygon }
 
     /// The same areas with fewer corners: every boundary is simplified once for both of its sides, so neighbours neither
     /// cross nor leave gaps, and no area vanishes.

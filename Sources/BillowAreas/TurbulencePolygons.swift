@@ -20,15 +20,29 @@ public struct TurbulencePolygon: Sendable, Hashable {
     /// From when to when the records are that make it; nil when not asked for.
     public var observed: ClosedRange<Instant>?
 
+    /// The areas of some severities' polygons.
+    public static func areas(
+        of dissolved: DissolvedCells, mode: PolygonMode, severities: SeveritySet
+    ) -> [Severity: PackedArea] {
+        let wanted = Severity.allCases.filter { severities.contains($0) }
+        return Dictionary(
+            uniqueKeysWithValues: wanted.map { severity in
+                let value = CellClasses.value(severity)
+                return (
+                    severity, mode == .exact ? dissolved.packedArea(of: value) : dissolved.packedArea(atLeast: value)
+                )
+            })
+    }
+
     /// The polygons of a picture, without those that are empty, in the order of their severities.
     ///
     /// - Parameters:
     ///   - cells: what was dissolved.
-    ///   - dissolved: it dissolved, and simplified where that is wanted; nil leaves the areas empty.
+    ///   - areas: what `areas(of:mode:severities:)` gave of them dissolved; those that are missing are left empty.
     ///   - severities: those that polygons are made for.
     ///   - observed: from when to when the records of each severity are.
     public static func all(
-        of cells: CellClasses, _ dissolved: DissolvedCells?, mode: PolygonMode, severities: SeveritySet,
+        of cells: CellClasses, areas: [Severity: PackedArea], mode: PolygonMode, severities: SeveritySet,
         observed: [Severity: ClosedRange<Instant>]
     ) -> [TurbulencePolygon] {
         let counts = Severity.allCases.map { cells.count(of: CellClasses.value($0)) }
@@ -36,14 +50,12 @@ public struct TurbulencePolygon: Sendable, Hashable {
             let parts = mode == .exact ? [severity] : Severity.allCases.filter { $0 >= severity }
             let hexagons = parts.reduce(0) { $0 + counts[Int($1.rawValue)] }
             guard hexagons > 0 else { return nil }
-            let value = CellClasses.value(severity)
             let ranges = parts.compactMap { observed[$0] }
             let first = ranges.map(\.lowerBound).min()
             let last = ranges.map(\.upperBound).max()
             return TurbulencePolygon(
                 severity: severity, mode: mode,
-                area: (mode == .exact ? dissolved?.area(of: value) : dissolved?.area(atLeast: value))
-                    ?? MultiPolygon(polygons: []),
+                area: areas[severity]?.multiPolygon ?? MultiPolygon(polygons: []),
                 hexagons: hexagons, observed: first.flatMap { first in last.map { first...$0 } })
         }
     }

@@ -1,3 +1,4 @@
+import AviationWeather
 public import Turbulence
 
 /// What an archive says to have held at one moment: its files are copies of what was served, pulled about once an hour, and
@@ -15,24 +16,66 @@ public struct HazardPull: Sendable, Hashable {
     /// Areas this far around the pull matter to `placed`. Seconds.
     public static let reachSeconds = 86_400
 
-    /// Its areas from this pull to the next, and areas of the pulls before that it ends, in any order of pulls.
+    /// Its areas from this pull to the next, and areas of other pulls that it ends or dates, in any order of pulls.
+    ///
+    /// A domestic SIGMET holds from its issue, and ends the one of its name before it: one that was issued since the pull
+    /// before has a beginning of its own, from its issue to the first pull that has it.
     ///
     /// - Parameter stored: what is known of the days around it.
     public func placed(among stored: [IssuedArea]) -> [IssuedArea] {
         let known = stored.filter { $0.collection == .hazards && $0.source == source && kinds.contains($0.kind) }
-        let next = known.map(\.validFrom).filter { $0 > at }.min()
-        let own = areas.compactMap { area -> IssuedArea? in
-            var area = area
-            area.validFrom = at
-            area.validTo = min(area.validTo, at.advanced(by: HazardPull.longestSeconds), next ?? .distantFuture)
-            return area.validFrom < area.validTo ? area : nil
+        let pulls = known.lazy.filter { !Self.isBeginning($0) }.map(\.validFrom)
+        let next = pulls.filter { $0 > at }.min()
+        let own = areas.compactMap { area in
+            let longest = at.advanced(by: HazardPull.longestSeconds)
+            return Self.held(area, from: at, to: min(area.validTo, longest, next ?? .distantFuture))
         }
-        let ended = known.filter { $0.validFrom < at && $0.validTo > at }.map { area in
-            var area = area
-            area.validTo = at
-            return area
+        var beginnings: [IssuedArea] = []
+        if let before = pulls.filter({ $0 < at }).max() {
+            beginnings += Self.beginnings(of: areas, from: before, to: at)
         }
-        return ended + own
+        if let next {
+            beginnings += Self.beginnings(of: known.filter { $0.validFrom == next }, from: at, to: next)
+        }
+        let others = known.compactMap { area in
+            let isInForce = !Self.isBeginning(area) && area.validFrom < at && area.validTo > at
+            return isInForce ? Self.held(area, from: area.validFrom, to: at) : area
+        }
+        // The same under one identity is what is new of it.
+        var placed = Dictionary(others.map { ($0.identity, $0) }) { first, _ in first }
+        for area in beginnings + own { placed[area.identity] = area }
+        let issues = Dictionary(grouping: placed.values.filter(Self.isBeginning), by: \.id)
+        let unchanged = Set(known).subtracting(own)
+        return placed.values.compactMap { area in
+            let superseded = issues[area.id]?.map(\.validFrom).filter { $0 > area.validFrom }.min()
+            let area = Self.held(area, from: area.validFrom, to: min(area.validTo, superseded ?? .distantFuture))
+            return area.flatMap { unchanged.contains($0) ? nil : $0 }
+        }.sorted { ($0.id, $0.validFrom) < ($1.id, $1.validFrom) }
+    }
+
+    /// What areas of the pull at `end` were before it, of those issued since the pull at `start`.
+    private static func beginnings(of areas: [IssuedArea], from start: Instant, to end: Instant) -> [IssuedArea] {
+        guard end.seconds - start.seconds <= longestSeconds else { return [] }
+        return areas.compactMap { area in
+            guard area.kind == HazardProduct.sigmet.rawValue, let issuedAt = area.issuedAt, issuedAt > start else {
+                return nil
+            }
+            return held(area, from: issuedAt, to: min(area.validTo, end))
+        }
+    }
+
+    /// Whether it is the time from an issue to the pull that has it, and not what a pull has.
+    private static func isBeginning(_ area: IssuedArea) -> Bool {
+        area.kind == HazardProduct.sigmet.rawValue && area.validFrom == area.issuedAt
+    }
+
+    /// nil where nothing is left of it.
+    private static func held(_ area: IssuedArea, from start: Instant, to end: Instant) -> IssuedArea? {
+        guard start < end else { return nil }
+        var area = area
+        area.validFrom = start
+        area.validTo = end
+        return area
     }
 
     /// The time in a file's name, `usa_airmets_2025-12-19T0218.geojson`, UTC; nil where there is none.

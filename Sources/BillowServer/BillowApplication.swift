@@ -116,6 +116,7 @@ public struct BillowApplication: Sendable {
         }
         frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
+            trafficRetentionSeconds: configuration.trafficRetentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds,
             polygonHistories: configuration.polygonHistories)
         features = FeatureSource(frames: frames, store: store)

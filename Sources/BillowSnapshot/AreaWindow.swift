@@ -11,11 +11,8 @@ public struct AreaWindow: Sendable {
 
     public var count: Int { areas.count }
 
-    /// When the last of them ends; nil when empty.
-    public var end: Instant? { areas.values.lazy.map(\.validTo).max() }
-
-    /// Every area, in the order of their ids.
-    public var all: [IssuedArea] { AreaWindow.ordered(areas.values) }
+    /// When the last area of each collection ends.
+    public private(set) var ends: [IssuedArea.Collection: Instant] = [:]
 
     /// The areas of a collection that hold at an instant, in the order of their ids.
     /// - Complexity: O(areas held)
@@ -32,8 +29,26 @@ public struct AreaWindow: Sendable {
     public mutating func update(opened: [IssuedArea], closed: [IssuedArea]) {
         for area in closed { areas[area.identity] = nil }
         for area in opened { areas[area.identity] = area }
+        noteEnds()
     }
 
     /// Lets go of what ended at an instant or before.
-    public mutating func drop(before instant: Instant) { areas = areas.filter { $0.value.validTo > instant } }
+    public mutating func drop(before instant: Instant) {
+        areas = areas.filter { $0.value.validTo > instant }
+        noteEnds()
+    }
+
+    private mutating func noteEnds() {
+        ends = [:]
+        for area in areas.values { ends[area.collection] = max(ends[area.collection] ?? area.validTo, area.validTo) }
+    }
+
+    /// When areas of a collection begin or end, from one instant on through another, in rising order, each once.
+    public func changes(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>) -> [Instant] {
+        var changes = Set<Instant>()
+        for area in areas.values where area.collection == collection {
+            for instant in [area.validFrom, area.validTo] where range.contains(instant) { changes.insert(instant) }
+        }
+        return changes.sorted()
+    }
 }

@@ -168,6 +168,11 @@ enum Query {
     static let areasAsOf = """
         \(areas) WHERE validTo > ? AND validFrom < ? AND since <= ? AND (until IS NULL OR until > ?)
         """
+    /// The plus sign leaves the search to the index of validities.
+    static let areaValidities = """
+        SELECT validFrom, validTo FROM area WHERE validTo >= ? AND validFrom <= ? AND since <= ?
+            AND (until IS NULL OR until > ?) AND +collection = ?
+        """
     /// The one that ended first.
     static let oldestArea = "SELECT validFrom FROM area WHERE validTo >= 0 AND until IS NULL ORDER BY validTo LIMIT 1"
     static let areasOpenedSince = "\(areas) WHERE since > ? AND until IS NULL"
@@ -283,7 +288,8 @@ enum Query {
             closedSince, insertReport,
             closeReport, openReport,
             openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
-            closeArea, openArea, openAreasAfter, areasAsOf, areasOpenedSince, areasClosedSince, insertPosition,
+            closeArea, openArea, openAreasAfter, areasAsOf, areaValidities, areasOpenedSince, areasClosedSince,
+            insertPosition,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
         ] + besideTheLog + allOfChanges + allOfPruning
 }

@@ -92,6 +92,24 @@ extension SQLiteStore {
             .sorted { ($0.id, $0.source, $0.validFrom) < ($1.id, $1.source, $1.validFrom) }
     }
 
+    public func areaChanges(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, asOf version: Version)
+        async throws(StoreError) -> [Instant]
+    {
+        try await reading { db in
+            let statement = try RawStatement(db, Query.areaValidities)
+            statement.bind(from: range.lowerBound, to: range.upperBound, asOf: version)
+            statement.bind(Int64(collection.rawValue), at: 5)
+            var changes = Set<Instant>()
+            try statement.forEachRow { columns in
+                for column: Int32 in [0, 1] {
+                    let instant = Instant(clamping: Int(columns.integer(column)))
+                    if range.contains(instant) { changes.insert(instant) }
+                }
+            }
+            return changes.sorted()
+        }
+    }
+
     public func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [AircraftPosition]
     {

@@ -64,6 +64,10 @@ public protocol Store: Sendable {
         _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea]
 
+    /// When areas of a collection that count at a version begin or end within a range, in rising order, each once.
+    func areaChanges(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, asOf version: Version)
+        async throws(StoreError) -> [Instant]
+
     /// Every position observed at `from` ≤ t < `to` that was there at a version (nil: the head).
     func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [AircraftPosition]
 

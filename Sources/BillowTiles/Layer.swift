@@ -69,6 +69,14 @@ public struct LayerList: Sendable, Hashable, CustomStringConvertible {
 
     public init(_ layer: Layer) { layers = [layer] }
 
+    /// Those of them that are wanted, in their order; nil for none.
+    public func filter(_ isWanted: (Layer) -> Bool) -> LayerList? { LayerList(layers.filter(isWanted)) }
+
+    private init?(_ layers: [Layer]) {
+        guard !layers.isEmpty else { return nil }
+        self.layers = layers
+    }
+
     /// Ids by comma.
     /// - Throws: `unknown` for an id that is no layer; `unusable` for a repeat, or too many.
     public init(_ text: some StringProtocol) throws(Failure) {

@@ -133,7 +133,7 @@ private final class StampStore {
     /// Cells have more than 30 px each way beyond it, at any scale.
     static let highestZoom = 6
     /// Some 250 bytes each.
-    private static let most = 250_000
+    private static let most = 120_000
 
     /// Cells of one chunk that were drawn without stamps.
     struct Wanted {
@@ -149,7 +149,7 @@ private final class StampStore {
 
     /// Notes what is wanted, while there is room: what finds none is wanted again when it is drawn again.
     func want(_ more: [Wanted]) {
-        guard wantedCount < Self.most / 8 else { return }
+        guard wantedCount < Self.most / 4 else { return }
         wanted += more
         wantedCount += more.reduce(0) { $0 + $1.positions.count }
     }

@@ -77,6 +77,21 @@ public struct Timeline: Sendable, Hashable {
         return isOnEnd ? anchors : anchors + [end]
     }
 
+    /// The frames of something that is new whenever it changes, in rising order: what holds at the start, then each change.
+    /// Where those are more than `intervals`, what holds at equally spaced instants; one frame alone is at the end.
+    ///
+    /// - Parameter changes: in rising order, each once.
+    public func times(changes: [Instant]) -> [Instant] {
+        let grid = times()
+        guard let first = grid.first, grid.count > 1 else { return grid }
+        let states = [first] + changes.filter { $0 > first && $0 <= end }
+        guard states.count > intervals else { return states }
+        return grid.reduce(into: []) { kept, instant in
+            guard let state = FrameRule.latest.frame(at: instant, of: states), state != kept.last else { return }
+            kept.append(state)
+        }
+    }
+
     // MARK: - Going to a time
 
     /// An instant that a timeline is sent to.

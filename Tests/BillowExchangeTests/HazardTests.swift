@@ -258,6 +258,34 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         }
     }
 
+    @Test func `a SIGMET holds from its issue, ends the one before it, and is there between two pulls`() throws {
+        func area(_ id: String, issued: String, until end: String) throws -> IssuedArea {
+            let corners = [(-90.0, 40.0), (-89, 40), (-89, 41)].compactMap { LonLat(longitude: $0.0, latitude: $0.1) }
+            let issuedAt = try instant("2025-12-19T\(issued):00Z")
+            return IssuedArea(
+                collection: .hazards, id: id, source: try awc(), kind: "sigmet", validFrom: issuedAt,
+                validTo: try instant("2025-12-19T\(end):00Z"), issuedAt: issuedAt,
+                geometry: try #require(MultiPolygon(outline: corners)))
+        }
+        func pull(_ time: String, _ areas: [IssuedArea]) throws -> HazardPull {
+            HazardPull(
+                at: try instant("2025-12-19T\(time):00Z"), kinds: ["sigmet"], source: try awc(), areas: areas)
+        }
+        // Of 19 December 2025: the pulls of 8:38, 9:32, 10:32 and 11:25.
+        let old = try area("oscar", issued: "05:56", until: "09:55")
+        let new = try area("oscar", issued: "09:48", until: "13:48")
+        let pulls = [
+            try pull("08:38", [old]), try pull("09:32", [old]), try pull("10:32", [new]), try pull("11:25", [new]),
+        ]
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [0, 3, 1, 2], [1, 2, 0, 3, 2, 1]] {
+            var log = Log()
+            for index in order { log.take(pulls[index]) }
+            #expect(
+                log.spans("oscar") == ["08:38-09:32", "09:32-09:48", "09:48-10:32", "10:32-11:25", "11:25-13:48"],
+                "\(order)")
+        }
+    }
+
     @Test func `a pull holds until the next one, in whatever order they come, and twice is once`() throws {
         func pull(_ time: String, _ ids: [String], until end: String) throws -> HazardPull {
             let areas = try ids.map { id in

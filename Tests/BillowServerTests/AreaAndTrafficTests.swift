@@ -1,4 +1,6 @@
+import BillowRaster
 import BillowStore
+import BillowTiles
 import Foundation
 import Geometry
 import HTTPTypes
@@ -71,11 +73,86 @@ struct AreaAndTrafficTests {
             try await world.take(areas: [area("old", from: -337 * 86_400, to: -336 * 86_400)])
             let start = noon.advanced(by: -337 * 86_400)
             #expect(try await world.ids("/collections/hazards/items?time=\(start)") == ["old"])
-            let manifest = try await world.json(
-                "/timeline.json?start=\(start)&end=\(start.advanced(by: 3_600))&intervals=3&layers=hazards")
-            #expect(manifest["layers"]?[0]?["frames"]?.items.count == 3)
+            let days = "start=\(start)&end=\(start.advanced(by: 2 * 86_400))&layers=hazards"
+            let manifest = try await world.json("/timeline.json?\(days)")
+            #expect(
+                manifest["layers"]?[0]?["times"]?.items.compactMap(\.string) == [
+                    start.description, start.advanced(by: 86_400).description,
+                ])
             let before = try await world.get("/collections/hazards/items?time=\(start.advanced(by: -1))")
             #expect(before.status == .notFound)
+        }
+    }
+
+    @Test(
+        "hazards have a frame at each change of their validity, ahead too, and a picture ahead lacks what was observed")
+    func changes() async throws {
+        try await withWorld { world in
+            try await world.take(areas: [
+                area("a", from: -7_200, to: -3_600), area("b", from: -3_600, to: 1_800),
+                area("c", from: 7_200, to: 10_800),
+            ])
+            let cell = try cell(-79.5, 40.5)
+            try await world.take([try observation(cell, severity: .moderate, at: -60)])
+            func part(_ query: String) async throws -> JSON? {
+                try await world.json("/timeline.json?\(query)")["layers"]?[0]
+            }
+            let past = try await part("layers=hazards")
+            #expect(past?["times"]?.items.compactMap(\.string) == ["2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z"])
+            #expect(past?["updateInterval"] == .null)
+            let ahead = try await part("layers=hazards&start=-1h&end=%2B4h&time=2026-11-21T13:59:59Z")
+            let times = ["2026-11-21T11:00:00Z", "2026-11-21T12:30:00Z", "2026-11-21T14:00:00Z"]
+            #expect(ahead?["times"]?.items.compactMap(\.string) == times)
+            #expect(ahead?["frames"]?.items.map { $0["forecast"]?.bool ?? false } == [false, true, true])
+            #expect(ahead?["shown"]?.string == times[1])
+
+            // A tile in the future is that of the hazards alone, and nobody keeps it.
+            let layers = "hexagons,hazards"
+            let both = try await part("layers=\(layers)&composed=true&start=-1h&end=%2B1h&intervals=3")
+            #expect(both?["id"]?.string == layers && both?["updateInterval"]?.double == 60)
+            let frames = both?["frames"]?.items ?? []
+            #expect(frames.map { $0["forecast"]?.bool ?? false } == [false, false, true])
+            func tile(_ template: String) async throws -> TestResponse {
+                let pixel = PixelPlace(H3.center(of: cell), zoom: 6)
+                return try await world.get(
+                    template.replacing(/^http:\/\/[^\/]*/, with: "").replacing("{z}", with: "6")
+                        .replacing("{x}", with: "\(pixel.x)").replacing("{y}", with: "\(pixel.y)"))
+            }
+            let now = try await tile(frames[1]["tiles"]?.string ?? "")
+            let later = try await tile(frames[2]["tiles"]?.string ?? "")
+            #expect(now.headers[.cacheControl]?.contains("immutable") == true)
+            #expect(later.status == .ok && later.headers[.cacheControl]?.contains("immutable") == false)
+            let alone = try await tile("/tiles/hazards/20261121T130000Z/{z}/{x}/{y}.png")
+            #expect(later.body == alone.body && later.headers[.eTag] == alone.headers[.eTag])
+            let nowAlone = try await tile("/tiles/hazards/20261121T120000Z/{z}/{x}/{y}.png")
+            #expect(now.body != nowAlone.body)
+            let map = "bbox=-82,39,-77,43&width=200&time=20261121T130000Z"
+            #expect(
+                try await world.get("/maps/\(layers).png?\(map)").body == world.get("/maps/hazards.png?\(map)").body)
+        }
+    }
+
+    @Test(
+        "pictures and features of aircraft older than they are kept are refused with the range, beside others left out")
+    func trafficExtent() async throws {
+        try await withWorld(trafficRetentionSeconds: 86_400) { world in
+            try await world.take(positions: [aircraft("aaaaaa", at: -10)])
+            for layer in ["traffic", "tracks"] {
+                for uri in [
+                    "/tiles/\(layer)/20261119T120000Z/0/0/0.png",
+                    "/collections/\(layer)/items?time=2026-11-19T12:00:00Z",
+                ] {
+                    let answer = try await world.get(uri)
+                    #expect(answer.status == .notFound, "\(uri)")
+                    #expect(String(buffer: answer.body).contains("2026-11-20T12:"), "\(uri)")
+                }
+                #expect(try await world.get("/tiles/\(layer)/20261121T100000Z/0/0/0.png").status == .ok)
+            }
+            let mixed = try await world.get("/tiles/hexagons,traffic/20261119T120000Z/0/0/0.png?v=0")
+            #expect(mixed.status == .ok && mixed.headers[.cacheControl]?.contains("immutable") == false)
+            let parts = try await world.json("/timeline.json?start=-2d&intervals=3&layers=traffic,hexagons")["layers"]
+            #expect(parts?[0]?["times"]?.items.count == 1 && parts?[1]?["times"]?.items.count == 3)
+            #expect(parts?[0]?["extent"]?[0]?.string == "2026-11-20T12:03:00Z")
         }
     }
 
@@ -137,6 +214,29 @@ struct AreaAndTrafficTests {
             }
             #expect(try await alerted(35_000) == 0)
             #expect(try await alerted(7_000) == 1)
+        }
+    }
+
+    @Test("a profile has the hazards on the way, where they are met and as high as they reach")
+    func profileHazards() async throws {
+        try await withWorld { world in
+            // One across the way at 40.5° N from 80° W to 79° W, one beside it, one that is over.
+            try await world.take(areas: [
+                area("met"), area("aside", longitude: -60), area("past", from: -7_200, to: -3_600),
+            ])
+            let route = "route=-81,40.5%20-78,40.5"
+            let hazards = try await world.json("/profiles.json?\(route)")["hazards"]?.items ?? []
+            #expect(hazards.count == 1 && hazards.first?["id"]?.string == "met")
+            let stretch = hazards.first?["stretches"]?[0]?.items.compactMap(\.double) ?? []
+            // A degree of the parallel is 45.7 NM.
+            #expect(stretch.count == 2 && abs(stretch[0] - 45.7) < 6 && abs(stretch[1] - 91.4) < 6)
+            #expect(hazards.first?["altitudeMax"]?.double == 39_000)
+            let above = try await world.json("/profiles.json?\(route)&minAltitude=40000")
+            #expect(above["hazards"]?.items.isEmpty == true)
+            let picture = try await world.picture("/profiles.png?\(route)")
+            let calm = try await world.picture("/profiles.png?\(route)&source=skypath")
+            let changed = (0..<picture.height).filter { row in picture[500, row] != calm[500, row] }
+            #expect(changed.count > 60, "hatched from FL180 to FL390")
         }
     }
 

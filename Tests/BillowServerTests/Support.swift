@@ -144,7 +144,7 @@ func withWorld(
     at now: Instant = noon, configured: [String] = [], feeds: [String: Set<DataKind>] = [:],
     staleAfterSeconds: Int? = 300, rule: AgeRule? = nil, publicURL: String? = nil,
     simulated: Bool? = false, load: Bool = true, anonymousRead: Bool = true,
-    histories: PolygonHistories = PolygonHistories(),
+    histories: PolygonHistories = PolygonHistories(), trafficRetentionSeconds: Int? = nil,
     known: KeyValuePairs<String, MergeRule> = ["skypath": .replace, "other": .replace, "import": .keep, "awc": .keep],
     test: @Sendable (World) async throws -> Void
 ) async throws {
@@ -166,6 +166,7 @@ func withWorld(
             ?? AgeRule(staleAfterSeconds: staleAfterSeconds, feeds: fed.mapValues { AgeRule.Feed(kinds: $0) }),
         severityTable: SeverityTable(), paintersAtOnce: 2, anonymousRead: anonymousRead, isSimulated: simulated)
     configuration.polygonHistories = histories
+    configuration.trafficRetentionSeconds = trafficRetentionSeconds
     let application = try BillowApplication(
         configuration, store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: states,
         loops: loops,

@@ -188,6 +188,15 @@ struct TimelineTests {
         }
     }
 
+    @Test("an instant that no instant can be is refused with the range that can")
+    func range() async throws {
+        try await withWorld { world in
+            let answer = try await world.get("/timeline.json?start=1900-01-01T00:00:00Z&end=1900-01-02T00:00:00Z")
+            #expect(answer.status == .badRequest)
+            #expect(String(buffer: answer.body).contains("must be from 1970-01-01T00:00:00Z to 2105-12-31T23:59:59Z"))
+        }
+    }
+
     @Test("twenty-one frames come with advice")
     func advice() async throws {
         try await withWorld { world in

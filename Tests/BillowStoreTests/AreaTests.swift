@@ -28,6 +28,21 @@ private func batch(_ areas: [IssuedArea], replacing kind: String? = nil, at seco
 
 @Suite("Issued areas in the log")
 struct AreaTests {
+    @Test func beginningsAndEndsInARangeAreToldEachOnceAsAVersionHasThem() async throws {
+        let store = try await makeStore()
+        let first = try await store.commit(batch([area("a", from: -60, to: 60), area("b", from: 60, to: 120)]))
+        let second = try await store.commit(batch([area("b", from: 60, to: 90)]))
+        func changes(_ from: Int, _ to: Int, asOf version: Version) async throws -> [Int] {
+            try await store.areaChanges(
+                of: .hazards, in: noon.advanced(by: from)...noon.advanced(by: to), asOf: version
+            ).map { $0.seconds - noon.seconds }
+        }
+        #expect(try await changes(-60, 200, asOf: second.version) == [-60, 60, 90])
+        #expect(try await changes(-60, 200, asOf: first.version) == [-60, 60, 120])
+        #expect(try await changes(-59, 89, asOf: second.version) == [60])
+        #expect(try await changes(91, 200, asOf: second.version) == [])
+    }
+
     @Test func whatIsWrittenIsReadBackToTheLastDigit() async throws {
         let store = try await makeStore()
         let areas = [try area("a", text: "words \"quoted\" é"), try area("b", longitude: 179.5)]

@@ -61,6 +61,41 @@ struct TimelineTests {
         #expect(timeline.times(updateInterval: 86_400) == [noon])
     }
 
+    @Test("what is new at its changes has a frame at the start and at each of them, the end's too, and none outside")
+    func changes() throws {
+        let changes = [-9_000, -7_200, -5_400, -5_399, 0, 60].map { noon.advanced(by: $0) }
+        let times = try timeline("-2h", "now", 13).times(changes: changes)
+        #expect(times.map { $0.seconds - noon.seconds } == [-7_200, -5_400, -5_399, 0])
+        #expect(try timeline("-2h", "now", 13).times(changes: []) == [noon.advanced(by: -7_200)])
+        #expect(try timeline("-2h", "now", 1).times(changes: changes) == [noon])
+    }
+
+    @Test("more changes than frames leave those that hold at equally spaced instants")
+    func manyChanges() throws {
+        // One at each quarter of an hour, and none in the second hour.
+        let changes = (1...4).map { noon.advanced(by: -7_200 + $0 * 900) }
+        let times = try timeline("-2h", "now", 3).times(changes: changes)
+        #expect(times.map { $0.seconds - noon.seconds } == [-7_200, -3_600])
+        let all = (1...1_000).map { noon.advanced(by: -7_200 + $0 * 7) }
+        let thinned = try timeline("-2h", "now", 13).times(changes: all)
+        #expect(thinned.count == 13 && thinned.dropFirst().allSatisfy(all.contains))
+    }
+
+    @Test("at changes, too, frames of a timeline on round times stay as it moves on")
+    func changesStay() throws {
+        let change = noon.advanced(by: -3_000)
+        for minute in 1..<10 {
+            let times = try timeline(nil, nil, now: noon.advanced(by: minute * 60)).times(changes: [change])
+            #expect(times == [noon.advanced(by: -6_600), change])
+        }
+    }
+
+    @Test("an update rule is a duration or the word for changes")
+    func updateRules() {
+        #expect(UpdateRule("PT10S") == .every(seconds: 10) && UpdateRule("changes") == .changes)
+        for text in ["", "PT0S", "never", "-PT1M", "P1M", "Changes"] { #expect(UpdateRule(text) == nil) }
+    }
+
     @Test("a stretch of few seconds never gives one instant twice")
     func fewSeconds() throws {
         let times = try timeline("-5s", "now", 500).times()

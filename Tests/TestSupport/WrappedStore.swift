@@ -41,6 +41,12 @@ extension WrappedStore {
     public func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [PilotReport]
     { try await store.pilotReports(from: from, to: to, asOf: version) }
+    public func areaChanges(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, asOf version: Version)
+        async throws(StoreError) -> [Instant]
+    {
+        try await store.areaChanges(of: collection, in: range, asOf: version)
+    }
+
     public func areas(
         _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea] {

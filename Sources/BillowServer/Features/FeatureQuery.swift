@@ -78,7 +78,7 @@ public struct FeatureQuery: Sendable {
                 let asked: RequestedTime = if case .instant(let wanted) = datetime { .instant(wanted) } else { time }
                 instant = try frames.instant(
                     asked, in: snapshot, parameter: datetime == nil ? "time" : "datetime",
-                    ahead: collection != .traffic)
+                    within: frames.reach(of: collection, in: snapshot))
             }
         }
     }
@@ -119,7 +119,9 @@ public struct FeatureQuery: Sendable {
             return try setRange(time, datetime, reader, snapshot)
         }
         let asked: RequestedTime = if case .instant(let wanted) = datetime { .instant(wanted) } else { time }
-        instant = try frames.instant(asked, in: snapshot, parameter: datetime == nil ? "time" : "datetime")
+        instant = try frames.instant(
+            asked, in: snapshot, parameter: datetime == nil ? "time" : "datetime",
+            within: frames.reach(of: .tracks, in: snapshot))
         to = instant.advanced(by: 1)
         from = to.advanced(by: -filter.lookBackSeconds)
     }

@@ -1,5 +1,6 @@
 import BillowAreas
 import BillowSnapshot
+import BillowTiles
 import Geometry
 import HTTPTypes
 import Hummingbird
@@ -34,7 +35,8 @@ extension QueryReader {
     }
 }
 
-/// Makes turbulence polygons and remembers them: one dissolve for each picture, and what was asked of it.
+/// Makes turbulence polygons and remembers their areas by the cells that they are made of, and by nothing else: histories
+/// that show the same, and minutes in which nothing changed, have them in common.
 final class PolygonSource: Sendable {
     private struct Picture: Hashable, Sendable {
         var version: Version
@@ -43,20 +45,17 @@ final class PolygonSource: Sendable {
         var area: CellArea
     }
 
-    private struct Key: Hashable, Sendable {
-        var picture: Picture
-        var shape: PolygonShape
-    }
-
     /// What a picture's polygons are made of.
     private struct Content: Sendable {
         var cells: CellClasses
+        var fingerprint: Fingerprint
         var observed: [Severity: ClosedRange<Instant>]
     }
 
-    private struct Dissolve: Sendable {
-        var content: Content
-        var dissolved: DissolvedCells
+    private struct AreaKey: Hashable, Sendable {
+        var cells: Fingerprint
+        var shape: PolygonShape
+        var severities: SeveritySet
     }
 
     private let frames: FrameSource
@@ -65,13 +64,13 @@ final class PolygonSource: Sendable {
         content.cells.chunks.reduce(1_000) { $0 + $1.values.count }
     }
     /// In bytes.
-    private let dissolves = SharedCache<Picture, Dissolve>(capacity: 16 << 20) { $0.dissolved.byteCount }
-    private let polygons = SharedCache<Key, [TurbulencePolygon]>(capacity: 4_000_000) { polygons in
-        polygons.reduce(1_000) { $0 + $1.area.polygons.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } } }
+    private let dissolves = SharedCache<Fingerprint, DissolvedCells>(capacity: 16 << 20) { $0.byteCount }
+    private let areas = SharedCache<AreaKey, [Severity: PackedArea]>(capacity: 96 << 20) { areas in
+        areas.values.reduce(1_000) { $0 + $1.byteCount }
     }
-    /// The newest chunks of each history over the whole world: from minute to minute, and from history to history, most of
+    /// The newest chunks of all histories over the whole world: from minute to minute, and from history to history, most of
     /// them are the same.
-    private let newest = Mutex<[Filter: DissolvedChunks]>([:])
+    private let newest = Mutex<[Fingerprint: DissolvedChunks]>([:])
 
     init(frames: FrameSource) { self.frames = frames }
 
@@ -79,8 +78,13 @@ final class PolygonSource: Sendable {
     /// - Throws: `Problem` 404 for a history that isn't made.
     func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [TurbulencePolygon] {
         try frames.polygonHistories.require(query.filter)
-        return try await polygons(
-            at: query.instant, query.filter, in: query.cells, shape: query.shape, snapshot: snapshot)
+        let picture = Picture(
+            version: snapshot.versions.observations, instant: query.instant, filter: query.filter, area: query.cells)
+        let content = try await content(picture, snapshot)
+        let areas = try await areas(of: content, in: picture, shape: query.shape)
+        return TurbulencePolygon.all(
+            of: content.cells, areas: areas, mode: query.shape.mode, severities: query.filter.severities,
+            observed: content.observed)
     }
 
     /// The polygons of a picture of the whole world, without their areas: for those that draw only a part of them.
@@ -91,57 +95,82 @@ final class PolygonSource: Sendable {
             version: snapshot.versions.observations, instant: instant, filter: filter, area: .everywhere)
         let content = try await content(picture, snapshot)
         return TurbulencePolygon.all(
-            of: content.cells, nil, mode: mode, severities: filter.severities, observed: content.observed)
-    }
-
-    private func polygons(
-        at instant: Instant, _ filter: Filter, in area: CellArea, shape: PolygonShape, snapshot: Snapshot
-    ) async throws -> [TurbulencePolygon] {
-        let picture = Picture(
-            version: snapshot.versions.observations, instant: instant, filter: filter, area: area)
-        return try await polygons.value(for: Key(picture: picture, shape: shape)) { [self] in
-            let made = try await dissolve(picture, snapshot)
-            let dissolved =
-                shape.tolerance > 0 || shape.smoothing > 0
-                ? made.dissolved.simplified(tolerance: shape.tolerance, smoothing: shape.smoothing) : made.dissolved
-            return TurbulencePolygon.all(
-                of: made.content.cells, dissolved, mode: shape.mode, severities: filter.severities,
-                observed: made.content.observed)
-        }
+            of: content.cells, areas: [:], mode: mode, severities: filter.severities, observed: content.observed)
     }
 
     private func content(_ picture: Picture, _ snapshot: Snapshot) async throws -> Content {
         try await contents.value(for: picture) { [frames] in
             let plane = try await frames.plane(at: picture.instant, filter: picture.filter, in: snapshot)
             let frame = try await frames.frame(at: picture.instant, filter: picture.filter, in: snapshot)
+            let cells = CellClasses(plane, in: picture.area)
             return Content(
-                cells: CellClasses(plane, in: picture.area), observed: frame.observed(in: plane, area: picture.area))
+                cells: cells, fingerprint: cells.fingerprint, observed: frame.observed(in: plane, area: picture.area))
         }
     }
 
-    private func dissolve(_ picture: Picture, _ snapshot: Snapshot) async throws -> Dissolve {
-        try await dissolves.value(for: picture) { [self] in
-            let content = try await content(picture, snapshot)
-            guard picture.area == .everywhere,
-                frames.polygonHistories.all.contains(where: { Filter(history: $0) == picture.filter })
-            else { return Dissolve(content: content, dissolved: DissolvedCells(content.cells)) }
-            let known = newest.withLock { newest in
-                // Its own first: most of them are the same.
-                [newest[picture.filter]].compactMap { $0 } + newest.filter { $0.key != picture.filter }.values
+    private func areas(of content: Content, in picture: Picture, shape: PolygonShape) async throws
+        -> [Severity: PackedArea]
+    {
+        let severities = picture.filter.severities
+        let key = AreaKey(cells: content.fingerprint, shape: shape, severities: severities)
+        return try await areas.value(for: key) { [self] in
+            var dissolved = try await dissolve(content, in: picture)
+            if shape.tolerance > 0 || shape.smoothing > 0 {
+                dissolved = dissolved.simplified(tolerance: shape.tolerance, smoothing: shape.smoothing)
             }
-            let chunks = DissolvedChunks(content.cells, reusing: known)
-            newest.withLock { $0[picture.filter] = chunks }
-            return Dissolve(content: content, dissolved: DissolvedCells(chunks))
+            return TurbulencePolygon.areas(of: dissolved, mode: shape.mode, severities: severities)
         }
+    }
+
+    private func dissolve(_ content: Content, in picture: Picture) async throws -> DissolvedCells {
+        try await dissolves.value(for: content.fingerprint) { [self] in
+            guard picture.area == .everywhere, isConfigured(picture.filter) else {
+                return DissolvedCells(content.cells)
+            }
+            let known = newest.withLock { Array($0.values) }
+            let chunks = DissolvedChunks(content.cells, reusing: known)
+            newest.withLock { $0[content.fingerprint] = chunks }
+            return DissolvedCells(chunks)
+        }
+    }
+
+    private func isConfigured(_ filter: Filter) -> Bool {
+        frames.polygonHistories.all.contains { Filter(history: $0) == filter }
     }
 
     /// Makes what is asked for most: the whole world, every history that is configured, exact sets.
     func prepare(_ snapshot: Snapshot) async throws {
+        var current: Set<Fingerprint> = []
         for history in frames.polygonHistories.all {
-            _ = try await polygons(
-                at: snapshot.publication.asOf, Filter(history: history), in: .everywhere, shape: PolygonShape(),
-                snapshot: snapshot)
+            let picture = Picture(
+                version: snapshot.versions.observations, instant: snapshot.publication.asOf,
+                filter: Filter(history: history), area: .everywhere)
+            let content = try await content(picture, snapshot)
+            _ = try await areas(of: content, in: picture, shape: PolygonShape())
+            current.insert(content.fingerprint)
         }
+        newest.withLock { newest in newest = newest.filter { current.contains($0.key) } }
+    }
+}
+
+extension CellClasses {
+    /// Names what is to be dissolved.
+    fileprivate var fingerprint: Fingerprint {
+        var fingerprint = Fingerprint()
+        for chunk in chunks {
+            fingerprint.mix(UInt64(chunk.index))
+            chunk.values.withUnsafeBytes { values in
+                for start in stride(from: 0, to: values.count, by: 8) {
+                    var eight: UInt64 = 0
+                    withUnsafeMutableBytes(of: &eight) {
+                        $0.copyMemory(
+                            from: UnsafeRawBufferPointer(rebasing: values[start..<min(start + 8, values.count)]))
+                    }
+                    fingerprint.mix(eight)
+                }
+            }
+        }
+        return fingerprint
     }
 }
 

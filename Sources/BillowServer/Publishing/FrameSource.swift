@@ -22,6 +22,12 @@ public final class FrameSource: Sendable {
         var version: Version
     }
 
+    private struct AreaChangesKey: Hashable, Sendable {
+        var collection: IssuedArea.Collection
+        var range: ClosedRange<Instant>
+        var version: Version
+    }
+
     struct PlaneKey: Hashable, Sendable {
         var version: Version
         var instant: Instant
@@ -31,6 +37,8 @@ public final class FrameSource: Sendable {
     private let publisher: SnapshotPublisher
     private let store: any Store
     private let retentionSeconds: Int
+    /// Of positions of aircraft.
+    private let trafficRetentionSeconds: Int
     /// How long after it was last seen an aircraft is shown.
     public let trafficDropSeconds: Int
     /// The histories that turbulence polygons are made for.
@@ -44,16 +52,20 @@ public final class FrameSource: Sendable {
     /// Archived pilot reports and areas, by records.
     private let reports = SharedCache<SeenKey, [PilotReport]>(capacity: 200_000) { $0.count + 10 }
     private let areas = SharedCache<SeenKey, [IssuedArea]>(capacity: 50_000) { $0.count + 10 }
+    /// When archived areas begin and end, by instants.
+    private let areaChanges = SharedCache<AreaChangesKey, [Instant]>(capacity: 100_000) { $0.count + 10 }
     /// Planes, by bytes.
     private let planes = SharedCache<PlaneKey, FramePlane>(capacity: 64 << 20) { $0.bytes }
 
     public init(
-        publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficDropSeconds: Int = 180,
+        publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
+        trafficDropSeconds: Int = 180,
         polygonHistories: PolygonHistories = PolygonHistories()
     ) {
         self.publisher = publisher
         self.store = store
         self.retentionSeconds = retentionSeconds
+        self.trafficRetentionSeconds = min(trafficRetentionSeconds ?? retentionSeconds, retentionSeconds)
         self.trafficDropSeconds = trafficDropSeconds
         self.polygonHistories = polygonHistories
     }
@@ -82,14 +94,19 @@ public final class FrameSource: Sendable {
         return oldest...max(oldest, snapshot.publication.asOf.advanced(by: 60))
     }
 
+    /// From when on the positions of aircraft are all there, of so many seconds before an instant.
+    func positionsExtent(lookBackSeconds: Int, of snapshot: Snapshot) -> Instant {
+        snapshot.publication.asOf.advanced(by: lookBackSeconds - trafficRetentionSeconds)
+    }
+
     /// The instant that a request names, checked against what there is.
     ///
-    /// - Parameter ahead: whether it may lie in the future, as far as issued areas reach.
+    /// - Parameter reach: what there is, where that is not all of the log.
     public func instant(
-        _ time: RequestedTime, in snapshot: Snapshot, parameter: String = "time", ahead: Bool = false
+        _ time: RequestedTime, in snapshot: Snapshot, parameter: String = "time",
+        within reach: ClosedRange<Instant>? = nil
     ) throws(Problem) -> Instant {
-        var extent = extent(of: snapshot)
-        if ahead, let end = snapshot.areas.end { extent = extent.lowerBound...max(extent.upperBound, end) }
+        let extent = reach ?? extent(of: snapshot)
         let asked: String
         switch time {
         case .latest: return snapshot.publication.asOf
@@ -191,6 +208,17 @@ public final class FrameSource: Sendable {
         let version = try await version(of: seen, in: snapshot)
         return try await self.areas.value(for: SeenKey(data: seen, instant: instant, version: version)) { [store] in
             try await store.areas(collection, from: instant, to: instant.advanced(by: 1), asOf: version)
+        }
+    }
+
+    /// When areas of a collection begin or end within a range, in rising order, each once.
+    func changes(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, in snapshot: Snapshot)
+        async throws -> [Instant]
+    {
+        if range.lowerBound >= snapshot.liveFrom { return snapshot.areas.changes(of: collection, in: range) }
+        let key = AreaChangesKey(collection: collection, range: range, version: snapshot.versions.areas)
+        return try await areaChanges.value(for: key) { [store] in
+            try await store.areaChanges(of: collection, in: range, asOf: key.version)
         }
     }
 

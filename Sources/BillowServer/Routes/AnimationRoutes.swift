@@ -31,7 +31,7 @@ struct AnimationRoutes: Sendable {
         let layers = try LayerList(parameter: document.dropLast(4))
         let query = try QueryReader(request)
         let snapshot = try frames.snapshot()
-        let order = try AnimationRenderer.Request(
+        let order = try await AnimationRenderer.Request(
             layers: layers, query, timelines: timelines, snapshot: snapshot, styles: styles)
         let png = try await renderer.png(order, in: snapshot)
         let age = timelines.ageRule.age(of: layers, in: snapshot, filter: order.filter)
@@ -51,8 +51,8 @@ extension AnimationRenderer.Request {
     public init(
         layers: String, parameters: [String: String], frames: FrameSource, snapshot: Snapshot, styles: StyleLibrary,
         settings: TimelineSettings, ageRule: AgeRule
-    ) throws {
-        try self.init(
+    ) async throws {
+        try await self.init(
             layers: LayerList(parameter: layers), QueryReader(parameters),
             timelines: TimelineService(frames: frames, settings: settings, ageRule: ageRule), snapshot: snapshot,
             styles: styles)
@@ -60,11 +60,11 @@ extension AnimationRenderer.Request {
 
     init(
         layers: LayerList, _ query: QueryReader, timelines: TimelineService, snapshot: Snapshot, styles: StyleLibrary
-    ) throws {
+    ) async throws {
         let delay = try query.integer("delay", in: AnimationRenderer.delays) ?? AnimationRenderer.defaultDelay
         let timeline = try timelines.timeline(try query.timeline(timelines.settings.defaults), in: snapshot)
         self.init(
-            layers: layers, times: timelines.times(of: LayerTime.list(of: layers), timeline, in: snapshot),
+            layers: layers, times: try await timelines.times(of: LayerTime.list(of: layers), timeline, in: snapshot),
             region: try query.region(defaultWidth: Self.defaultWidth), filter: try query.filter(),
             style: try styles.style(query), labels: try query.labels(),
             hasLegend: try query.boolean("legend") ?? true, hasTimeStamp: try query.boolean("timestamp") ?? true,

@@ -62,19 +62,19 @@ extension MapRenderer.Request {
         layers: LayerList, _ query: QueryReader, frames: FrameSource, snapshot: Snapshot, styles: StyleLibrary,
         age: Age
     ) throws {
-        let instant = try frames.instant(
-            try query.time(), in: snapshot, ahead: LayerTime.list(of: layers).contains(where: \.reachesAhead))
+        let scene = try frames.scene(of: layers, at: try query.time(), in: snapshot)
         let filter = try query.filter()
         let style = try styles.style(query)
         let hasLegend = try query.boolean("legend") ?? false
         let hasTime = try query.boolean("timestamp") ?? false
         self.init(
-            layers: layers, region: try query.region(defaultWidth: Self.defaultWidth), instant: instant, filter: filter,
+            layers: scene.layers, region: try query.region(defaultWidth: Self.defaultWidth), instant: scene.instant,
+            filter: filter,
             style: style, labels: try query.labels(),
             furniture: MapFurniture(
                 legend: hasLegend
                     ? layers.legend(style: style, severities: filter.severities, simulated: age.isSimulated) : nil,
-                timeStamp: hasTime ? age.caption(at: instant, asOf: snapshot.publication.asOf) : [],
+                timeStamp: hasTime ? age.caption(at: scene.instant, asOf: snapshot.publication.asOf) : [],
                 showsScaleBar: try query.boolean("scalebar") ?? false))
     }
 }

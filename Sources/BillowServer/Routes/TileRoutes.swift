@@ -55,12 +55,13 @@ struct TileRoutes: Sendable {
         let filter = try query.filter()
         let style = try styles.style(query)
         let snapshot = try frames.snapshot()
-        let shown = LayerTime.list(of: layers)
-        let instant = try frames.instant(time, in: snapshot, ahead: shown.contains(where: \.reachesAhead))
+        let scene = try frames.scene(of: layers, at: time, in: snapshot)
+        let (instant, shown) = (scene.instant, LayerTime.list(of: scene.layers))
         let age = ageRule.age(of: layers, in: snapshot, filter: filter)
         var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
-        if let name {
+        // A picture that lacks a layer for now is another when time has come as far: nobody is to keep it.
+        if let name, scene.isWhole {
             let standing = try await frames.standing(
                 of: name, layers: shown, at: instant, filter: filter, style: style, in: snapshot)
             switch standing {
@@ -75,7 +76,8 @@ struct TileRoutes: Sendable {
         }
         if place.format == .vector {
             let order = VectorTileSource.Request(
-                layers: layers, coord: place.coord, instant: instant, filter: filter, mode: try query.polygonMode())
+                layers: scene.layers, coord: place.coord, instant: instant, filter: filter,
+                mode: try query.polygonMode())
             let bytes = try await vectors.tile(order, in: drawn)
             guard !bytes.isEmpty else { return Response(status: .noContent, headers: headers) }
             headers[.contentType] = "application/vnd.mapbox-vector-tile"
@@ -83,7 +85,8 @@ struct TileRoutes: Sendable {
         }
         let known = EntityTags(request.headers[.ifNoneMatch])
         let wanted = TileService.Request(
-            layers: layers, coord: place.coord, scale: place.scale, instant: instant, filter: filter, style: style,
+            layers: scene.layers, coord: place.coord, scale: place.scale, instant: instant, filter: filter,
+            style: style,
             labels: try query.labels())
         hot.note(
             wanted, isLatest: time == .latest, publication: snapshot.publication, now: snapshot.publication.asOf)
@@ -192,8 +195,7 @@ struct TileRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let time = try query.time()
         let shownLayers = LayerTime.list(of: layers)
-        let instant = try frames.instant(
-            time, in: snapshot, ahead: shownLayers.contains(where: \.reachesAhead))
+        let instant = try frames.scene(of: layers, at: time, in: snapshot).instant
         let age = ageRule.age(of: layers, in: snapshot, filter: filter)
         let extent = frames.extent(of: shownLayers, in: snapshot)
         let base = BaseURL.of(request, publicURL)

@@ -31,14 +31,15 @@ struct TimelineRoutes: Sendable {
         let asked = try manifestRequest(query, request)
         let manifest = try await service.manifest(asked, in: snapshot)
         return try JSONAnswer.make(
-            manifest, headers: headers(asked.layers, asked.filter, snapshot), request: request)
+            manifest, headers: headers(asked.pictures.flatMap(\.self), asked.filter, snapshot), request: request)
     }
 
     private func manifestRequest(_ query: QueryReader, _ request: Request) throws(Problem) -> TimelineService.Request {
         let rules = FrameRule.allCases.map { ($0.rawValue, $0) }
+        let layers = try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.all
         return TimelineService.Request(
             timeline: try query.timeline(service.settings.defaults),
-            layers: try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.all,
+            pictures: try query.boolean("composed") ?? false ? [layers] : layers.map { [$0] },
             filter: try query.filter(), time: try query.timePoint("time"),
             rule: try query.choice("rule", rules) ?? .latest, style: try styles.style(query),
             base: BaseURL.of(request, publicURL),
@@ -88,7 +89,7 @@ struct TimelineRoutes: Sendable {
         let look = try frames.look(styles.style(QueryReader([:])), in: snapshot)
         let timeline = try service.timeline(TimelineRequest(), in: snapshot)
         var past: [WeatherMaps.Frame] = []
-        for time in service.times(of: layer, timeline, in: snapshot) {
+        for time in try await service.times(of: [layer], timeline, in: snapshot) {
             let version = try await frames.frameVersion(of: [layer], at: time, filter: filter, in: snapshot)
             let path = FrameName.weatherMapPath(
                 layer: layer.id, time: time.compact, FrameName(version: version, look: look))
@@ -128,7 +129,12 @@ extension QueryReader {
 
     func timePoint(_ name: String) throws(Problem) -> TimePoint? {
         guard let text = text(name) else { return nil }
-        guard let point = TimePoint(text) else { throw invalid(name, text, TimePoint.expected) }
+        guard let point = TimePoint(text) else {
+            let isBeyond = Instant.unixSeconds(text) != nil
+            throw invalid(
+                name, text,
+                isBeyond ? "from \(Instant.distantPast) to \(Instant.distantFuture)" : TimePoint.expected)
+        }
         return point
     }
 

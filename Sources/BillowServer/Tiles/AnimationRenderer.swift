@@ -65,9 +65,9 @@ public final class AnimationRenderer: Sendable {
 
     /// All that the bytes depend on.
     private struct Key: Hashable, Sendable {
-        var layers: String
+        var layers: LayerList
         var frames: [Version]
-        var times: [Instant]
+        var scenes: [FrameSource.Scene]
         var region: MapRegion
         var filter: Filter
         var style: Style
@@ -101,15 +101,16 @@ public final class AnimationRenderer: Sendable {
                     + "\(pixels) pixels.", parameter: "intervals", value: String(request.times.count),
                 allowed: "frames of at most \(Self.mostPixels) pixels in all")
         }
-        let layers = LayerTime.list(of: request.layers)
+        let scenes = request.times.map { frames.scene(of: request.layers, at: $0, in: snapshot) }
         var versions: [Version] = []
-        for time in request.times {
+        for scene in scenes {
             versions.append(
-                try await frames.frameVersion(of: layers, at: time, filter: request.filter, in: snapshot))
+                try await frames.frameVersion(
+                    of: LayerTime.list(of: scene.layers), at: scene.instant, filter: request.filter, in: snapshot))
         }
         let age = ageRule.age(of: request.layers, in: snapshot, filter: request.filter)
         let key = Key(
-            layers: request.layers.description, frames: versions, times: request.times, region: request.region,
+            layers: request.layers, frames: versions, scenes: scenes, region: request.region,
             filter: request.filter, style: request.style,
             numbers: [request.delayMilliseconds, request.holdMilliseconds, request.loops, request.labels],
             flags: [
@@ -117,18 +118,20 @@ public final class AnimationRenderer: Sendable {
             ])
         return try await made.value(for: key) { [self] in
             switch request.form {
-            case .animation: try await animation(request, age, in: snapshot)
-            case .sheet: try await sheet(request, age, in: snapshot)
+            case .animation: try await animation(request, scenes, age, in: snapshot)
+            case .sheet: try await sheet(request, scenes, age, in: snapshot)
             }
         }
     }
 
-    private func animation(_ request: Request, _ age: Age, in snapshot: Snapshot) async throws -> [UInt8] {
+    private func animation(
+        _ request: Request, _ scenes: [FrameSource.Scene], _ age: Age, in snapshot: Snapshot
+    ) async throws -> [UInt8] {
         var pictures: [AnimationFrame] = []
-        for (number, time) in request.times.enumerated() {
+        for (number, scene) in scenes.enumerated() {
             let canvas = try await maps.canvas(
-                map(request, at: time, age, asOf: snapshot.publication.asOf), in: snapshot)
-            let isLast = number == request.times.count - 1
+                map(request, scene, age, asOf: snapshot.publication.asOf), in: snapshot)
+            let isLast = number == scenes.count - 1
             pictures.append(
                 AnimationFrame(
                     pixels: canvas.pixels.map(\.straight),
@@ -139,8 +142,10 @@ public final class AnimationRenderer: Sendable {
     }
 
     /// Rows of frames, about as wide as high.
-    private func sheet(_ request: Request, _ age: Age, in snapshot: Snapshot) async throws -> [UInt8] {
-        let count = request.times.count
+    private func sheet(
+        _ request: Request, _ scenes: [FrameSource.Scene], _ age: Age, in snapshot: Snapshot
+    ) async throws -> [UInt8] {
+        let count = scenes.count
         let (width, height) = (request.region.width, request.region.height)
         let columns = (1...count).first { $0 * width >= (count + $0 - 1) / $0 * height } ?? count
         let gap = 4 * request.region.scale
@@ -153,8 +158,8 @@ public final class AnimationRenderer: Sendable {
         var sheet = try Canvas(
             width: max(across, card?.width ?? 0), height: down + (card.map { $0.height + gap } ?? 0))
         if let card { sheet.lay(card, x: 0, y: down + gap) }
-        for (number, time) in request.times.enumerated() {
-            var order = map(request, at: time, age, asOf: snapshot.publication.asOf)
+        for (number, scene) in scenes.enumerated() {
+            var order = map(request, scene, age, asOf: snapshot.publication.asOf)
             order.furniture.legend = nil
             let canvas = try await maps.canvas(order, in: snapshot)
             sheet.lay(canvas, x: number % columns * (width + gap), y: number / columns * (height + gap))
@@ -162,12 +167,13 @@ public final class AnimationRenderer: Sendable {
         return try sheet.png()
     }
 
-    private func map(_ request: Request, at time: Instant, _ age: Age, asOf: Instant) -> MapRenderer.Request {
+    private func map(_ request: Request, _ scene: FrameSource.Scene, _ age: Age, asOf: Instant) -> MapRenderer.Request {
         MapRenderer.Request(
-            layers: request.layers, region: request.region, instant: time, filter: request.filter,
+            layers: scene.layers, region: request.region, instant: scene.instant, filter: request.filter,
             style: request.style, labels: request.labels,
             furniture: MapFurniture(
-                legend: legend(request, age), timeStamp: request.hasTimeStamp ? age.caption(at: time, asOf: asOf) : []))
+                legend: legend(request, age),
+                timeStamp: request.hasTimeStamp ? age.caption(at: scene.instant, asOf: asOf) : []))
     }
 
     private func legend(_ request: Request, _ age: Age) -> Legend? {

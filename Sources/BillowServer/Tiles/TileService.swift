@@ -91,10 +91,9 @@ public final class TileService: Sendable {
         let path = try TilePath(z: parts[0], x: parts[1], y: parts[2] + ".png")
         let query = QueryReader(parameters)
         let list = try LayerList(parameter: layers)
+        let scene = try frames.scene(of: list, at: try query.time(), in: snapshot)
         let request = Request(
-            layers: list, coord: path.coord, scale: path.scale,
-            instant: try frames.instant(
-                try query.time(), in: snapshot, ahead: LayerTime.list(of: list).contains(where: \.reachesAhead)),
+            layers: scene.layers, coord: path.coord, scale: path.scale, instant: scene.instant,
             filter: try query.filter(),
             style: try styles.style(query), labels: try query.labels())
         return try await tile(request, in: snapshot) { _ in false }.png

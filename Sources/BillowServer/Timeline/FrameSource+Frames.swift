@@ -1,5 +1,7 @@
+import BillowExchange
 import BillowRaster
 import BillowSnapshot
+import BillowTiles
 import Turbulence
 
 extension FrameSource {
@@ -47,21 +49,80 @@ extension FrameSource {
 
     /// From when to when there are pictures of some layers: as far as any of them reaches.
     func extent(of layers: [LayerTime], in snapshot: Snapshot) -> ClosedRange<Instant> {
-        let extent = extent(of: snapshot)
-        let ends = layers.map { self.extent(of: $0, in: snapshot).upperBound }
-        return extent.lowerBound...max(extent.upperBound, ends.max() ?? extent.upperBound)
+        let extents = layers.map { extent(of: $0, in: snapshot) }
+        guard let first = extents.map(\.lowerBound).min(), let last = extents.map(\.upperBound).max() else {
+            return extent(of: snapshot)
+        }
+        return first...last
     }
 
     /// From when to when a layer has frames.
     func extent(of layer: LayerTime, in snapshot: Snapshot) -> ClosedRange<Instant> {
-        let extent = extent(of: snapshot)
-        guard layer.reachesAhead else {
-            return extent.lowerBound...max(extent.lowerBound, snapshot.publication.asOf)
+        let asOf = snapshot.publication.asOf
+        var first = extent(of: snapshot).lowerBound
+        var last = asOf
+        for content in layer.contents {
+            switch content {
+            case .history, .polygons: break
+            case .positions:
+                let lookBack = layer.positionsSeconds(trafficDropSeconds: trafficDropSeconds)
+                first = max(first, positionsExtent(lookBackSeconds: lookBack, of: snapshot))
+            case .areas(let collection):
+                // Through the last second at which any of its areas holds.
+                if let end = snapshot.areas.ends[collection] { last = max(last, end.advanced(by: -1)) }
+            }
         }
-        // The last second at which any of its areas holds.
-        let ends = snapshot.areas.all.filter { area in
-            layer.contents.contains { if case .areas(area.collection) = $0 { true } else { false } }
-        }.map { $0.validTo.advanced(by: -1) }
-        return extent.lowerBound...max(snapshot.publication.asOf, ends.max() ?? extent.lowerBound)
+        return min(first, last)...last
+    }
+
+    /// What of some layers a request for a time is shown.
+    struct Scene: Sendable, Hashable {
+        var instant: Instant
+        /// Those that have a picture of that instant, in the order asked for.
+        var layers: LayerList
+        /// Whether these are all that were asked for.
+        var isWhole: Bool
+    }
+
+    /// What there is of some layers at the time that a request names. A layer is no part of pictures from beyond its extent:
+    /// observations that age on into the future would look like a forecast.
+    /// - Throws: `Problem` 404 with the range where none of them has a picture.
+    func scene(of layers: LayerList, at time: RequestedTime, in snapshot: Snapshot) throws(Problem) -> Scene {
+        let reaches = LayerTime.list(of: layers).map { reach(of: $0, in: snapshot) }
+        let first = reaches.map(\.lowerBound).min() ?? snapshot.publication.asOf
+        let last = reaches.map(\.upperBound).max() ?? snapshot.publication.asOf
+        return scene(of: layers, at: try instant(time, in: snapshot, within: first...last), in: snapshot)
+    }
+
+    /// The same at one of their instants.
+    func scene(of layers: LayerList, at instant: Instant, in snapshot: Snapshot) -> Scene {
+        let there = layers.filter { layer in
+            LayerTime.of(layer).map { reach(of: $0, in: snapshot).contains(instant) } ?? false
+        }
+        return Scene(instant: instant, layers: there ?? layers, isWhole: there == layers)
+    }
+
+    /// From when to when a layer may be asked for: its extent, and what publications of the next minute name, as another
+    /// server may be ahead.
+    func reach(of layer: LayerTime, in snapshot: Snapshot) -> ClosedRange<Instant> {
+        let own = extent(of: layer, in: snapshot)
+        return own.lowerBound...max(own.upperBound, extent(of: snapshot).upperBound)
+    }
+
+    /// The same of a collection; nil of one that is no layer.
+    func reach(of collection: ExportCollection, in snapshot: Snapshot) -> ClosedRange<Instant>? {
+        Layer(rawValue: collection.rawValue).flatMap(LayerTime.of).map { reach(of: $0, in: snapshot) }
+    }
+
+    /// When any of some layers' areas begin or end within a range, in rising order, each once.
+    func changes(of layers: [LayerTime], in range: ClosedRange<Instant>, in snapshot: Snapshot) async throws
+        -> [Instant]
+    {
+        var changes = Set<Instant>()
+        for content in layers.flatMap(\.contents) {
+            guard case .areas(let collection) = content else { continue }
+            changes.formUnion(try await self.changes(of: collection, in: range, in: snapshot))
+        }
+        return changes.sorted()
     }
 }

@@ -21,8 +21,6 @@ struct LayerTime: Sendable {
     var animates: Bool
     /// The property of a feature that holds its own time, of layers whose features have one.
     var timeProperty: String?
-    /// Whether it has pictures of times to come.
-    var reachesAhead: Bool
     var contents: [Content]
 
     var id: String { layer.rawValue }
@@ -33,28 +31,33 @@ struct LayerTime: Sendable {
         LayerTime(.hexagons, [.history(.observations)], timeProperty: "observedAt"),
         LayerTime(.polygons, [.polygons]),
         LayerTime(.pireps, [.history(.reports)], timeProperty: "observedAt"),
-        LayerTime(.hazards, [.areas(.hazards)], timeProperty: "validFrom", reachesAhead: true),
-        LayerTime(.forecast, [.areas(.forecast)], timeProperty: "validFrom", reachesAhead: true),
+        LayerTime(.hazards, [.areas(.hazards)], timeProperty: "validFrom"),
+        LayerTime(.forecast, [.areas(.forecast)], timeProperty: "validFrom"),
         LayerTime(.traffic, [.positions(trackSeconds: 0)], timeProperty: "observedAt"),
         LayerTime(
-            .tracks, [.positions(trackSeconds: PictureSource.trackSeconds)], timeProperty: "observedAt",
+            .tracks, [.positions(trackSeconds: PictureSource.trackSeconds)], timeProperty: "observedTo",
             animates: false),
     ]
 
     private init(
-        _ layer: Layer, _ contents: [Content], timeProperty: String? = nil, reachesAhead: Bool = false,
-        animates: Bool = true
+        _ layer: Layer, _ contents: [Content], timeProperty: String? = nil, animates: Bool = true
     ) {
         self.layer = layer
         self.contents = contents
         self.timeProperty = timeProperty
-        self.reachesAhead = reachesAhead
         self.animates = animates
     }
 
     /// Of some layers, in their order.
-    static func list(of layers: LayerList) -> [LayerTime] {
-        layers.layers.compactMap { layer in all.first { $0.layer == layer } }
+    static func list(of layers: LayerList) -> [LayerTime] { layers.layers.compactMap(of) }
+
+    static func of(_ layer: Layer) -> LayerTime? { all.first { $0.layer == layer } }
+
+    /// How far back before an instant it looks for aircraft, where they are dropped so many seconds after they were seen last.
+    func positionsSeconds(trafficDropSeconds: Int) -> Int {
+        contents.map { content in
+            if case .positions(let trackSeconds) = content { max(trackSeconds + 60, trafficDropSeconds) } else { 0 }
+        }.max() ?? 0
     }
 
     /// What its picture at an instant shows, where aircraft are dropped so many seconds after they were seen last.
@@ -62,8 +65,12 @@ struct LayerTime: Sendable {
         contents.flatMap { content -> [SeenData] in
             switch content {
             case .history(let kind): [.observed(kind, at: instant, lookBackSeconds: filter.lookBackSeconds)]
-            case .positions(let trackSeconds):
-                [.observed(.positions, at: instant, lookBackSeconds: max(trackSeconds + 60, trafficDropSeconds))]
+            case .positions:
+                [
+                    .observed(
+                        .positions, at: instant,
+                        lookBackSeconds: positionsSeconds(trafficDropSeconds: trafficDropSeconds))
+                ]
             case .areas(let collection): [.areas(collection, at: instant)]
             case .polygons:
                 // Where nobody issued any, ours are drawn.
@@ -77,18 +84,23 @@ struct LayerTime: Sendable {
 /// The server's settings of timelines.
 public struct TimelineSettings: Sendable {
     public var defaults: TimelineDefaults
-    /// How often a layer is new, in seconds, by its id; 60 where nothing is said.
-    public var updateSeconds: [String: Int]
-    /// The layers that have an interval.
+    /// When a layer is new, by its id; every minute where nothing is said.
+    public var updates: [String: UpdateRule]
+    /// The layers that have such a rule, and of them those that may be new at their changes: what is made of areas.
     public static let layers = LayerTime.all.map(\.id)
+    public static let layersWithChanges = LayerTime.all.filter { layer in
+        layer.contents.contains { if case .areas = $0 { true } else { false } }
+    }.map(\.id)
 
     public init(
         defaults: TimelineDefaults = TimelineDefaults(),
-        updateSeconds: [String: Int] = ["traffic": 10, "forecast": 3_600]
+        updates: [String: UpdateRule] = [
+            "traffic": .every(seconds: 10), "forecast": .every(seconds: 3_600), "hazards": .changes,
+        ]
     ) {
         self.defaults = defaults
-        self.updateSeconds = updateSeconds
+        self.updates = updates
     }
 
-    func updateSeconds(of layer: String) -> Int { updateSeconds[layer] ?? 60 }
+    func update(of layer: LayerTime) -> UpdateRule { updates[layer.id] ?? .every(seconds: 60) }
 }

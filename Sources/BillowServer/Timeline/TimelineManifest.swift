@@ -9,8 +9,7 @@ struct TimelineManifest: Encodable {
     struct Layer: Encodable {
         var id: String
         var animates: Bool
-        /// Seconds.
-        var updateInterval: Int
+        var updateInterval: Interval
         /// From when to when it has frames.
         var extent: [String]
         var times: [String]
@@ -22,6 +21,16 @@ struct TimelineManifest: Encodable {
         var timeProperty: String?
         /// The time of the frame to show at the instant asked for.
         var shown: String?
+    }
+
+    /// In seconds; null of what is new at its changes.
+    struct Interval: Encodable {
+        var seconds: Int?
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            if let seconds { try container.encode(seconds) } else { try container.encodeNil() }
+        }
     }
 
     struct Frame: Encodable {
@@ -51,7 +60,8 @@ struct TimelineService: Sendable {
     /// What a manifest is asked for.
     struct Request: Sendable {
         var timeline: TimelineRequest
-        var layers: [LayerTime]
+        /// What has frames: each a layer, or several laid over each other.
+        var pictures: [[LayerTime]]
         var filter: Filter
         /// Go to this time.
         var time: TimePoint?
@@ -71,8 +81,8 @@ struct TimelineService: Sendable {
             do { time = try timeline.goTo(point.resolved(now: Self.now(snapshot))) } catch { throw Problem(error) }
         }
         var layers: [TimelineManifest.Layer] = []
-        for layer in request.layers {
-            layers.append(try await part(of: layer, timeline, time, request, in: snapshot))
+        for picture in request.pictures {
+            layers.append(try await part(of: picture, timeline, time, request, in: snapshot))
         }
         return TimelineManifest(
             generated: snapshot.publication.asOf.description, version: snapshot.publication.version.rawValue,
@@ -91,45 +101,53 @@ struct TimelineService: Sendable {
     /// Now, for offsets: the publication's minute.
     private static func now(_ snapshot: Snapshot) -> Instant { snapshot.publication.asOf.floored(toMultipleOf: 60) }
 
-    /// The instants of a picture of some layers: as often as the one that is new most often.
-    func times(of layers: [LayerTime], _ timeline: Timeline, in snapshot: Snapshot) -> [Instant] {
+    /// The instants of the frames of some layers, of those of the timeline that any of them has: as often as the one that is
+    /// new most often, or at the changes of all where none has an interval.
+    func times(of layers: [LayerTime], _ timeline: Timeline, in snapshot: Snapshot) async throws -> [Instant] {
+        let times: [Instant]
+        if let seconds = updateSeconds(of: layers) {
+            times = timeline.times(updateInterval: seconds)
+        } else {
+            let range = timeline.start...timeline.end
+            times = timeline.times(changes: try await frames.changes(of: layers, in: range, in: snapshot))
+        }
         let extents = layers.map { frames.extent(of: $0, in: snapshot) }
-        let update = layers.map { settings.updateSeconds(of: $0.id) }.min() ?? 60
-        return timeline.times(updateInterval: update).filter { time in extents.contains { $0.contains(time) } }
+        let there = times.filter { time in extents.contains { $0.contains(time) } }
+        return layers.contains(where: \.animates) ? there : Array(there.suffix(1))
     }
 
-    /// The instants of a layer's frames: those of the timeline that it has.
-    func times(of layer: LayerTime, _ timeline: Timeline, in snapshot: Snapshot) -> [Instant] {
-        let extent = frames.extent(of: layer, in: snapshot)
-        let times = timeline.times(updateInterval: settings.updateSeconds(of: layer.id)).filter(extent.contains)
-        return layer.animates ? times : Array(times.suffix(1))
+    private func updateSeconds(of layers: [LayerTime]) -> Int? {
+        layers.compactMap { settings.update(of: $0).seconds }.min()
     }
 
     private func part(
-        of layer: LayerTime, _ timeline: Timeline, _ time: Instant?, _ request: Request, in snapshot: Snapshot
+        of picture: [LayerTime], _ timeline: Timeline, _ time: Instant?, _ request: Request, in snapshot: Snapshot
     ) async throws -> TimelineManifest.Layer {
-        let times = times(of: layer, timeline, in: snapshot)
-        let extent = frames.extent(of: layer, in: snapshot)
+        let id = picture.map(\.id).joined(separator: ",")
+        let times = try await times(of: picture, timeline, in: snapshot)
+        let extent = frames.extent(of: picture, in: snapshot)
         let look = frames.look(request.style, in: snapshot)
         let tiles = { (time: String, version: Version?) in
             let query = [version.map { "v=\($0)&s=\(look)" } ?? "", request.passedOn].filter { !$0.isEmpty }
-            return "\(request.base)/tiles/\(layer.id)/\(time)/{z}/{x}/{y}.png"
+            return "\(request.base)/tiles/\(id)/\(time)/{z}/{x}/{y}.png"
                 + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         }
         var list: [TimelineManifest.Frame] = []
         for time in times {
-            let version = try await frames.frameVersion(of: [layer], at: time, filter: request.filter, in: snapshot)
+            let there = picture.filter { frames.reach(of: $0, in: snapshot).contains(time) }
+            let version = try await frames.frameVersion(of: there, at: time, filter: request.filter, in: snapshot)
             list.append(
                 TimelineManifest.Frame(
                     time: time.description, v: version.rawValue, tiles: tiles(time.compact, version),
                     forecast: time > snapshot.publication.asOf ? true : nil))
         }
-        let age = ageRule.age(of: LayerList(layer.layer), in: snapshot, filter: request.filter)
+        let age = ageRule.age(of: Set(picture.map(\.layer.kind)), in: snapshot, filter: request.filter)
         return TimelineManifest.Layer(
-            id: layer.id, animates: layer.animates, updateInterval: settings.updateSeconds(of: layer.id),
+            id: id, animates: picture.contains(where: \.animates),
+            updateInterval: TimelineManifest.Interval(seconds: updateSeconds(of: picture)),
             extent: [extent.lowerBound.description, extent.upperBound.description], times: list.map(\.time),
             frames: list, tiles: [tiles("{time}", nil)], stale: age.isStale, dataTime: age.dataTime?.description,
-            timeProperty: layer.timeProperty,
+            timeProperty: picture.count == 1 ? picture.first?.timeProperty : nil,
             shown: time.flatMap { request.rule.frame(at: $0, of: times) }?.description)
     }
 }

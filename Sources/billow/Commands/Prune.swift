@@ -11,7 +11,10 @@ struct Prune: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "Everything observed before this: an instant, or an offset such as -30d (default: the retention).")
+    // An offset begins with a minus sign.
+    @Option(
+        parsing: .unconditional,
+        help: "Everything observed before this: an instant, or an offset such as -30d (default: the retention).")
     var before: String?
 
     @Option(help: "Only of this source; may be given several times.")

@@ -49,7 +49,8 @@ struct RenderOptions: ParsableArguments {
         try await publisher.refresh()
         let frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
-            trafficDropSeconds: settings.trafficDropSeconds, polygonHistories: settings.polygons)
+            trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
+            polygonHistories: settings.polygons)
         let studio = Studio(
             frames: frames, snapshot: try frames.snapshot(), pictures: PictureSource(frames: frames, store: store),
             styles: styles, parameters: try parameters(), timeline: settings.timeline, ageRule: settings.ageRule())
@@ -98,7 +99,7 @@ struct RenderMap: AsyncParsableCommand {
             try await options.write { studio in
                 let maps = try MapRenderer(pictures: studio.pictures)
                 if animate {
-                    let request = try AnimationRenderer.Request(
+                    let request = try await AnimationRenderer.Request(
                         layers: layers, parameters: studio.parameters, frames: studio.frames,
                         snapshot: studio.snapshot, styles: studio.styles, settings: studio.timeline,
                         ageRule: studio.ageRule)

@@ -32,10 +32,13 @@ extension TimelineSettings {
         }
         let update = section.section("update")
         for layer in TimelineSettings.layers {
-            updateSeconds[layer] =
-                update.value(layer, expected: "an ISO 8601 duration of 1 second or more") {
-                    ISODuration.seconds($0).flatMap { $0 >= 1 ? $0 : nil }
-                } ?? updateSeconds[layer]
+            let hasChanges = TimelineSettings.layersWithChanges.contains(layer)
+            updates[layer] =
+                update.value(
+                    layer, expected: "an ISO 8601 duration of 1 second or more" + (hasChanges ? ", or changes" : "")
+                ) {
+                    UpdateRule($0).flatMap { hasChanges || $0 != .changes ? $0 : nil }
+                } ?? updates[layer]
         }
         update.finish()
         section.finish()

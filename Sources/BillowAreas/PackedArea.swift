@@ -1,0 +1,44 @@
+public import Geometry
+
+/// A multipolygon in a third of the memory, for keeping: all corners one behind the other in units of `DegreePoint`, and where
+/// rings and polygons end. What comes out is what went in.
+public struct PackedArea: Sendable, Hashable {
+    private var points: [DegreePoint] = []
+    /// By ring: where it ends in `points`.
+    private var ringEnds: [UInt32] = []
+    /// By polygon: where it ends in `ringEnds`.
+    private var polygonEnds: [UInt32] = []
+
+    /// - Parameter polygons: of each its rings, the exterior first.
+    init(_ polygons: [[[DegreePoint]]]) {
+        polygonEnds.reserveCapacity(polygons.count)
+        ringEnds.reserveCapacity(polygons.reduce(0) { $0 + $1.count })
+        points.reserveCapacity(polygons.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } })
+        for polygon in polygons {
+            for ring in polygon {
+                points.append(contentsOf: ring)
+                ringEnds.append(UInt32(points.count))
+            }
+            polygonEnds.append(UInt32(ringEnds.count))
+        }
+    }
+
+    /// - Complexity: O(corners)
+    public var multiPolygon: MultiPolygon {
+        var (ring, point) = (0, 0)
+        return MultiPolygon(
+            polygons: polygonEnds.map { polygonEnd in
+                let rings = ringEnds[ring..<Int(polygonEnd)]
+                ring = rings.endIndex
+                return rings.map { ringEnd in
+                    let corners = points[point..<Int(ringEnd)]
+                    point = corners.endIndex
+                    return corners.map(\.place)
+                }
+            })
+    }
+
+    public var byteCount: Int {
+        points.count * MemoryLayout<DegreePoint>.stride + (ringEnds.count + polygonEnds.count) * 4
+    }
+}
