@@ -130,7 +130,7 @@ let package = Package(
             dependencies: [
                 "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
                 "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky", "SkyPath", "AviationWeather",
-                "Turbulence", "Geometry", "CMemory",
+                "Turbulence", "Geometry", "WireHTTP", "CMemory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),

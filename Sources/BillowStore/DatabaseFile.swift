@@ -5,8 +5,8 @@ internal import GRDB
 struct DatabaseFile {
     var path: String
 
-    /// - Throws: `StoreError.unavailable` where nothing can be opened or made, `StoreError.corrupt` where something else
-    ///   is there.
+    /// - Throws: `StoreError.unavailable` where nothing can be opened or made, `StoreError.foreign` where something else is
+    ///   there, `StoreError.corrupt` where it is so damaged that it can't be read.
     func check() throws {
         guard !path.isEmpty, path != ":memory:" else {
             throw StoreError.unavailable(path: path, reason: "it must be the path of a file")
@@ -48,28 +48,35 @@ struct DatabaseFile {
             throw StoreError.unavailable(path: path, reason: "it can't be read")
         }
         if header.isEmpty { return }
-        guard header.count == 100, header.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
-            throw StoreError.corrupt(path: path, reason: "it is not an SQLite database")
+        guard header.starts(with: Self.magic) else {
+            throw StoreError.foreign(
+                path: path,
+                reason: "it is not an SQLite database, and is left as it is; give another file, or move it away")
         }
-        let id = header.dropFirst(68).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let id = Self.applicationID(header)
         if id == UInt32(bitPattern: Schema.applicationID) { return }
         // The id may still stand in the log of a process that was killed; a file without any table is nobody's.
         if id == 0, try isOursOrEmpty() { return }
-        throw StoreError.corrupt(path: path, reason: "it is the SQLite database of another program")
+        throw StoreError.foreign(path: path, reason: "it is the SQLite database of another program; give another file")
     }
 
-    /// Whether what is damaged there was ours: it bears our mark, or it is no database at all and named like one of ours.
-    /// Another program's file is nobody's to move.
+    private static let magic = Array("SQLite format 3\u{0}".utf8)
+
+    /// nil where the header is too short to have one.
+    private static func applicationID(_ header: Data) -> UInt32? {
+        let bytes = header.dropFirst(68).prefix(4)
+        return bytes.count == 4 ? bytes.reduce(0) { $0 << 8 | UInt32($1) } : nil
+    }
+
+    /// Whether what is damaged there was ours: it begins as a database does, and bears our mark. Another program's file is
+    /// nobody's to move.
     func wasOurs() -> Bool {
         // What can't be read can't be told to be ours.
         guard let file = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)) else { return false }
         defer { try? file.close() }  // Nothing was written, so nothing can be lost by it.
         guard let header = try? file.read(upToCount: 100) else { return false }
-        guard header.count == 100, header.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
-            return path.hasSuffix(".sqlite")
-        }
-        return header.dropFirst(68).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-            == UInt32(bitPattern: Schema.applicationID)
+        return header.starts(with: Self.magic)
+            && Self.applicationID(header) == UInt32(bitPattern: Schema.applicationID)
     }
 
     private func isOursOrEmpty() throws -> Bool {

@@ -21,10 +21,16 @@ public final class SQLiteStore: Store {
     private static let readers = 4
 
     /// Opens the file, makes it where there is none, and brings an older one up to date.
-    /// - Throws: `unavailable` where the folder or the right to write is missing or a newer Billow wrote it, `corrupt`
-    ///   where the file is something else (it is not touched then).
+    /// - Throws: `unavailable` where the folder or the right to write is missing or a newer Billow wrote it, `foreign`
+    ///   where the file is something else (it is not touched then), `corrupt` where it is damaged.
     public static func open(path: String) async throws(StoreError) -> SQLiteStore {
         try await open(path: path, temporaryFolder: nil, tag: ContentHash.tag)
+    }
+
+    /// Looks whether a file can be opened, or made where there is none, and changes nothing.
+    /// - Throws: as `open`, as far as the folder and the first bytes tell.
+    public static func check(path: String) throws(StoreError) {
+        do { try DatabaseFile(path: path).check() } catch { throw StoreError(error, path: path) }
     }
 
     /// A store in a new folder of its own, which goes when the store does. For tests and try-outs.
@@ -43,40 +49,36 @@ public final class SQLiteStore: Store {
     static func open(
         path: String, temporaryFolder: URL?, tag: @escaping @Sendable (Observation, String?) -> UInt32
     ) async throws(StoreError) -> SQLiteStore {
-        let result: Result<SQLiteStore, StoreError> = await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .userInitiated).async {
-                do {
-                    let store = try SQLiteStore(path: path, temporaryFolder: temporaryFolder, tag: tag)
-                    continuation.resume(returning: .success(store))
-                } catch {
-                    continuation.resume(returning: .failure(StoreError(error, path: path)))
+        let deadline = ContinuousClock.now + .seconds(busyTimeoutSeconds)
+        do {
+            while true {
+                let result: Result<SQLiteStore, any Error> = await withCheckedContinuation { continuation in
+                    DispatchQueue.global(qos: .userInitiated).async {
+                        continuation.resume(
+                            returning: Result {
+                                try SQLiteStore(path: path, temporaryFolder: temporaryFolder, tag: tag)
+                            })
+                    }
+                }
+                do { return try result.get() } catch let error as DatabaseError
+                    where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline
+                {
+                    // SQLite's own patience doesn't reach here: where several make one file, each reads before it writes,
+                    // and it refuses at once whoever could only wait for ever.
+                    try await Task.sleep(for: .milliseconds(10))
                 }
             }
-        }
-        return try result.get()
+        } catch { throw StoreError(error, path: path) }
     }
 
     private init(
         path: String, temporaryFolder: URL?, tag: @escaping @Sendable (Observation, String?) -> UInt32
     ) throws {
         try DatabaseFile(path: path).check()
-        pool = try SQLiteStore.patiently { try SQLiteStore.makePool(path: path) }
+        pool = try SQLiteStore.makePool(path: path)
         self.path = path
         self.tag = tag
         self.temporaryFolder = temporaryFolder
-    }
-
-    /// Tries again while the file is locked. SQLite's own patience doesn't reach here: where several make one file, each
-    /// reads before it writes, and it refuses at once whoever could only wait for ever.
-    private static func patiently<T>(_ body: () throws -> T) throws -> T {
-        let deadline = ContinuousClock.now + .seconds(busyTimeoutSeconds)
-        while true {
-            do { return try body() } catch let error as DatabaseError
-                where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline
-            {
-                Thread.sleep(forTimeInterval: 0.01)
-            }
-        }
     }
 
     private static func makePool(path: String) throws -> DatabasePool {

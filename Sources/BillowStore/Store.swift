@@ -325,7 +325,9 @@ public struct ObservationDetails: Sendable, Hashable {
 public enum StoreError: Error, Sendable, CustomStringConvertible {
     /// The file can't be opened or written, with the path and the system's reason.
     case unavailable(path: String, reason: String)
-    /// The file is not a database of Billow, or is damaged.
+    /// The file is no database, or another program's.
+    case foreign(path: String, reason: String)
+    /// The file is a database, and damaged.
     case corrupt(path: String, reason: String)
     /// More sources than a row can name (256).
     case tooManySources(SourceID)
@@ -339,7 +341,8 @@ public enum StoreError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unavailable(let path, let reason): "the database \(path) can't be used: \(reason)"
-        case .corrupt(let path, let reason): "the database \(path) is damaged or of another kind: \(reason)"
+        case .foreign(let path, let reason): "the database \(path) can't be used: \(reason)"
+        case .corrupt(let path, let reason): "the database \(path) is damaged: \(reason)"
         case .tooManySources(let source): "source \(source) is one too many: a database knows at most 256"
         case .unknownSource(let source): "source \(source) is not registered"
         case .mixed(let source, let simulated, let other):

@@ -15,7 +15,7 @@ extension StoreError {
     private init(_ error: DatabaseError, path: String) {
         let reason = error.message ?? error.resultCode.description
         switch error.resultCode {
-        case .SQLITE_NOTADB: self = .corrupt(path: path, reason: "it is not an SQLite database")
+        case .SQLITE_NOTADB: self = .corrupt(path: path, reason: "its first page can't be read")
         case .SQLITE_CORRUPT: self = .corrupt(path: path, reason: reason)
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .unavailable(path: path, reason: reason)
         case .SQLITE_READONLY: self = .unavailable(path: path, reason: "it can't be written (\(reason))")

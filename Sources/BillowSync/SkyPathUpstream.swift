@@ -237,34 +237,46 @@ public struct SkyPathUpstream: Upstream {
 
     // MARK: - Pieces
 
+    /// Why SkyPath can't be asked a query by an API: the member of the query that is to blame, and a sentence about it; nil
+    /// where it can.
+    public static func problem(with query: DataQuery, api: API, limits: SkyPathLimits) -> (
+        member: String, text: String
+    )? {
+        guard api == .v5 else { return nil }
+        if query.global, query.category != .default {
+            return (
+                "category",
+                "SkyPath's bulk call knows category \(AircraftCategory.default.name) only, not "
+                    + "\(query.category.name): set a polygon and global: false, or api v4"
+            )
+        }
+        for (member, ring) in [("polygon", query.polygon), ("viewport", query.viewport)] {
+            guard let ring, ring.areaKm2 / pieceAreaKm2(limits) > Double(maximumPieces) else { continue }
+            return (
+                member,
+                "the polygon of \(Int(min(ring.areaKm2, 1e9))) km2 would take more than \(maximumPieces) calls of the "
+                    + "upstream's limit: make it smaller, or use api v4"
+            )
+        }
+        return nil
+    }
+
+    private static func pieceAreaKm2(_ limits: SkyPathLimits) -> Double {
+        (limits.corridorAreaKm2 ?? .infinity) * areaShare
+    }
+
     private func pieces() throws(SyncError) -> [SkyPathPiece] {
+        let limits = client.configuration.limits
+        if let problem = Self.problem(with: wanted, api: api, limits: limits) {
+            throw SyncError(kind: .refused, code: "query-invalid", message: problem.text, isReachable: nil)
+        }
         let rings = [wanted.polygon, wanted.viewport].compactMap { $0 }
         if api == .v4 { return wanted.global ? SkyPathPiece.map(nil) : rings.flatMap(SkyPathPiece.map) }
         var pieces: [SkyPathPiece] = []
-        for ring in rings { pieces += try corridors(ring) }
-        if wanted.global {
-            guard wanted.category == .default else {
-                throw SyncError(
-                    kind: .refused, code: "query-invalid",
-                    message: "SkyPath's bulk call knows category \(AircraftCategory.default.name) only, not "
-                        + "\(wanted.category.name): set a polygon and global: false, or api v4", isReachable: nil)
-            }
-            pieces += SkyPathPiece.baseCells
-        }
+        for ring in rings { pieces += SkyPathPiece.corridors(ring, maximumAreaKm2: Self.pieceAreaKm2(limits)) }
+        if wanted.global { pieces += SkyPathPiece.baseCells }
         var names = Set<String>()
         return pieces.filter { names.insert($0.name).inserted }
-    }
-
-    private func corridors(_ ring: AreaRing) throws(SyncError) -> [SkyPathPiece] {
-        let limit = (client.configuration.limits.corridorAreaKm2 ?? .infinity) * Self.areaShare
-        guard limit > 0, ring.areaKm2 / limit <= Double(Self.maximumPieces) else {
-            throw SyncError(
-                kind: .refused, code: "query-invalid",
-                message: "the polygon of \(Int(min(ring.areaKm2, 1e9))) km2 would take more than "
-                    + "\(Self.maximumPieces) calls of the upstream's limit: make it smaller, or use api v4",
-                isReachable: nil)
-        }
-        return SkyPathPiece.corridors(ring, maximumAreaKm2: limit)
     }
 
     // MARK: - One piece

@@ -26,18 +26,30 @@ public struct AreaRing: Sendable, Hashable {
         case count(Int)
         case open
         case aroundThePole
+        /// Two edges cross or touch, by the indices of their first places.
+        case crossing(Int, Int)
+        case withoutArea
 
         public var description: String {
             switch self {
             case .count(let count): "the ring has \(count) positions; it must have 4 to 250"
             case .open: "the ring's last position must equal its first"
             case .aroundThePole: "the ring runs around a pole"
+            case .crossing(let a, let b): RingRules.Failure.crossing(a, b).description
+            case .withoutArea: "the ring encloses no area"
             }
         }
     }
 
-    /// A closed ring: its last place equals its first.
+    /// A closed ring, its last place equal to its first, that doesn't cross or touch itself.
     public init(_ places: [LonLat]) throws(Failure) {
+        try self.init(closed: places)
+        if let (a, b) = RingRules.crossing(of: places) { throw .crossing(a, b) }
+        guard areaKm2 > AreaRing.sliverKm2 else { throw .withoutArea }
+    }
+
+    /// A closed ring that may touch itself, as parts of a jagged one do.
+    init(closed places: [LonLat]) throws(Failure) {
         guard AreaRing.positions.contains(places.count) else { throw .count(places.count) }
         guard places.first == places.last else { throw .open }
         var corners: [Corner] = []

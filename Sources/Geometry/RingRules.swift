@@ -59,7 +59,9 @@ public enum RingRules {
     /// - Complexity: O(n²)
     static func isSimple(_ ring: [LonLat]) -> Bool { crossing(of: ring) == nil }
 
-    private static func crossing(of ring: [LonLat]) -> (Int, Int)? {
+    /// The first two edges of a closed ring that cross or touch, by the indices of their first positions; nil where none do.
+    /// - Complexity: O(n²)
+    static func crossing(of ring: [LonLat]) -> (Int, Int)? {
         let way = RingWay(ring, from: ring.first?.longitude ?? 0)
         let edges = way.corners.count
         guard edges >= 3 else { return nil }

@@ -12,16 +12,29 @@ package enum BaseURL {
         let rest = url.drop { $0 != "/" }.dropFirst(2)
         let authority = rest.prefix { $0 != "/" }
         if !isPlain, !url.hasPrefix("https://") {
-            problems.append("the base URL must begin with https://: \(url)")
+            problems.append("the address must begin with https://")
         }
-        if authority.isEmpty || authority.contains("@") || url.contains("?") || url.contains("#")
+        if !isAuthority(authority) || url.contains("?") || url.contains("#")
             || !url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         {
-            problems.append("the base URL must be https://host[:port][/path], without user, query or fragment")
+            problems.append("the address must be https://host[:port][/path], without user, query or fragment")
         } else if isPlain, !allowsPlainHTTP, !isThisMachine(authority) {
             problems.append("the key would go over plain HTTP to \(authority): use https, or set allowsPlainHTTP")
         }
         return problems
+    }
+
+    /// Whether it is `host` or `host:port`; an IPv6 address stands in brackets.
+    private static func isAuthority(_ text: Substring) -> Bool {
+        let isBracketed = text.hasPrefix("[")
+        let host = isBracketed ? text.prefix { $0 != "]" }.dropFirst() : text.prefix { $0 != ":" }
+        let rest = isBracketed ? text.dropFirst(host.count + 2) : text.dropFirst(host.count)
+        guard !host.isEmpty, !host.contains(where: { "@[]\\\"<>^`{|}%".contains($0) }),
+            !isBracketed || text.contains("]") && host.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." })
+        else { return false }
+        guard !rest.isEmpty else { return true }
+        let port = rest.dropFirst()
+        return rest.first == ":" && port.allSatisfy(\.isNumber) && (1...65_535).contains(Int(port) ?? 0)
     }
 
     /// Whether it names this machine, where a simulator may run and the real service does not.

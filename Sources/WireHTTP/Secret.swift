@@ -27,8 +27,32 @@ extension Secret {
         SHA256.hash(data: Data(value.utf8)).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
+    /// Shorter ones are words that stand in many a text. They are replaced only where nothing of a word is beside them.
+    private static let shortest = 8
+    /// What is shorter than this is no secret, and would be found in every other sentence.
+    private static let shortestWord = 4
+
     /// A text without them.
     package static func redacting(_ secrets: [Secret], in text: String) -> String {
-        secrets.reduce(text) { $0.replacing($1.value, with: "[secret]") }
+        secrets.reduce(text) { text, secret in
+            switch secret.value.utf8.count {
+            case shortest...: text.replacing(secret.value, with: "[secret]")
+            case shortestWord...: replacing(word: secret.value, in: text)
+            default: text
+            }
+        }
+    }
+
+    private static func replacing(word: String, in text: String) -> String {
+        func isPartOfWord(_ character: Character?) -> Bool { character.map { $0.isLetter || $0.isNumber } ?? false }
+        var result = ""
+        var rest = text[...]
+        while let range = rest.range(of: word) {
+            let before = rest[..<range.lowerBound].last ?? result.last
+            let standsAlone = !isPartOfWord(before) && !isPartOfWord(rest[range.upperBound...].first)
+            result += rest[..<range.lowerBound] + (standsAlone ? "[secret]" : word)
+            rest = rest[range.upperBound...]
+        }
+        return result + rest
     }
 }

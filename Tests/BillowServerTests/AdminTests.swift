@@ -89,6 +89,7 @@ struct AdminTests {
             let open = #"{"viewport":[[0,40],[5,40],[5,45],[0,45]],"history":4}"#
             let cases = [
                 (open, "invalid-ring", "viewport"), (#"{"polygon":7}"#, "invalid-ring", "polygon"),
+                (#"{"polygon":[[0,0],[9,9],[9,0],[0,9],[0,0]]}"#, "invalid-ring", "polygon"),
                 (#"{"history":3}"#, "invalid-setting", "history"), (#"{"baseURL":"x"}"#, "invalid-setting", "baseURL"),
                 (#"{"apiKey":"x","history":4}"#, "invalid-setting", "apiKey"),
             ]
@@ -105,7 +106,7 @@ struct AdminTests {
             listener.cancel()
             var told = ""
             for await bytes in listener.events { told += String(buffer: bytes) }
-            #expect(told.components(separatedBy: "event: failed\n").count == 3)
+            #expect(told.components(separatedBy: "event: failed\n").count == 4)
             #expect(told.contains(#""area":"viewport""#) && told.contains(#""area":"corridor""#))
             #expect(told.contains(#""code":"invalid-ring""#) && told.contains(#""source":"skypath""#))
         }

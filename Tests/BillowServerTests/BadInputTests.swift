@@ -285,6 +285,33 @@ struct BadInputTests {
         }
     }
 
+    /// Of every family of routes.
+    static let repeated: [(String, String)] = [
+        ("/tiles/hexagons/latest/1/0/0.png?style=night&style=print", "style"),
+        ("/tiles/hexagons/latest/1/0/0.png?severity=1&severity=2", "severity"),
+        ("/tiles/hexagons/latest/1/0/0.mvt?mode=a&mode=b", "mode"), ("/tiles/hexagons.json?hours=1&hours=2", "hours"),
+        ("/maps/hexagons.png?bbox=1,2,3,4&bbox=1,2,3,5", "bbox"), ("/timeline.json?start=-2h&start=-1h", "start"),
+        ("/animations/hexagons.png?delay=100&delay=200", "delay"), ("/legend.json?layer=pireps&layer=hazards", "layer"),
+        ("/legend.png?scale=1&scale=2", "scale"), ("/styles/skypath.json?opacity=1&opacity=0.5", "opacity"),
+        ("/public/weather-maps.json?source=a&source=b", "source"), ("/collections?f=json&f=json", "f"),
+        ("/collections/hexagons?f=json&f=json", "f"), ("/collections/hexagons/items?datetime=a&datetime=b", "datetime"),
+        ("/collections/hexagons/items?severity=1&severity=1", "severity"),
+        ("/collections/hexagons/area?coords=a&coords=b", "coords"),
+        ("/collections/hexagons/corridor?route=a&route=b", "route"), ("/changes/hexagons?since=1&since=2", "since"),
+        ("/export/hexagons.geojson?datetime=a&datetime=b", "datetime"), ("/profiles.json?route=a&route=b", "route"),
+        ("/profiles.png?theme=dark&theme=light", "theme"), ("/events?flight=a&flight=b", "flight"),
+    ]
+
+    @Test("a parameter with two values is 400 and named, on every family of routes")
+    func repeatedParameters() async throws {
+        try await withWorld { world in
+            for (uri, parameter) in Self.repeated {
+                try await check(Case(uri, 400, parameter), in: world)
+                #expect(try await world.get(uri).json["code"] == .text("repeated-parameter"), "\(uri)")
+            }
+        }
+    }
+
     @Test("an address of more than 8 kB is 414, ten thousand parameters among them")
     func longAddresses() async throws {
         try await withWorld { world in

@@ -25,9 +25,9 @@ struct FileTests {
         #expect(reason.contains(words), "\(reason)")
     }
 
-    private func expectCorrupt(_ path: String, _ words: String) async {
-        guard case .corrupt(let named, let reason)? = await refusal(of: path) else {
-            Issue.record("\(path) was not refused as corrupt")
+    private func expectForeign(_ path: String, _ words: String) async {
+        guard case .foreign(let named, let reason)? = await refusal(of: path) else {
+            Issue.record("\(path) was not refused as foreign")
             return
         }
         #expect(named == path)
@@ -110,13 +110,37 @@ struct FileTests {
     }
 
     @Test func aFileOfAnotherKindIsRefusedAndNotTouched() async throws {
-        let path = folder.path("notes.txt")
         let text = Data(String(repeating: "not a database ", count: 20).utf8)
-        for content in [text, text.prefix(30)] {
-            try content.write(to: URL(fileURLWithPath: path))
-            await expectCorrupt(path, "not an SQLite database")
-            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+        // The name tells nothing, and a first page of zeros tells no more.
+        for name in ["notes.txt", "notes.sqlite"] {
+            let path = folder.path(name)
+            for content in [text, text.prefix(30), Data("SQLite format 2\u{0}".utf8), Data(repeating: 0, count: 8_192)]
+            {
+                try content.write(to: URL(fileURLWithPath: path))
+                await expectForeign(path, "not an SQLite database")
+                #expect(throws: StoreError.self) { try SQLiteStore.check(path: path) }
+                #expect(try SQLiteStore.setAside(path: path, at: noon) == nil)
+                #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+            }
         }
+    }
+
+    @Test(arguments: [16..<50, 100..<4_096]) func aDatabaseOfOursThatIsDamagedIsSetAside(_ damaged: Range<Int>)
+        async throws
+    {
+        let path = folder.path("a.sqlite")
+        try await SQLiteStore.open(path: path).close()
+        var content = try Data(contentsOf: URL(fileURLWithPath: path))
+        content.replaceSubrange(damaged, with: Data(repeating: 7, count: damaged.count))
+        try content.write(to: URL(fileURLWithPath: path))
+        try SQLiteStore.check(path: path)
+        guard case .corrupt? = await refusal(of: path) else {
+            Issue.record("not refused as corrupt")
+            return
+        }
+        let name = try #require(try SQLiteStore.setAside(path: path, at: noon))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: name)) == content)
+        #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test(arguments: [0, 1_196_444_487]) func anotherProgramsDatabaseIsRefusedAndNotTouched(id: Int) async throws {
@@ -127,7 +151,7 @@ struct FileTests {
         }
         try other.close()
         let content = try Data(contentsOf: URL(fileURLWithPath: path))
-        await expectCorrupt(path, "another program")
+        await expectForeign(path, "another program")
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["other.sqlite"])
     }

@@ -288,7 +288,7 @@ struct WireFaultTests {
         let server = try SelfSignedServer()
         let failure = try await failure(at: "https://127.0.0.1:\(try await server.port())")
         #expect(failure.code == "unreachable" && failure.message.contains("certificate"), "\(failure)")
-        #expect(!server.stop().contains("GET"), "no request, and no key, went to it")
+        #expect(await !server.stop().contains("GET"), "no request, and no key, went to it")
     }
 }
 
@@ -333,7 +333,9 @@ private final class SelfSignedServer: Sendable {
     static let isPossible = FileManager.default.isExecutableFile(atPath: openssl)
 
     private let folder: URL
-    private let said: URL
+    /// Held: it closes with its last owner.
+    private let pipe = Pipe()
+    private let said: AsyncStream<Data>
     private let process: Process
 
     init() throws {
@@ -348,11 +350,22 @@ private final class SelfSignedServer: Sendable {
                 "-out", certificate, "-days", "1", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
             ], output: FileHandle.nullDevice)
         making.waitUntilExit()
-        said = folder.appending(path: "said")
-        try Data().write(to: said)
+        let (said, saying) = AsyncStream<Data>.makeStream()
+        self.said = said
+        pipe.fileHandleForReading.readabilityHandler = { handle in
+            let data = handle.availableData
+            if data.isEmpty {
+                handle.readabilityHandler = nil
+                saying.finish()
+            } else {
+                saying.yield(data)
+            }
+        }
         process = try Self.start(
             ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www"],
-            output: try FileHandle(forWritingTo: said))
+            output: pipe.fileHandleForWriting)
+        // The end is the end of the server's copy.
+        try pipe.fileHandleForWriting.close()
     }
 
     private static func start(_ arguments: [String], output: FileHandle) throws -> Process {
@@ -366,25 +379,21 @@ private final class SelfSignedServer: Sendable {
         return process
     }
 
-    private var text: String { (try? String(contentsOf: said, encoding: .utf8)) ?? "" }
-
     /// Where it listens, once it says so.
     func port() async throws -> Int {
-        let words = "ACCEPT 127.0.0.1:"
-        while process.isRunning {
-            if let line = text.split(separator: "\n").first(where: { $0.hasPrefix(words) }), text.contains(line + "\n")
-            {
-                return try Int(line.dropFirst(words.count)).orMissing()
-            }
-            try await Task.sleep(for: .milliseconds(10))
+        var text = ""
+        for await data in said {
+            text += String(decoding: data, as: UTF8.self)
+            if let match = text.firstMatch(of: /ACCEPT 127\.0\.0\.1:([0-9]+)\n/) { return try Int(match.1).orMissing() }
         }
         throw Missing()
     }
 
-    /// Ends it, and gives what it said.
-    func stop() -> String {
+    /// Ends it, and gives what else it said.
+    func stop() async -> String {
         kill(process.processIdentifier, SIGKILL)
-        let text = text
+        var text = ""
+        for await data in said { text += String(decoding: data, as: UTF8.self) }
         // What is left of a test goes with the machine's temporary files.
         try? FileManager.default.removeItem(at: folder)
         return text

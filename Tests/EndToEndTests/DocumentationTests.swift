@@ -41,7 +41,7 @@ import Turbulence
     func variables() throws {
         var count = 0
         for match in try Self.text("README.md").matches(of: /\| `([a-zA-Z.]+)` \|[^|]*`(BILLOW_[A-Z_]+)`/) {
-            #expect(match.2 == "BILLOW_" + SettingsReader.upperSnake(String(match.1)))
+            #expect(match.2 == SettingsEnvironment.variable(String(match.1)))
             count += 1
         }
         #expect(count >= 10)
@@ -90,7 +90,8 @@ import Turbulence
         }
         var known: Set<String> = []
         for problem in error.problems {
-            guard let match = problem.wholeMatch(of: /(.*?)\.?zzz is not a setting; known here: (.*)/) else { continue }
+            guard let match = "\(problem)".wholeMatch(of: /(.*?)\.?zzz \(line \d+\) is not a setting; known here: (.*)/)
+            else { continue }
             let prefix = match.1.replacing(/\[[0-9]\]/, with: "[]")
             for key in match.2.split(separator: ", ") {
                 known.insert(prefix.isEmpty ? String(key) : "\(prefix).\(key)")

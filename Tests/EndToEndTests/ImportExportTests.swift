@@ -159,7 +159,7 @@ struct ImportExportTests {
         BadCommand(arguments: ["serve", "--port", "70000", "--database", "DB"], status: 64, says: "0 to 65535"),
         BadCommand(arguments: ["serve", "--what"], status: 64, says: "--what"),
         BadCommand(arguments: ["serve", "--database", "NONE/x.sqlite"], status: 74, says: "NONE"),
-        BadCommand(arguments: ["serve", "--database", "TEXT"], status: 65, says: "another kind"),
+        BadCommand(arguments: ["serve", "--database", "TEXT"], status: 65, says: "not an SQLite database"),
         BadCommand(arguments: ["serve", "--database", "postgres://x"], status: 64, says: "PostgreSQL"),
         BadCommand(
             arguments: ["serve", "--database", "DB", "--config", "NONE.yaml"], status: 64, says: "can't be read"),
@@ -170,7 +170,7 @@ struct ImportExportTests {
         BadCommand(arguments: ["import", "--database", "NONE/x.sqlite", "TEXT"], status: 74, says: "NONE"),
         BadCommand(arguments: ["export", "--database", "DB"], status: 64, says: "collection"),
         BadCommand(arguments: ["export", "clouds", "--database", "DB"], status: 64, says: "hexagons"),
-        BadCommand(arguments: ["export", "hexagons", "--database", "NONE"], status: 74, says: "no database"),
+        BadCommand(arguments: ["export", "hexagons", "--database", "NONE"], status: 74, says: "no such file"),
         BadCommand(
             arguments: ["export", "hexagons", "--database", "DB", "--format", "xml"], status: 64, says: "geojsonl"),
         BadCommand(

@@ -79,22 +79,25 @@ struct ServeTests {
 
     @Test(
         "a damaged database is kept under another name, and served without; another program's file is not touched",
-        arguments: ["header", "pages", "other"])
+        arguments: ["header", "pages", "other", "magic"])
     func damaged(what: String) async throws {
         let database = folder.path("x.sqlite")
         #expect(try await Command.run("import", "--database", database, Repository.florida).status == 0)
         var bytes = try Data(contentsOf: URL(filePath: database))
         switch what {
-        case "header": bytes.replaceSubrange(0..<50, with: Data(repeating: 7, count: 50))
+        case "header": bytes.replaceSubrange(16..<50, with: Data(repeating: 7, count: 34))
         case "pages": bytes.replaceSubrange(100..<bytes.count, with: Data(repeating: 7, count: bytes.count - 100))
-        default: bytes.replaceSubrange(68..<72, with: Data("ABCD".utf8))
+        case "other": bytes.replaceSubrange(68..<72, with: Data("ABCD".utf8))
+        default: bytes.replaceSubrange(0..<4_096, with: Data(repeating: 0, count: 4_096))
         }
         try bytes.write(to: URL(filePath: database))
         func kept() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.contains(".corrupt-") }
         }
-        if what == "other" {
-            #expect(try await Command.run("serve", "--port", "0", "--database", database).status == 65)
+        if ["other", "magic"].contains(what) {
+            let refused = try await Command.run("serve", "--port", "0", "--database", database)
+            #expect(refused.status == 65)
+            #expect(refused.errors.contains("database (--database) is '\(database)'; it is "), "\(refused.errors)")
             #expect(try kept().isEmpty && Data(contentsOf: URL(filePath: database)) == bytes)
             return
         }
@@ -146,6 +149,29 @@ struct ServeTests {
         var heard = ""
         for try await piece in events.body { heard += String(buffer: piece) }
         #expect(heard.contains("event: data"))
+    }
+
+    @Test("HEAD has the headers of GET, and no other length")
+    func head() async throws {
+        let database = folder.path("a.sqlite")
+        #expect(try await Command.run("import", "--database", database, Repository.florida).status == 0)
+        let server = try await Server("--database", database)
+        let pireps = "time=20260721T200000Z&hours=6"
+        for path in [
+            "/", "/status", "/tiles/pireps/20260721T200000Z/3/2/3.png", "/collections/pireps/items?\(pireps)",
+            "/export/pireps.geojson?\(pireps)", "/export/pireps.csv?\(pireps)", "/legend.svg",
+        ] {
+            let get = try await server.get(path)
+            var request = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)\(path)")
+            request.method = .HEAD
+            let head = try await Answer.of(request)
+            #expect(get.status == 200 && head.status == 200, "\(path)")
+            if path != "/status" { #expect(head.header("Content-Length") == "\(get.body.count)", "\(path)") }
+            let framing = ["content-length", "transfer-encoding", "date"]
+            let names = { (answer: Answer) in Set(answer.headers.map { $0.name.lowercased() }).subtracting(framing) }
+            #expect(names(get) == names(head) && get.header("Content-Type") == head.header("Content-Type"), "\(path)")
+        }
+        #expect(try await server.stop() == 0)
     }
 
     @Test("what a broken client sends is refused without harm")

@@ -14,12 +14,19 @@ struct SettingsTests {
         try Settings.read(yaml: yaml, file: "billow.yaml", environment: environment, overrides: overrides)
     }
 
-    private func problems(_ yaml: String, environment: [String: String] = [:]) -> [String] {
-        do {
-            _ = try read(yaml, environment: environment)
+    private func problems(
+        _ yaml: String?, environment: [String: String] = [:], overrides: SettingsOverrides = SettingsOverrides(),
+        needs: SettingsNeeds = []
+    ) -> [SettingsProblem] {
+        do throws(SettingsError) {
+            _ = try Settings.read(
+                yaml: yaml, file: "billow.yaml", environment: environment, overrides: overrides, needs: needs)
             return []
         } catch { return error.problems }
     }
+
+    /// A problem without its place.
+    private static func words(_ problem: SettingsProblem) -> String { "\(problem.path) \(problem.text)" }
 
     @Test("nothing given: the defaults of the interface")
     func defaults() throws {
@@ -91,7 +98,7 @@ struct SettingsTests {
         let file = "server: { port: 1, host: file }\ndatabase: file\nretention: P1D\nlogLevel: error"
         let environment = [
             "BILLOW_SERVER_PORT": "2", "BILLOW_DATABASE": "env", "BILLOW_SERVER_PUBLIC_URL": "https://env",
-            "BILLOW_RETENTION": "P3D", "BILLOW_STALE_AFTER": "PT1M", "BILLOW_UNKNOWN": "is none of our business",
+            "BILLOW_RETENTION": "P3D", "BILLOW_STALE_AFTER": "PT1M", "UNKNOWN": "is none of our business",
         ]
         let fromFile = try read(file)
         #expect(fromFile.server.port == 1 && fromFile.database == "file" && fromFile.server.host == "file")
@@ -132,7 +139,8 @@ struct SettingsTests {
         ),
         (
             "sources: [{ id: a, kind: skypath, baseURL: production, apiKey: k }, "
-                + "{ id: a, kind: skypath, baseURL: production, apiKey: k }]", ["name 'a' twice"]
+                + "{ id: a, kind: skypath, baseURL: production, apiKey: k }]",
+            ["sources[1].id is 'a', as another source's"]
         ),
         (
             source("update: sometimes, api: v3, simulated: maybe, timeout: 5, zzz: 1"),
@@ -144,7 +152,53 @@ struct SettingsTests {
         (source("query: { polygon: [[0, 0], [1, 1]] }"), ["query.polygon"]),
         (source("query: { polygon: [[0, 0], [1, 99], [2, 2], [0, 0]] }"), ["query.polygon"]),
         (source("query: { polygon: 5 }"), ["query.polygon"]), (source("limits: { tickOverlap: -1 }"), ["tickOverlap"]),
-        ("sources: [{ id: a, kind: skypath, baseURL: 'http://far.example', apiKey: k }]", ["[0]"]),
+        (
+            "sources: [{ id: a, kind: skypath, baseURL: 'http://far.example' }]",
+            ["[0].baseURL can't be used: the key would go over plain HTTP", "[0].apiKey is missing"]
+        ),
+        ("server: { host: 'a b', publicFolder: '' }", ["server.host is 'a b'", "server.publicFolder is ''"]),
+        ("server: { host: 'http://0.0.0.0' }", ["server.host"]), ("server: { publicURL: 'http://' }", ["publicURL"]),
+        ("server: { publicURL: 'https://a:99999' }", ["publicURL"]), ("[a]: 1", ["has a key that is no name"]),
+        ("database: ':memory:'", ["database is ':memory:'"]),
+        (source("query: { polygon: [[0, 0], [10, 10], [10, 0], [0, 10], [0, 0]] }"), ["cross or touch"]),
+        (source("query: { polygon: [[0, 0], [9, 0], [0, 0], [0, 0]] }"), ["query.polygon can't be used"]),
+        (
+            source("query: { polygon: [[-80, 0], [80, 0], [80, 60], [-80, 60], [-80, 0]] }"),
+            ["query.polygon can't be used: the polygon of 98162224 km2 would take more than 1000 calls"]
+        ),
+        (source("query: { category: C10 }"), ["query.category can't be used: SkyPath's bulk call knows category C60"]),
+        (source("wire: { corridorPath: 'no slash', pirepsPath: '/a?b' }"), ["wire.corridorPath", "wire.pirepsPath"]),
+        (source("wire: { hoursAgo: '', minSeverity: 'a&b', tick: \"\\u0001\" }"), ["hoursAgo", "minSeverity", "tick"]),
+        (source("wire: { apiKeyHeader: 'a b' }"), ["apiKeyHeader"]),
+        (source("wire: { apiKeyHeader: Host }"), ["apiKeyHeader"]),
+        (source("wire: { apiKeyHeader: x-access-token }"), ["another name in every call's header"]),
+        (
+            source("wire: { minAltitude: maxAlt }"),
+            ["[0].wire.minAltitude is 'maxAlt'; another name in the corridor call is the same"]
+        ),
+        (source("wire: { minAltitude: a, maxAltitude: a }"), ["wire.maxAltitude is 'a'"]),
+        (
+            source("wire: { fields: hours, mapRecordEDR: sev }"),
+            ["wire.fields is 'hours'", "wire.mapRecordEDR is 'sev'"]
+        ),
+        (
+            "sources: [{ id: a, kind: aviationweather, baseURL: 'https://', spacing: 5 }]",
+            ["[0].baseURL can't be used", "[0].spacing is '5'"]
+        ),
+        (
+            "sources: [{ id: a, kind: opensky, baseURL: 'http://far.example', clientId: x, tokenURL: 'ftp:' }]",
+            [
+                "[0].baseURL can't be used: the key would go over plain HTTP",
+                "tokenURL can't be used: the address must begin",
+                "tokenURL can't be used: the address must be", "clientSecret is missing, where clientId is given",
+            ]
+        ),
+        ("sources: [{ id: a, kind: inbox, path: /etc/passwd }]", ["[0].path is '/etc/passwd'"]),
+        ("sources: [{ id: a, kind: inbx, update: x }]", ["kind is 'inbx'", "path is missing", "update is 'x'"]),
+        (
+            "sources: [{ id: a, kind: inbox, path: x, simulated: true }, { id: b, kind: inbox, simulated: false }]",
+            ["[1].path is missing", "[1].simulated must be true as another source's"]
+        ),
         (source("timeout: '${NOWHERE}'"), ["timeout names the environment variable NOWHERE, which is not set"]),
         (source("timeout: '${OPEN'"), ["has '${' without '}'"]),
         (source("query: { severities: ['${NOWHERE}'] }"), ["NOWHERE"]),
@@ -158,18 +212,117 @@ struct SettingsTests {
 
     @Test("each problem is named with its path, once, and nothing else is complained of", arguments: bad)
     func badSettings(yaml: String, expected: [String]) {
-        let problems = problems(yaml)
+        let problems = problems(yaml).map(Self.words)
         #expect(problems.count == expected.count, "\(problems)")
         for words in expected { #expect(problems.contains { $0.contains(words) }, "\(words) in \(problems)") }
     }
 
-    @Test("all problems of a file come in one error")
-    func together() {
-        let all = Self.bad.filter { $0.0.hasPrefix("server: { port") || $0.0.hasPrefix("retention: 7") }
-        #expect(all.count == 4)
+    @Test("everything that is wrong, wherever it was given and wherever it leads, comes in one answer, with its place")
+    func together() throws {
+        let folder = try TemporaryFolder()
+        let styles = folder.url.appending(path: "styles")
+        try FileManager.default.createDirectory(at: styles, withIntermediateDirectories: true)
+        try Data("{}".utf8).write(to: styles.appending(path: "skypath.json"))
+        let yaml = """
+            server:
+              port: 70000
+              hosts: x
+              publicFolder: /nonexistent
+              stylesFolder: \(styles.path)
+            database: /nowhere/x.sqlite
+            retention: 7
+            frequencies: { fast: PT10M }
+            sources:
+              - id: "!"
+                kind: skypath
+                baseURL: http://far.example
+                query: { history: 3, polygon: [[0, 0], [10, 10], [10, 0], [0, 10], [0, 0]] }
+                wire: { corridorPath: x }
+            """
+        let environment = ["BILLOW_SERVER_PORT": "x", "BILLOW_LOG_LEVEL": "loud", "BILLOW_RETENTON": "P1D"]
         let problems = problems(
-            "server: { port: 70000, hosts: x }\nretention: 7\nstaleAfter: PT0S\ncolour: red\nsources: [{ id: '!' }]")
-        #expect(problems.count == 9, "\(problems)")
+            yaml, environment: environment, overrides: SettingsOverrides(port: "abc"),
+            needs: [.viewer, .styles, .database])
+        let said = problems.map(\.description)
+        let expected = [
+            "server.port (--port) is 'abc'", "server.port (BILLOW_SERVER_PORT) is 'x'",
+            "server.port (line 2) is '70000'",
+            "server.hosts (line 3) is not a setting", "server.publicFolder (line 4) is '/nonexistent'; there is no",
+            "database (line 6) is '/nowhere/x.sqlite'; the folder /nowhere does not exist", "retention (line 7) is '7'",
+            "frequencies (line 8) must not be", "logLevel (BILLOW_LOG_LEVEL) is 'loud'", "sources[0].id (line 10)",
+            "sources[0].baseURL (line 12) can't be used: the key would go over plain HTTP",
+            "sources[0].apiKey (line 10) is missing", "sources[0].query.history (line 13)",
+            "sources[0].query.polygon (line 13) can't be used", "sources[0].wire.corridorPath (line 14) is 'x'",
+            "BILLOW_RETENTON is not the variable of a setting; the nearest is BILLOW_RETENTION",
+        ]
+        for words in expected { #expect(said.count { $0.hasPrefix(words) } == 1, "\(words) in \(said)") }
+        let ofStyles = said.count { $0.hasPrefix("server.stylesFolder (line 5) is '\(styles.path)'; in skypath.json:") }
+        #expect(ofStyles > 3 && said.count == expected.count + ofStyles, "\(said)")
+        #expect(SettingsError(problems: problems).kind == .usage)
+    }
+
+    @Test("a command asks for what it uses, and what isn't there has the status of its kind")
+    func needs() throws {
+        let folder = try TemporaryFolder()
+        let text = try folder.write("text.sqlite", "this is no database")
+        let cases: [(String, SettingsNeeds, Failure.Kind?)] = [
+            ("server: { publicFolder: /nonexistent, stylesFolder: /nonexistent }", .database, nil),
+            ("server: { publicFolder: /nonexistent }", .viewer, .inputOutput),
+            ("server: { stylesFolder: /nonexistent }", .styles, .inputOutput),
+            ("database: \(folder.path("a.sqlite"))", .database, nil),
+            ("database: \(folder.path("a.sqlite"))", .stored, .inputOutput),
+            ("database: \(folder.path("a/b.sqlite"))", .database, .inputOutput),
+            ("database: \(text)", .database, .data), ("database: \(text)", .stored, .data),
+            ("database: \(text)", .styles, nil), ("database: \(text)\nretention: 7", .database, .usage),
+        ]
+        for (yaml, needs, kind) in cases {
+            let found = problems(yaml, overrides: SettingsOverrides(), needs: needs)
+            #expect((found.isEmpty ? nil : SettingsError(problems: found).kind) == kind, "\(yaml): \(found)")
+        }
+    }
+
+    @Test("simulated and real sources are never mixed, the demo's among them")
+    func mixing() throws {
+        let inbox = "sources: [{ id: a, kind: inbox, path: x }]"
+        #expect(try read(inbox).isSimulated == nil)
+        let demo = SettingsOverrides(demo: true)
+        let said = problems(inbox, overrides: demo).map(\.description)
+        #expect(
+            said.count == 1
+                && said.contains { $0.hasPrefix("sources[0].simulated (line 1) must be true beside --demo") })
+        let own = try read(inbox.replacing("x }", with: "x, simulated: true }"), overrides: demo)
+        #expect(own.isSimulated == true && own.database == "billow-demo.sqlite")
+        #expect(try read(nil, overrides: SettingsOverrides(database: "d", demo: true)).database == "d")
+    }
+
+    @Test(
+        "a variable that is no setting's is named, with the nearest, and without its value",
+        arguments: [
+            ("BILLOW_SERVER_PROT", "BILLOW_SERVER_PORT"), ("BILLOW_PORT", "BILLOW_SERVER_PORT"),
+            ("BILLOW_STALEAFTER", "BILLOW_STALE_AFTER"), ("BILLOW_SERVER_PUBLICURL", "BILLOW_SERVER_PUBLIC_URL"),
+            ("BILLOW_TIMELINE_UPDATE_TRAFIC", "BILLOW_TIMELINE_UPDATE_TRAFFIC"), ("BILLOW_SKYPATH_API_KEY", nil),
+        ] as [(String, String?)])
+    func unknownVariable(name: String, nearest: String?) {
+        let problems = problems(nil, environment: [name: Self.secret])
+        let end = nearest.map { "; the nearest is \($0)" } ?? ""
+        #expect(problems.map(\.description) == ["\(name) is not the variable of a setting\(end)"])
+    }
+
+    @Test("variables of tests, of a cluster's services and of other programs are left alone")
+    func otherVariables() {
+        let others = [
+            "BILLOW_MEASURE": "x", "BILLOW_STORE_VICTIM": "x", "BILLOW_SERVICE_HOST": "10.0.0.1",
+            "BILLOW_SERVICE_PORT": "80", "BILLOW_PORT": "tcp://10.0.0.1:80", "BILLOW_PORT_80_TCP_ADDR": "10.0.0.1",
+            "BILLOWING": "x", "PATH": "/bin",
+        ]
+        #expect(problems(nil, environment: others).map(\.description) == [])
+    }
+
+    @Test(
+        "edits between two words, known pairs",
+        arguments: [("", "", 0), ("a", "", 1), ("PORT", "PROT", 1), ("kitten", "sitting", 3)])
+    func distances(a: String, b: String, count: Int) {
+        #expect(SettingsEnvironment.distance(a, b) == count && SettingsEnvironment.distance(b, a) == count)
     }
 
     static let secret = "SECRET-4711"
@@ -184,6 +337,9 @@ struct SettingsTests {
             "sources:\n  - apiKey: \(secret)\n    apiKey: \(secret)\n", "sources: [{ apiKey: \(secret)",
             "sources: [{ id: a, kind: skypath, baseURL: 'http://user:\(secret)@far.example', apiKey: k }]",
             "sources: [{ id: a, kind: skypath, baseURL: 'ftp://user:\(secret)@far.example', apiKey: k }]",
+            "sources: [{ id: a, kind: opensky, baseURL: 'ftp://user:\(secret)@far.example' }]",
+            "sources: [{ id: a, kind: aviationweather, baseURL: 'https://user:\(secret)@far.example' }]",
+            "server: { publicURL: 'https://user:\(secret)@far.example' }",
         ])
     func secrets(yaml: String) {
         let problems = problems(yaml)
@@ -194,7 +350,9 @@ struct SettingsTests {
     @Test("an environment variable that is missing is named once")
     func missingVariable() {
         let problems = problems("sources: [{ id: a, kind: skypath, baseURL: production, apiKey: '${NOT_SET}' }]")
-        #expect(problems == ["sources[0].apiKey names the environment variable NOT_SET, which is not set"])
+        #expect(
+            problems.map(\.description)
+                == ["sources[0].apiKey (line 1) names the environment variable NOT_SET, which is not set"])
     }
 
     @Test(
@@ -214,7 +372,7 @@ struct SettingsTests {
             ("server.port", "SERVER_PORT"), ("server.publicURL", "SERVER_PUBLIC_URL"), ("database", "DATABASE"),
             ("staleAfter", "STALE_AFTER"), ("severityThresholds.C60", "SEVERITY_THRESHOLDS_C60"),
         ] {
-            #expect(SettingsReader.upperSnake(path) == name)
+            #expect(SettingsEnvironment.upperSnake(path) == name)
         }
     }
 }

@@ -63,6 +63,17 @@ struct AreaRingTests {
         #expect(found > 200)
     }
 
+    @Test(
+        "a ring that crosses or touches itself, or encloses nothing, is none",
+        arguments: [
+            ([(0, 0), (10, 10), (10, 0), (0, 10)], .crossing(0, 2)), ([(0, 0), (9, 0), (0, 0)], .withoutArea),
+            ([(0, 0), (4, 4), (8, 8)], .crossing(0, 2)), ([(0, 0), (10, 0), (5, 0), (5, 5)], .crossing(0, 1)),
+            ([(175, 0), (-175, 10), (-175, 0), (175, 10)], .crossing(0, 2)),
+        ] as [([(Double, Double)], AreaRing.Failure)])
+    func simple(corners: [(Double, Double)], failure: AreaRing.Failure) {
+        #expect(throws: failure) { try Self.ring(corners) }
+    }
+
     @Test("a ring across the antimeridian, whichever way its longitudes are written")
     func antimeridian() throws {
         let wrapped = try Self.ring([(170, -5), (-170, -5), (-170, 5), (170, 5)])
@@ -142,7 +153,7 @@ struct AreaRingTests {
         let total = pieces.reduce(0) { $0 + $1.areaKm2 }
         #expect(Double(pieces.count) <= 4 * max(total / maximum, 1) + 8, "\(pieces.count)")
         // As they go over the wire: wrapped, and read back by the short way.
-        let sent = try pieces.map { try AreaRing($0.places) }
+        let sent = try pieces.map { try AreaRing(closed: $0.places) }
         #expect(abs(sent.reduce(0) { $0 + $1.areaKm2 } / total - 1) < 1e-9)
 
         var random = SeededGenerator(seed: UInt64(index))
@@ -183,7 +194,7 @@ struct AreaRingTests {
         let box = try Self.box(0, 0, 1, 1)
         for maximum in [1e6, .infinity, 0, -1, .nan] { #expect(box.pieces(maximumAreaKm2: maximum) == [box]) }
         // Without any area.
-        let point = try Self.ring([(5, 5), (5, 5), (5, 5)])
+        let point = try AreaRing(closed: Array(repeating: try Self.place(5, 5), count: 4))
         #expect(point.pieces(maximumAreaKm2: 1) == [point])
         #expect(!point.contains(try Self.place(5, 5)) || point.areaKm2 == 0)
     }

@@ -147,6 +147,38 @@ struct Answer: Equatable {
         #expect(body.contains(#""since\"quoted":"#) && body.contains(#""h":2,"#))
     }
 
+    @Test(
+        arguments: [
+            (["mapPath": "v4"], ["mapPath"]), (["mapPath": "/v4?x"], ["mapPath"]), (["mapPath": ""], ["mapPath"]),
+            (["hexagonsPath": "/a b/"], ["hexagonsPath"]), (["apiKeyHeader": "x key"], ["apiKeyHeader"]),
+            (["apiKeyHeader": "Content-Length"], ["apiKeyHeader"]), (["hoursAgo": ""], ["hoursAgo"]),
+            (["minSeverity": "a=b"], ["minSeverity"]), (["tick": "a\nb"], ["tick"]), (["tick": "a=\"b"], []),
+            (["minAltitude": "maxAlt"], ["minAltitude"]), (["maxAltitude": "minAlt"], ["maxAltitude"]),
+            (["minAltitude": "maxAlt", "maxAltitude": "minAlt"], []),
+            (["minAltitude": "x", "maxAltitude": "x"], ["maxAltitude"]), (["tick": "minSev"], []),
+            (["fields": "hours"], ["fields"]), (["mapRecordEDR": "hex_id"], ["mapRecordEDR"]),
+        ] as [([String: String], [String])])
+    func namesOnTheWireThatCantBe(changes: [String: String], expected: [String]) {
+        var wire = SkyPathWire()
+        #expect(wire.problems.isEmpty)
+        for setting in SkyPathWire.settings {
+            if let text = changes[setting.name] { wire[keyPath: setting.value] = text }
+        }
+        #expect(wire.problems.map(\.setting) == expected, "\(wire.problems)")
+    }
+
+    @Test(
+        arguments: [
+            ("a", "a bad key: a", "a bad key: a"),
+            ("demo", "the key demo is unknown, demo", "the key [secret] is unknown, [secret]"),
+            ("demo", "no demonstration of demo2", "no demonstration of demo2"), ("demo", "demo", "[secret]"),
+            ("demo", "key=demo&x", "key=[secret]&x"), ("demo", "demodemo", "demodemo"),
+            ("0123456789", "id01234567890123456789x", "id[secret][secret]x"), ("0123456789", "", ""),
+        ])
+    func aTextWithoutItsSecrets(secret: String, text: String, expected: String) throws {
+        #expect(Secret.redacting([try unwrap(Secret(secret))], in: text) == expected)
+    }
+
     @Test func aRingOverTheAntimeridianRunsOnOrWraps() throws {
         let ring = try box(west: 179.8, south: 0, east: 180.2, north: 0.4)
         let query = SkyPathCorridorQuery(ring: ring)
@@ -206,6 +238,13 @@ struct Answer: Equatable {
         #expect(SkyPathConfiguration(environment: .production, apiKey: key).problems.isEmpty)
         #expect(problems("http://127.0.0.1:8080") == 0 && problems("http://[::1]:1/x/") == 0)
         #expect(problems("http://upstream.example") == 1)
+        for bad in [
+            "https://x:0", "https://x:65536", "https://x:a", "https://:1", "https://[::1", "https://[x]",
+            "https://x\\y",
+        ] {
+            #expect(problems(bad) == 1, "\(bad)")
+        }
+        #expect(problems("https://x:65535/") == 0 && problems("https://[2001:db8::1]") == 0)
         #expect(problems("ftp://x") == 1)
         #expect(
             problems("https://") > 0 && problems("https://me:pw@x") == 1 && problems("https://x?q") == 1)

@@ -14,10 +14,37 @@ struct ExportRoutes: Sendable {
     private static let sliceBytes = 32 << 10
 
     func add(to router: some RouterMethods<some RequestContext>) {
-        router.get("/export/:file") { request, context in try await export(request, context.parameters) }
+        router.get("/export/:file") { request, context in
+            let (headers, export) = try prepared(request, context.parameters)
+            // What can't be asked shows in the first piece, while there is still a status to say it.
+            var pieces = export.pieces()
+            let first = try await pieces.next()
+            return Response(
+                status: .ok, headers: headers,
+                body: ResponseBody { [pieces] writer in
+                    var (pieces, piece) = (pieces, first)
+                    while let bytes = piece {
+                        // In slices: what a slow client has not read yet stays small.
+                        for start in stride(from: 0, to: bytes.count, by: Self.sliceBytes) {
+                            let slice = bytes[start..<min(start + Self.sliceBytes, bytes.count)]
+                            try await writer.write(ByteBuffer(bytes: slice))
+                        }
+                        piece = try await pieces.next()
+                    }
+                    try await writer.finish(nil)
+                })
+        }
+        // Nobody knows the length before all is written, and the head that is made of a GET would say 0.
+        router.head("/export/:file") { request, context in
+            var (headers, export) = try prepared(request, context.parameters)
+            var length = 0
+            try await export.write { length += $0.count }
+            headers[.contentLength] = String(length)
+            return Response(status: .ok, headers: headers)
+        }
     }
 
-    private func export(_ request: Request, _ parameters: Parameters) async throws -> Response {
+    private func prepared(_ request: Request, _ parameters: Parameters) throws -> (HTTPFields, FeatureExport) {
         let file = parameters.text("file")
         let parts = file.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let collection = ExportCollection(rawValue: String(parts.first ?? "")) else {
@@ -40,24 +67,8 @@ struct ExportRoutes: Sendable {
         headers[.contentType] = format.mediaType
         headers[.contentDisposition] =
             "attachment; filename=\"\(collection.rawValue)-\(query.instant.compact).\(format.rawValue)\""
-        var pieces = FeatureExport(
-            features: features, query: query, format: format, snapshot: snapshot, age: age
-        ).pieces()
-        // What can't be asked shows here, while there is still a status to say it.
-        let first = try await pieces.next()
-        return Response(
-            status: .ok, headers: headers,
-            body: ResponseBody { [pieces] writer in
-                var (pieces, piece) = (pieces, first)
-                while let bytes = piece {
-                    // In slices: what a slow client has not read yet stays small.
-                    for start in stride(from: 0, to: bytes.count, by: Self.sliceBytes) {
-                        let slice = bytes[start..<min(start + Self.sliceBytes, bytes.count)]
-                        try await writer.write(ByteBuffer(bytes: slice))
-                    }
-                    piece = try await pieces.next()
-                }
-                try await writer.finish(nil)
-            })
+        return (
+            headers, FeatureExport(features: features, query: query, format: format, snapshot: snapshot, age: age)
+        )
     }
 }

@@ -106,7 +106,8 @@ struct ProfilePicture {
 
     /// What is written in a hazard's box.
     private struct Caption {
-        var text: String
+        /// The first that has room counts.
+        var texts: [String]
         var left: Double
         var top: Double
         var right: Double
@@ -133,9 +134,8 @@ struct ProfilePicture {
                     [box], with: look.colour(style.marks),
                     pattern: PlacedPattern(look.pattern(scale: 1), originX: 0, originY: 0))
                 canvas.stroke(box, isClosed: true, with: look.stroke(scale: 1), colour: look.colour(style.marks))
-                if let text = hazard.area.caption {
-                    captions.append(Caption(text: text, left: left, top: top, right: right, bottom: bottom))
-                }
+                let texts = [hazard.area.caption, hazard.area.hazard].compactMap { $0 }
+                captions.append(Caption(texts: texts, left: left, top: top, right: right, bottom: bottom))
             }
         }
         return captions.reversed()
@@ -148,9 +148,9 @@ struct ProfilePicture {
         let (size, line) = (Self.textSize - 1, 15.0)
         var taken: [(left: Double, right: Double, top: Double)] = []
         for caption in captions {
-            let width = try text.width(of: caption.text, size: size)
             let left = caption.left + 5
-            guard left + width < caption.right - 2 else { continue }
+            let widths = try caption.texts.map { ($0, try text.width(of: $0, size: size)) }
+            guard let (words, width) = widths.first(where: { left + $0.1 < caption.right - 2 }) else { continue }
             let lines = stride(from: caption.top + 3, through: max(caption.bottom - line, caption.top + 3), by: line)
             let free = lines.first { top in
                 taken.allSatisfy { abs($0.top - top) >= line || $0.right < left || $0.left > left + width }
@@ -161,7 +161,7 @@ struct ProfilePicture {
             paper.alpha = 210
             canvas.fill([Self.rectangle(left - 2, free, left + width + 2, free + line - 1)], with: paper)
             try text.draw(
-                caption.text, at: Point(x: left, y: free + 11), size: size, colour: ink.word, on: &canvas)
+                words, at: Point(x: left, y: free + 11), size: size, colour: ink.word, on: &canvas)
         }
     }
 

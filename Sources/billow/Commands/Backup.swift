@@ -13,10 +13,7 @@ struct Backup: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reported {
-            let settings = try common.settings()
-            guard FileManager.default.fileExists(atPath: settings.database) else {
-                throw Failure(.inputOutput, "there is no database \(settings.database)")
-            }
+            let settings = try common.settings(needs: .stored)
             let store = try await SQLiteStore.open(path: settings.database, simulated: nil)
             try await store.backup(to: file)
             let head = try await store.head()

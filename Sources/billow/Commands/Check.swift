@@ -11,10 +11,7 @@ struct Check: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reported {
-            let settings = try common.settings()
-            guard FileManager.default.fileExists(atPath: settings.database) else {
-                throw Failure(.inputOutput, "there is no database \(settings.database)")
-            }
+            let settings = try common.settings(needs: .stored)
             let store = try await SQLiteStore.open(path: settings.database, simulated: nil)
             let problems = try await store.problems()
             try store.close()

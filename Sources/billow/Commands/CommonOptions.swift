@@ -12,10 +12,13 @@ struct CommonOptions: ParsableArguments {
     @Option(help: "A YAML file of settings.")
     var config: String?
 
-    func settings(host: String? = nil, port: String? = nil) throws(SettingsError) -> Settings {
+    /// - Parameter needs: what the command will use.
+    func settings(
+        host: String? = nil, port: String? = nil, demo: Bool = false, needs: SettingsNeeds
+    ) throws(SettingsError) -> Settings {
         try Settings.read(
             file: config, environment: ProcessInfo.processInfo.environment,
-            overrides: SettingsOverrides(database: database, host: host, port: port))
+            overrides: SettingsOverrides(database: database, host: host, port: port, demo: demo), needs: needs)
     }
 }
 

@@ -65,10 +65,7 @@ struct Export: AsyncParsableCommand {
                         + ExportCollection.allCases.map(\.rawValue).joined(separator: ", "))
             }
             let format = try self.exportFormat
-            let settings = try common.settings()
-            guard FileManager.default.fileExists(atPath: settings.database) else {
-                throw Failure(.inputOutput, "there is no database \(settings.database)")
-            }
+            let settings = try common.settings(needs: .stored)
             let store = try await SQLiteStore.open(path: settings.database)
             try await write(collection, format, settings, store)
             try store.close()

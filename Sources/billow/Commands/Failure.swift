@@ -51,12 +51,11 @@ struct Failure: Error {
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
-        case let error as SettingsError: self.init(.usage, error.description)
+        case let error as SettingsError: self.init(error.kind, error.description)
         case let error as StoreError:
-            if case .corrupt = error {
-                self.init(.data, error.description)
-            } else {
-                self.init(.inputOutput, error.description)
+            switch error {
+            case .corrupt, .foreign: self.init(.data, error.description)
+            default: self.init(.inputOutput, error.description)
             }
         case let error as OpenSkyError: self.init(Self.kind(of: error), error.description)
         case let error as ReplayError: self.init(.data, error.description)

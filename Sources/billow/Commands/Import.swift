@@ -31,7 +31,7 @@ struct Import: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reported {
-            let settings = try common.settings()
+            let settings = try common.settings(needs: .database)
             let store = try await SQLiteStore.open(path: settings.database, simulated: false)
             let importer = FileImporter(
                 store: store, now: SystemClock.now, source: source.flatMap { SourceID($0) })

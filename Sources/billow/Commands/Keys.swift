@@ -120,7 +120,7 @@ struct Keys: AsyncParsableCommand {
 extension CommonOptions {
     /// Opens the database of the settings for a while.
     fileprivate func withStore(_ body: (SQLiteStore) async throws -> Void) async throws {
-        let store = try await SQLiteStore.open(path: try settings().database)
+        let store = try await SQLiteStore.open(path: try settings(needs: .database).database)
         try await body(store)
         try store.close()
     }

@@ -49,7 +49,7 @@ struct LegendCommand: AsyncParsableCommand {
     }
 
     private func legend() throws -> Legend {
-        let settings = try common.settings()
+        let settings = try common.settings(needs: .styles)
         let library: StyleLibrary
         do { library = try StyleLibrary(folder: settings.server.stylesFolder) } catch {
             throw Failure(.inputOutput, error.description)

@@ -34,10 +34,7 @@ struct RenderOptions: ParsableArguments {
 
     /// Opens what pictures are drawn from, and writes the one that `draw` makes of it.
     func write(_ draw: (Studio) async throws -> [UInt8]) async throws {
-        let settings = try common.settings()
-        guard FileManager.default.fileExists(atPath: settings.database) else {
-            throw Failure(.inputOutput, "there is no database \(settings.database)")
-        }
+        let settings = try common.settings(needs: [.stored, .styles])
         let logger = Logs.start(level: settings.logLevel)
         let store = try await SQLiteStore.open(path: settings.database, simulated: nil)
         let styles: StyleLibrary

@@ -32,20 +32,17 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         Allocator.prepareForServing()
         try await Failure.reported {
-            var settings = try common.settings(host: host, port: port)
+            let settings = try common.settings(
+                host: host, port: port, demo: demo, needs: [.viewer, .styles, .database])
             let logger = Logs.start(level: settings.logLevel)
             let simulator = demo ? UpstreamSimulator(.init(), logger: logger) : nil
-            if demo, common.database == nil { settings.database = "billow-demo.sqlite" }
-            let isSimulated = try settings.isSimulated(besides: demo)
             let styles = try Self.styles(settings.server.stylesFolder)
-            let serve = { [settings] in
+            let serve = {
                 // Without a source, what is stored is served, whatever it is.
-                let store = try await SQLiteStore.open(
-                    path: settings.database, simulated: isSimulated)
+                let store = try await SQLiteStore.open(path: settings.database, simulated: settings.isSimulated)
                 do {
-                    try await Server(
-                        settings: settings, store: store, isSimulated: isSimulated, styles: styles, logger: logger
-                    ).run(simulator: simulator)
+                    try await Server(settings: settings, store: store, styles: styles, logger: logger)
+                        .run(simulator: simulator)
                 } catch {
                     // The error that ends the server is the one to tell.
                     try? store.close()
@@ -74,7 +71,6 @@ struct Serve: AsyncParsableCommand {
 private struct Server {
     var settings: Settings
     let store: SQLiteStore
-    let isSimulated: Bool?
     let styles: StyleLibrary
     let logger: Logger
 
@@ -107,7 +103,7 @@ private struct Server {
             ageRule: settings.ageRule(besides: demo ?? []),
             severityTable: settings.severityTable,
             paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
-            anonymousRead: settings.server.anonymousRead, isSimulated: isSimulated,
+            anonymousRead: settings.server.anonymousRead, isSimulated: settings.isSimulated,
             timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds)
         configuration.polygonHistories = settings.polygons
         configuration.areaLimitKm2 = settings.areaLimitKm2
@@ -205,38 +201,23 @@ extension Settings.Source {
         let kind: Kind
         if id == .simulatedWeather {
             kind = .aviationWeather(
-                Settings.AviationWeatherSettings(
+                AviationWeatherSettings(
                     configuration: AviationWeatherConfiguration(baseURL: baseURL),
                     products: AviationWeatherUpstream.Product.allCases, areas: AviationWeatherUpstream.defaultAreas,
                     // A simulator of one's own may be asked at will.
                     spacingSeconds: 0))
         } else if id == .simulatedTraffic {
             kind = .openSky(
-                Settings.OpenSkySettings(configuration: OpenSkyConfiguration(baseURL: baseURL), boxes: []))
+                OpenSkySettings(configuration: OpenSkyConfiguration(baseURL: baseURL), boxes: []))
         } else {
             guard let key = SkyPathSecret(UpstreamSimulator.Configuration().apiKey) else {
                 throw Failure(.software, "the simulator's key can't be used")
             }
             kind = .skyPath(
-                Settings.SkyPathSettings(
+                SkyPathSettings(
                     configuration: SkyPathConfiguration(environment: .custom(baseURL), apiKey: key), api: .v4,
                     query: DataQuery(history: .sixHours)))
         }
         return Settings.Source(id: id, kind: kind, update: update, simulated: true)
-    }
-}
-
-extension Settings {
-    /// Whether the sources are simulated: all of them, or none; nil where none says so, and their answers will tell.
-    ///
-    /// - Parameter demo: whether the demo's are there besides them.
-    func isSimulated(besides demo: Bool = false) throws(Failure) -> Bool? {
-        guard demo || sources.contains(where: { $0.simulated == true }) else {
-            return sources.contains { $0.simulated == false } ? false : nil
-        }
-        if let real = sources.first(where: { $0.simulated == false || demo && $0.simulated == nil }) {
-            throw Failure(.usage, "source '\(real.id)' is real, and simulated sources must not be mixed with real ones")
-        }
-        return true
     }
 }

@@ -20,12 +20,12 @@ struct Sync: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reported {
-            let settings = try common.settings()
+            let settings = try common.settings(needs: .database)
             _ = Logs.start(level: settings.logLevel)
             guard !settings.sources.isEmpty else {
                 throw Failure(.usage, "no source is configured; give --config FILE")
             }
-            let store = try await SQLiteStore.open(path: settings.database, simulated: try settings.isSimulated())
+            let store = try await SQLiteStore.open(path: settings.database, simulated: settings.isSimulated)
             let httpClient = HTTPClient(
                 eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
             let failed: Failure.Kind?

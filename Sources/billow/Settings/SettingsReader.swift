@@ -1,112 +1,193 @@
+import BillowTimeline
 import Foundation
 import Turbulence
 import Yams
 
-/// Walks a YAML tree and takes settings out of it. Every problem is noted with its path, and the walk goes on, so that all
-/// of them can be named together; a key that nobody asked for is a problem too.
+/// Takes settings out of flags, the environment and a YAML tree, in this order. Every problem is noted with its path and
+/// place, wherever it was given, and the walk goes on, so that all of them can be named together; a key or a variable that
+/// nobody asked for is a problem too.
 final class SettingsReader {
-    private(set) var problems: [String] = []
+    /// A flag that gives a setting.
+    struct Flag {
+        var name: String
+        var text: String
+    }
+
+    private(set) var problems: [SettingsProblem] = []
+    private let flags: [String: Flag]
     private let environment: [String: String]
+    private var variables: Set<String> = []
 
-    init(environment: [String: String]) { self.environment = environment }
+    /// - Parameter flags: by the path of the setting that they give.
+    init(flags: [String: Flag] = [:], environment: [String: String]) {
+        self.flags = flags
+        self.environment = environment
+    }
 
-    func problem(_ path: String, _ sentence: String) { problems.append("\(path) \(sentence)") }
+    func problem(
+        _ path: String, at place: SettingsPlace? = nil, _ text: String, kind: Failure.Kind = .usage
+    ) {
+        let problem = SettingsProblem(path: path, place: place, text: text, kind: kind)
+        // What is asked for twice is wrong once.
+        if !problems.contains(problem) { problems.append(problem) }
+    }
+
+    /// Names the variables that look like settings and are none, without their values: one may be a key. Call it when all
+    /// settings have been asked for.
+    func finishEnvironment() {
+        for (name, nearest) in SettingsEnvironment.unknown(in: environment, known: variables) {
+            problem(name, "is not the variable of a setting" + (nearest.map { "; the nearest is \($0)" } ?? ""))
+        }
+    }
 
     /// A mapping in the tree, and which of its keys were asked for.
     final class Section {
         let path: String
-        fileprivate let mapping: Node.Mapping?
-        fileprivate var asked: Set<String> = []
-        fileprivate let reader: SettingsReader
+        private let line: Int?
+        private let mapping: Node.Mapping?
+        private var asked: Set<String> = []
+        private let reader: SettingsReader
 
-        fileprivate init(path: String, mapping: Node.Mapping?, reader: SettingsReader) {
+        fileprivate init(path: String, node: Node?, reader: SettingsReader) {
             self.path = path
-            self.mapping = mapping
+            line = node?.mark?.line
+            mapping = node?.mapping
             self.reader = reader
         }
 
-        /// Whether the file gives this setting, readable or not.
-        func has(_ key: String) -> Bool { node(key) != nil }
+        /// Whether a setting is given, readable or not.
+        func has(_ key: String) -> Bool { place(of: key) != nil }
 
-        func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+        private func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-        fileprivate func node(_ key: String) -> Node? {
+        private func node(_ key: String) -> Node? {
             asked.insert(key)
             guard let node = mapping?[key], !node.isNull else { return nil }
             return node
         }
 
-        /// A value as text, from the environment (`BILLOW_SERVER_PORT` for server.port) or else the file.
-        func text(_ key: String) -> String? {
+        /// The flag and the variable that give a setting, where they do.
+        private func outside(_ key: String) -> [(text: String, place: SettingsPlace)] {
             let path = path(of: key)
-            let variable = "BILLOW_" + SettingsReader.upperSnake(path)
-            if reader.allowsVariables(path), let value = reader.environment[variable] {
-                _ = node(key)
-                return value
-            }
-            guard let node = node(key) else { return nil }
-            guard let scalar = node.scalar else {
-                reader.problem(path, "must be a single value")
-                return nil
-            }
-            return reader.expanded(scalar.string, path: path)
+            // Lists have no names in the environment.
+            guard !path.contains("[") else { return [] }
+            let variable = SettingsEnvironment.variable(path)
+            reader.variables.insert(variable)
+            let flag = reader.flags[path].map { (text: $0.text, place: SettingsPlace.flag($0.name)) }
+            let value = reader.environment[variable].map { (text: $0, place: SettingsPlace.variable(variable)) }
+            return [flag, value].compactMap { $0 }
         }
 
-        /// A value that `parse` reads; `expected` follows "must be".
+        /// Where the value comes from that counts; nil where there is none.
+        private func place(of key: String) -> SettingsPlace? {
+            let node = node(key)
+            return outside(key).first?.place ?? node.flatMap { $0.mark.map { .line($0.line) } }
+        }
+
+        // MARK: Problems
+
+        /// Notes what is wrong with a setting, or with what it leads to.
+        func problem(_ key: String, _ text: String, kind: Failure.Kind = .usage) {
+            reader.problem(path(of: key), at: place(of: key) ?? line.map { .line($0) }, text, kind: kind)
+        }
+
+        /// Notes what is wrong with the section as a whole.
+        func problem(_ text: String) { reader.problem(path, at: line.map { .line($0) }, text) }
+
+        /// Notes that a setting is needed, unless it is given.
+        func require(_ key: String) {
+            if !has(key) { problem(key, "is missing") }
+        }
+
+        /// Whether something in the section is wrong so far.
+        var hasProblems: Bool { reader.problems.contains { $0.path == path || $0.path.hasPrefix("\(path).") } }
+
+        // MARK: Values
+
+        /// A value that `parse` reads; `expected` follows "must be". What is given in several places must be right in all
+        /// of them.
         func value<Value>(_ key: String, expected: String, secret: Bool = false, _ parse: (String) -> Value?) -> Value?
         {
-            guard let text = text(key) else { return nil }
-            guard let value = parse(text) else {
-                reader.problem(
-                    path(of: key),
-                    (secret ? "" : "is '\(SettingsReader.withoutPassword(text))'; it ") + "must be \(expected)")
+            var given = outside(key)
+            if let node = node(key) { given += scalar(node, path(of: key)).map { [$0] } ?? [] }
+            let values = given.map { text, place in
+                let value = parse(text)
+                if value == nil {
+                    let shown = secret ? "" : "is '\(SettingsReader.withoutPassword(text))'; it "
+                    reader.problem(path(of: key), at: place, "\(shown)must be \(expected)")
+                }
+                return value
+            }
+            return values.first ?? nil
+        }
+
+        /// A text that isn't empty.
+        func text(_ key: String, expected: String) -> String? {
+            value(key, expected: expected) { $0.isEmpty ? nil : $0 }
+        }
+
+        func flag(_ key: String) -> Bool? { value(key, expected: "true or false") { Bool($0) } }
+
+        func integer(_ key: String, in range: ClosedRange<Int>, unit: String = "a whole number") -> Int? {
+            value(key, expected: "\(unit) from \(range.lowerBound) to \(range.upperBound)") {
+                Int($0).flatMap { range.contains($0) ? $0 : nil }
+            }
+        }
+
+        /// An ISO 8601 duration in seconds.
+        func duration(_ key: String, from least: Int, to most: Int? = nil, expected: String) -> Int? {
+            value(key, expected: "an ISO 8601 duration \(expected)") {
+                ISODuration.seconds($0).flatMap { $0 >= least && $0 <= most ?? .max ? $0 : nil }
+            }
+        }
+
+        private func scalar(_ node: Node, _ path: String) -> (text: String, place: SettingsPlace)? {
+            let place = SettingsPlace.line(node.mark?.line ?? 0)
+            guard let scalar = node.scalar else {
+                reader.problem(path, at: place, "must be a single value")
                 return nil
             }
-            return value
+            return reader.expanded(scalar.string, path: path, place: place).map { ($0, place) }
         }
+
+        // MARK: What holds others
 
         func section(_ key: String) -> Section {
             let node = node(key)
-            if let node, node.mapping == nil { reader.problem(path(of: key), "must hold settings of its own") }
-            return Section(path: path(of: key), mapping: node?.mapping, reader: reader)
+            if let node, node.mapping == nil { problem(key, "must hold settings of its own") }
+            return Section(path: path(of: key), node: node, reader: reader)
         }
 
         func sections(_ key: String) -> [Section] {
-            guard let node = node(key) else { return [] }
-            guard let sequence = node.sequence else {
-                reader.problem(path(of: key), "must be a list")
-                return []
-            }
-            return sequence.enumerated().compactMap { index, element in
-                let path = "\(path(of: key))[\(index)]"
-                guard let mapping = element.mapping else {
-                    reader.problem(path, "must hold settings of its own")
+            (elements(key, expected: "") ?? []).compactMap { path, element in
+                guard element.mapping != nil else {
+                    reader.problem(path, at: element.place, "must hold settings of its own")
                     return nil
                 }
-                return Section(path: path, mapping: mapping, reader: reader)
+                return Section(path: path, node: element, reader: reader)
             }
         }
 
         /// A list of values.
         func list<Value>(_ key: String, expected: String, _ parse: (String) -> Value?) -> [Value]? {
-            guard let node = node(key) else { return nil }
-            guard let sequence = node.sequence else {
-                reader.problem(path(of: key), "must be a list of \(expected)")
-                return nil
-            }
-            return sequence.enumerated().compactMap { index, element in
-                let path = "\(path(of: key))[\(index)]"
-                guard let scalar = element.scalar else {
-                    reader.problem(path, "must be \(expected)")
-                    return nil
-                }
-                guard let text = reader.expanded(scalar.string, path: path) else { return nil }
+            elements(key, expected: " of \(expected)")?.compactMap { path, element in
+                guard let text = scalar(element, path)?.text else { return nil }
                 guard let value = parse(text) else {
-                    reader.problem(path, "is '\(text)'; it must be \(expected)")
+                    reader.problem(path, at: element.place, "is '\(text)'; it must be \(expected)")
                     return nil
                 }
                 return value
             }
+        }
+
+        /// What a list holds; nil where there is none.
+        private func elements(_ key: String, expected: String) -> [(path: String, element: Node)]? {
+            guard let node = node(key) else { return nil }
+            guard let sequence = node.sequence else {
+                problem(key, "must be a list\(expected)")
+                return nil
+            }
+            return sequence.enumerated().map { ("\(path(of: key))[\($0)]", $1) }
         }
 
         /// A closed ring of longitude, latitude pairs.
@@ -114,7 +195,7 @@ final class SettingsReader {
             guard let node = node(key) else { return nil }
             let pairs = node.sequence?.map { $0.sequence?.compactMap { $0.scalar.flatMap { Double($0.string) } } ?? [] }
             guard let pairs, pairs.allSatisfy({ $0.count == 2 }) else {
-                reader.problem(path(of: key), "must be a list of [longitude, latitude] pairs")
+                problem(key, "must be a list of [longitude, latitude] pairs")
                 return nil
             }
             return pairs.map { ($0[0], $0[1]) }
@@ -123,24 +204,30 @@ final class SettingsReader {
         /// Names the keys that nobody asked for. Call it when all have been.
         func finish() {
             for (key, _) in mapping ?? Node.Mapping([]) {
-                guard let name = key.string, !asked.contains(name) else { continue }
+                guard let name = key.string else {
+                    reader.problem(path.isEmpty ? "the file" : path, at: key.place, "has a key that is no name")
+                    continue
+                }
+                guard !asked.contains(name) else { continue }
                 reader.problem(
-                    path(of: name), "is not a setting; known here: \(asked.sorted().joined(separator: ", "))")
+                    path(of: name), at: key.place,
+                    "is not a setting; known here: \(asked.sorted().joined(separator: ", "))")
             }
         }
     }
 
-    /// The tree of a file's text; nil and a problem where it is no YAML.
+    // MARK: - The file
+
+    /// The tree of a file's text; empty, and a problem, where it is no YAML.
     func root(yaml: String?, file: String) -> Section {
-        guard let yaml else { return Section(path: "", mapping: nil, reader: self) }
-        do {
-            let node = try Yams.compose(yaml: yaml)
-            if let node, !node.isNull, node.mapping == nil { problem(file, "must hold settings by name") }
-            return Section(path: "", mapping: node?.mapping, reader: self)
-        } catch {
-            problem(file, "is not YAML: \(Self.describe(error))")
-            return Section(path: "", mapping: nil, reader: self)
+        var root: Node?
+        if let yaml {
+            do {
+                root = try Yams.compose(yaml: yaml)
+                if let root, !root.isNull, root.mapping == nil { problem(file, "must hold settings by name") }
+            } catch { problem(file, "is not YAML: \(Self.describe(error))") }
         }
+        return Section(path: "", node: root, reader: self)
     }
 
     /// What is wrong and where, without the line itself: it may hold a key.
@@ -166,38 +253,19 @@ final class SettingsReader {
         return text[..<start] + "…" + text[end...]
     }
 
-    /// Lists have no names in the environment.
-    fileprivate func allowsVariables(_ path: String) -> Bool { !path.contains("[") }
-
-    /// `server.publicURL` → `SERVER_PUBLIC_URL`.
-    static func upperSnake(_ path: String) -> String {
-        var result = ""
-        var previous: Character = "_"
-        for character in path {
-            if character == "." {
-                result.append("_")
-            } else {
-                if character.isUppercase, previous.isLowercase || previous.isNumber { result.append("_") }
-                result.append(character.uppercased())
-            }
-            previous = character
-        }
-        return result
-    }
-
     /// Replaces each `${NAME}` by the environment's value.
-    fileprivate func expanded(_ text: String, path: String) -> String? {
+    private func expanded(_ text: String, path: String, place: SettingsPlace) -> String? {
         var result = ""
         var rest = text[...]
         while let open = rest.range(of: "${") {
             result += rest[..<open.lowerBound]
             guard let close = rest[open.upperBound...].firstIndex(of: "}") else {
-                problem(path, "has '${' without '}'")
+                problem(path, at: place, "has '${' without '}'")
                 return nil
             }
             let name = String(rest[open.upperBound..<close])
             guard let value = environment[name] else {
-                problem(path, "names the environment variable \(name), which is not set")
+                problem(path, at: place, "names the environment variable \(name), which is not set")
                 return nil
             }
             result += value
@@ -211,4 +279,6 @@ extension Node {
     fileprivate var isNull: Bool {
         scalar.map { ["", "null", "~", "Null", "NULL"].contains($0.string) && $0.style == .plain } ?? false
     }
+
+    fileprivate var place: SettingsPlace? { mark.map { .line($0.line) } }
 }

@@ -3,7 +3,7 @@ import BillowTimeline
 import Turbulence
 
 extension TimelineSettings {
-    init(_ section: SettingsReader.Section, _ reader: SettingsReader) {
+    init(_ section: SettingsReader.Section) {
         self.init()
         let offset = { (text: String) -> Int? in
             if case .offset(let seconds) = TimePoint(text) { seconds } else { nil }
@@ -13,22 +13,16 @@ extension TimelineSettings {
         defaults.endSeconds =
             section.value("end", expected: "an offset from now, such as PT0S", offset) ?? defaults.endSeconds
         defaults.limits.intervals =
-            section.value("mostIntervals", expected: "a whole number from 1 to 10000") {
-                Int($0).flatMap { (1...10_000).contains($0) ? $0 : nil }
-            } ?? defaults.limits.intervals
+            section.integer("mostIntervals", in: 1...10_000) ?? defaults.limits.intervals
         defaults.limits.spanSeconds =
-            section.value("longest", expected: "an ISO 8601 duration above 0, such as P366D") {
-                ISODuration.seconds($0).flatMap { $0 > 0 ? $0 : nil }
-            } ?? defaults.limits.spanSeconds
+            section.duration("longest", from: 1, expected: "above 0, such as P366D") ?? defaults.limits.spanSeconds
         let most = defaults.limits.intervals
         defaults.intervals =
-            section.value("intervals", expected: "a whole number from 1 to \(most)") {
-                Int($0).flatMap { (1...most).contains($0) ? $0 : nil }
-            } ?? min(defaults.intervals, most)
+            section.integer("intervals", in: 1...most) ?? min(defaults.intervals, most)
         if defaults.startSeconds >= defaults.endSeconds {
-            reader.problem(section.path(of: "start"), "must be before the end")
+            section.problem("start", "must be before the end")
         } else if defaults.endSeconds - defaults.startSeconds > defaults.limits.spanSeconds {
-            reader.problem(section.path(of: "longest"), "must not be shorter than from start to end")
+            section.problem("longest", "must not be shorter than from start to end")
         }
         let update = section.section("update")
         for layer in TimelineSettings.layers {

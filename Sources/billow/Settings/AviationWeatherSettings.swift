@@ -1,0 +1,39 @@
+import AviationWeather
+import BillowSync
+import Foundation
+import Turbulence
+
+/// A source of kind `aviationweather`.
+struct AviationWeatherSettings: Sendable {
+    var configuration: AviationWeatherConfiguration
+    var products: [AviationWeatherUpstream.Product]
+    var areas: [AviationWeatherBox]
+    /// Between two calls of one product.
+    var spacingSeconds: Int
+}
+
+extension AviationWeatherSettings {
+    /// nil where something in the section is wrong.
+    init?(_ section: SettingsReader.Section) {
+        var configuration = AviationWeatherConfiguration(
+            // There is no key that plain HTTP could give away.
+            baseURL: section.address("baseURL", allowsPlainHTTP: true) ?? AviationWeatherConfiguration.production)
+        configuration.form =
+            section.value("form", expected: "json or geojson") { AviationWeatherConfiguration.Form(rawValue: $0) }
+            ?? configuration.form
+        configuration.timeout = section.timeout() ?? configuration.timeout
+        let names = AviationWeatherUpstream.Product.allCases.map(\.rawValue).joined(separator: ", ")
+        let products = section.list("products", expected: "some of \(names)") {
+            AviationWeatherUpstream.Product(rawValue: $0)
+        }
+        let spacing = section.duration("spacing", from: 0, expected: "such as PT1M")
+        let areas = section.boxes("bbox")?.compactMap {
+            AviationWeatherBox(west: $0.west, south: $0.south, east: $0.east, north: $0.north)
+        }
+        guard !section.hasProblems else { return nil }
+        self.init(
+            configuration: configuration, products: products ?? AviationWeatherUpstream.Product.allCases,
+            areas: areas ?? AviationWeatherUpstream.defaultAreas,
+            spacingSeconds: spacing ?? configuration.politeSpacingSeconds)
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+
+/// A source of kind `inbox`.
+struct InboxSettings: Sendable {
+    /// The folder.
+    var path: String
+}
+
+extension InboxSettings {
+    /// nil where something in the section is wrong.
+    init?(_ section: SettingsReader.Section) {
+        let path = section.value("path", expected: "the path of a folder, which is made where there is none") { path in
+            // A file would be in its way.
+            path.isEmpty
+                || FileManager.default.fileExists(atPath: path) && !FileManager.default.isFolder(path) ? nil : path
+        }
+        section.require("path")
+        guard let path else { return nil }
+        self.init(path: path)
+    }
+}

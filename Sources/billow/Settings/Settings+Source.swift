@@ -1,0 +1,121 @@
+import AviationWeather
+import BillowSync
+import BillowTimeline
+import Foundation
+import OpenSky
+import SkyPath
+import Turbulence
+
+extension Settings {
+    struct Source: Sendable {
+        var id: SourceID
+        var kind: Kind
+        var update: UpdateFrequency
+        /// Whether its data is made up; nil where its answers tell.
+        var simulated: Bool?
+        /// As for all, for this one.
+        var staleAfterSeconds: Int?
+
+        /// What is asked, and how.
+        enum Kind: Sendable {
+            case skyPath(SkyPathSettings)
+            case aviationWeather(AviationWeatherSettings)
+            case openSky(OpenSkySettings)
+            case inbox(InboxSettings)
+        }
+
+        /// What it is fetched for, and what is stale when it is silent.
+        var feeds: Set<DataKind> {
+            switch kind {
+            case .skyPath(let settings): settings.query.kinds
+            case .aviationWeather(let settings): Set(settings.products.flatMap(\.feeds))
+            case .openSky: [.positions]
+            case .inbox: []
+            }
+        }
+    }
+}
+
+extension Settings.Source {
+    private static let kinds = ["skypath", "aviationweather", "opensky", "inbox"]
+
+    /// nil where something in the section is wrong.
+    init?(_ section: SettingsReader.Section) {
+        let id = section.sourceID()
+        section.require("id")
+        // A misspelt kind is read as the one that was meant, to find what else is wrong.
+        var meant = Self.kinds[0]
+        let name = section.value("kind", expected: "skypath, aviationweather, opensky or inbox") { text in
+            let distance = { SettingsEnvironment.distance(text, $0) }
+            meant = Self.kinds.min { distance($0) < distance($1) } ?? meant
+            return meant == text ? text : nil
+        }
+        section.require("kind")
+        // Keys that only another kind has are told by `finish`.
+        let kind: Kind?
+        switch meant {
+        case "aviationweather": kind = AviationWeatherSettings(section).map { .aviationWeather($0) }
+        case "opensky": kind = OpenSkySettings(section).map { .openSky($0) }
+        case "inbox": kind = InboxSettings(section).map { .inbox($0) }
+        default: kind = SkyPathSettings(section).map { .skyPath($0) }
+        }
+        let update = section.value(
+            "update", expected: "none, minimal, medium, fast, or an ISO 8601 duration of 1 second or more"
+        ) { text in
+            UpdateFrequency(name: text)
+                ?? ISODuration.seconds(text).flatMap { $0 >= 1 ? .every(.seconds($0)) : nil }
+        }
+        let simulated = section.flag("simulated")
+        let staleAfterSeconds = section.staleAfter()
+        section.finish()
+        guard let id, name != nil, let kind else { return nil }
+        self.init(
+            id: id, kind: kind, update: update ?? kind.defaultUpdate, simulated: simulated,
+            staleAfterSeconds: staleAfterSeconds)
+    }
+}
+
+extension Settings.Source.Kind {
+    /// A folder is looked at often: it costs nothing, and a file is taken at the second look. Aircraft move fast.
+    fileprivate var defaultUpdate: UpdateFrequency {
+        switch self {
+        case .skyPath, .aviationWeather: .fast
+        case .openSky: .every(.seconds(10))
+        case .inbox: .every(.seconds(2))
+        }
+    }
+}
+
+extension SettingsReader.Section {
+    /// A source's id.
+    func sourceID() -> SourceID? {
+        value("id", expected: "1 to 64 letters, digits, '-', '_' and '.'") { SourceID($0) }
+    }
+
+    /// How long a whole call may take.
+    func timeout() -> Duration? {
+        duration("timeout", from: 1, expected: "above 0, such as PT60S").map { .seconds($0) }
+    }
+
+    /// A box as west, south, east, north: itself, or its two parts where it crosses the antimeridian.
+    func boxes(_ key: String) -> [(west: Double, south: Double, east: Double, north: Double)]? {
+        guard
+            let sides = list(
+                key, expected: "four numbers, west, south, east, north, in degrees",
+                { Double($0).flatMap { $0.isFinite ? $0 : nil } })
+        else { return nil }
+        guard sides.count == 4, sides[0] != sides[2], (-180...180).contains(sides[0]), (-180...180).contains(sides[2]),
+            sides[1] < sides[3], (-90...90).contains(sides[1]), (-90...90).contains(sides[3])
+        else {
+            problem(
+                key,
+                "must be four numbers, west, south, east, north: longitudes -180 to 180 (west above east crosses the "
+                    + "antimeridian), latitudes -90 to 90, south below north")
+            return nil
+        }
+        let parts: [(Double, Double)] =
+            sides[0] > sides[2] ? [(sides[0], 180), (-180, sides[2])] : [(sides[0], sides[2])]
+        // A box that ends at the antimeridian has one part only.
+        return parts.filter { $0.0 < $0.1 }.map { (west: $0.0, south: sides[1], east: $0.1, north: sides[3]) }
+    }
+}

@@ -1,0 +1,71 @@
+/// The variables of the environment that are settings: `BILLOW_SERVER_PORT` is `server.port`.
+enum SettingsEnvironment {
+    static let prefix = "BILLOW_"
+
+    /// The variable of a setting.
+    static func variable(_ path: String) -> String { prefix + upperSnake(path) }
+
+    /// `server.publicURL` → `SERVER_PUBLIC_URL`.
+    static func upperSnake(_ path: String) -> String {
+        var result = ""
+        var previous: Character = "_"
+        for character in path {
+            if character == "." {
+                result.append("_")
+            } else {
+                if character.isUppercase, previous.isLowercase || previous.isNumber { result.append("_") }
+                result.append(character.uppercased())
+            }
+            previous = character
+        }
+        return result
+    }
+
+    /// Variables that look like settings and are none, with the setting's that is nearest; nil where none is near.
+    ///
+    /// - Parameter known: the variables of all settings.
+    static func unknown(in environment: [String: String], known: Set<String>) -> [(name: String, nearest: String?)] {
+        environment.filter { name, value in
+            name.hasPrefix(prefix) && !known.contains(name) && !ofTests.contains(name) && !isOfService(name, value)
+        }.keys.sorted().map { name in
+            let near = known.map { (name: $0, distance: distance($0, name)) }.min {
+                ($0.distance, $0.name) < ($1.distance, $1.name)
+            }
+            if let near, near.distance <= name.count / 3 { return (name, near.name) }
+            // BILLOW_PORT is a part of what was meant.
+            return (name, known.filter { $0.hasSuffix("_" + name.dropFirst(prefix.count)) }.min())
+        }
+    }
+
+    /// What this project's tests and measurements are told by.
+    private static let ofTests: Set = [
+        "BILLOW_MEASURE", "BILLOW_ORACLE_TILES", "BILLOW_STORE_VICTIM", "BILLOW_SYNC_VICTIM",
+    ]
+
+    /// Whether it tells of a Kubernetes service named `billow`: `BILLOW_SERVICE_HOST`, and `BILLOW_PORT` with an address.
+    ///
+    /// Source: Kubernetes documentation, "Accessing the Service", environment variables
+    private static func isOfService(_ name: String, _ value: String) -> Bool {
+        name.hasPrefix("BILLOW_SERVICE_") || name.hasPrefix("BILLOW_PORT_")
+            || name == "BILLOW_PORT" && value.contains("://")
+    }
+
+    /// How many characters must be put in, taken out, changed or swapped with the next to make one of the other.
+    ///
+    /// Source: optimal string alignment; F. Damerau, CACM 7 (1964)
+    static func distance(_ a: String, _ b: String) -> Int {
+        let (a, b) = (Array(a), Array(b))
+        var before: [Int] = []
+        var last = Array(0...b.count)
+        for i in a.indices {
+            var row = [i + 1]
+            for j in b.indices {
+                var least = min(last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, before[j - 1] + 1) }
+                row.append(least)
+            }
+            (before, last) = (last, row)
+        }
+        return last[b.count]
+    }
+}
