@@ -42,6 +42,8 @@ public final class FrameSource: Sendable {
     private let trafficRetentionSeconds: Int
     /// How long after it was last seen an aircraft is shown.
     public let trafficDropSeconds: Int
+    /// The histories that turbulence polygons are made for.
+    public let polygonHistories: PolygonHistories
     /// What is archived is read in parts so long: short, so that little is read that isn't shown and several processors share
     /// it, and whole, so that the frames of a timeline share them.
     private static let segmentSeconds = 1_200
@@ -61,13 +63,15 @@ public final class FrameSource: Sendable {
 
     public init(
         publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
-        trafficDropSeconds: Int = 180
+        trafficDropSeconds: Int = 180,
+        polygonHistories: PolygonHistories = PolygonHistories()
     ) {
         self.publisher = publisher
         self.store = store
         self.retentionSeconds = retentionSeconds
         self.trafficRetentionSeconds = min(trafficRetentionSeconds ?? retentionSeconds, retentionSeconds)
         self.trafficDropSeconds = trafficDropSeconds
+        self.polygonHistories = polygonHistories
     }
 
     /// The current picture.
