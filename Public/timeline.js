@@ -10,7 +10,7 @@
 // time, and shows a frame only when all its tiles are in; until then the one before stays, so the map is never blank.
 // Instants are milliseconds since 1970 UTC.
 //
-// Events: `manifest` (detail: the layer's part of the manifest), `frame` (detail: time, index, live, forecast, ready),
+// Events: `manifest` (detail: the layer's part of the manifest), `frame` (detail: time, index, live, forecast, incomplete, ready),
 // `state` (detail: playing, waiting), `progress` (detail: ready[], one flag a frame), `problem` (detail: message or null).
 
 const LOOK_MILLISECONDS = 50;
@@ -27,7 +27,7 @@ export class TimelinePlayer extends EventTarget {
     #adapter;
     #options;
     #manifest = null;
-    #frames = []; // {time, url, live, forecast}, oldest first
+    #frames = []; // {time, url, live, forecast, incomplete}, oldest first
     #slots = new Map(); // url → {handle, since}
     #shown = null; // {frame, slot}
     #index = -1; // the frame that is wanted
@@ -181,6 +181,7 @@ export class TimelinePlayer extends EventTarget {
         this.#manifest = layer;
         this.#frames = layer.frames.map((frame, place) => ({
             time: Date.parse(frame.time), url: frame.tiles, forecast: frame.forecast === true,
+            incomplete: frame.incomplete === true,
             live: place === layer.frames.length - 1 && frame.forecast !== true,
         }));
         const urls = new Set(this.#frames.map(({ url }) => url));
@@ -326,8 +327,8 @@ export class TimelinePlayer extends EventTarget {
     }
 
     #detail() {
-        const { time, live, forecast, url } = this.#frames[this.#index];
-        return { time, index: this.#index, live, forecast, ready: this.#shown?.frame.url === url };
+        const { time, live, forecast, incomplete, url } = this.#frames[this.#index];
+        return { time, index: this.#index, live, forecast, incomplete, ready: this.#shown?.frame.url === url };
     }
 
     #say(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }

@@ -163,10 +163,11 @@ export class Dock {
             scrubber.setAttribute("aria-valuetext", "Live");
             return;
         }
-        const { time, index, live, forecast } = this.#frame;
+        const { time, index, live, forecast, incomplete } = this.#frame;
         if (!this.#scrubbing) scrubber.value = index;
         const difference = now() - time;
-        const words = live ? "newest frame" : forecast ? `in ${age(-difference)}, forecast` : `${age(difference)} ago`;
+        const place = live ? "newest frame" : forecast ? `in ${age(-difference)}, forecast` : `${age(difference)} ago`;
+        const words = incomplete ? `${place}, incomplete` : place;
         const [day, month, , clock] = dateTime(time).split(" ");
         byId("frame-time").textContent = clock;
         byId("frame-age").textContent = `${day} ${month} · ${this.#waiting ? "loading…" : words}`;

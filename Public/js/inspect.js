@@ -1,5 +1,6 @@
 // What is at a place: a click, or Enter on the map, asks the server for the hexagon there and the reports behind it, and for
 // what the other layers show there.
+import { Ahead } from "./ahead.js";
 import { element, swatch } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
 import { box, contains, others } from "./others.js";
@@ -20,6 +21,7 @@ export class Inspector {
     #view;
     #legend;
     #marker;
+    #ahead;
     #root = document.getElementById("details");
     #body = document.getElementById("details-body");
     #place = null;
@@ -30,6 +32,7 @@ export class Inspector {
         this.#map = map;
         this.#view = view;
         this.#legend = legend;
+        this.#ahead = new Ahead(map, maplibregl, view);
         this.#marker = new maplibregl.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
         document.getElementById("details-close").addEventListener("click", () => this.close());
         map.on("click", (event) => this.open(event.lngLat));
@@ -40,6 +43,7 @@ export class Inspector {
     /** Shows what is at a place. */
     open(lngLat) {
         this.#place = lngLat;
+        this.#ahead.clear();
         this.#marker.setLngLat(lngLat).addTo(this.#map);
         this.#body.replaceChildren(element("p", {}, "Looking…"));
         this.#root.hidden = false;
@@ -51,6 +55,7 @@ export class Inspector {
         if (!this.#place) return;
         this.#abort?.abort();
         this.#place = null;
+        this.#ahead.clear();
         this.#marker.remove();
         this.#root.hidden = true;
         document.body.classList.remove("details-open");
@@ -67,17 +72,23 @@ export class Inspector {
         const showsCells = view.layers.some((id) => CELL_LAYERS.has(id));
         let content;
         try {
-            const [cell, rest] = await Promise.all([
+            const [cell, rest, ahead] = await Promise.all([
                 showsCells ? this.#content(longitude, latitude, abort.signal) : null,
-                others(view, this.#map.getZoom(), longitude, latitude, abort.signal),
+                others(view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#look(icao24)),
+                this.#ahead.section(abort.signal),
             ]);
-            content = [cell, ...rest].filter(Boolean);
+            content = [ahead, cell, ...rest].filter(Boolean);
             if (!content.length) content = [element("p", {}, element("strong", {}, "Nothing here"), " of the layers that are shown.")];
         } catch (error) {
             content = [element("p", { className: "problem" }, `What is here can't be told: ${error.message}`)];
         }
         // Another place was asked for meanwhile, or none.
         if (!abort.signal.aborted) this.#body.replaceChildren(...content);
+    }
+
+    #look(icao24) {
+        this.#ahead.follow(icao24);
+        this.refresh();
     }
 
     async #content(longitude, latitude, signal) {

@@ -14,8 +14,9 @@ const KINDS = {
     traffic: { isSymbol: true, line: aircraft },
 };
 
-/** Sections for the layers of a view that show something there; none where nothing is. `zoom` is that of the map. */
-export async function others(view, zoom, longitude, latitude, signal) {
+/** Sections for the layers of a view that show something there; none where nothing is. `zoom` is that of the map; `look` looks
+ * ahead of an aircraft, by its address. */
+export async function others(view, zoom, longitude, latitude, signal, look) {
     const asked = Object.keys(KINDS).filter((id) => view.layers.includes(id));
     const sections = await Promise.all(asked.map(async (id) => {
         const { isSymbol, line } = KINDS[id];
@@ -26,7 +27,7 @@ export async function others(view, zoom, longitude, latitude, signal) {
         if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
         const { features } = await getJSON(`collections/${id}/items`, query, signal);
         const there = isSymbol ? features : features.filter(({ geometry }) => contains(geometry, longitude, latitude));
-        return there.length ? section(layerName(id), there.map(({ properties }) => line(properties, view.time))) : null;
+        return there.length ? section(layerName(id), there.map(({ properties }) => line(properties, view.time, look))) : null;
     }));
     return sections.filter(Boolean);
 }
@@ -66,13 +67,14 @@ function section(title, lines) {
 const known = (value) => value !== undefined && value !== null;
 const until = (text) => near(instantOf(text) ?? 0, now());
 
-function area({ kind, hazard, altitudeMin, altitudeMax, validFrom, validTo, severityName, forecastHour, text }) {
+function area({ kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo, severityName, forecastHour, text }) {
     const names = { sigmet: "SIGMET", isigmet: "SIGMET", gairmet: "G-AIRMET", forecast: "Forecast", nowcast: "Nowcast" };
     const levels = known(altitudeMax)
         ? `${known(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
         : known(altitudeMin) ? `${flightLevel(altitudeMin)} and above` : "no level given";
     return [
-        [names[kind] ?? kind, hazard].filter(Boolean).join(" "), [levels, severityName].filter(Boolean).join(", "),
+        [names[kind] ?? kind, hazard].filter(Boolean).join(" "),
+        [known(altitudeReference) ? `${levels} ${altitudeReference}` : levels, severityName].filter(Boolean).join(", "),
         `valid ${until(validFrom)} – ${until(validTo)}${forecastHour ? `, forecast hour ${forecastHour}` : ""}`, text,
     ];
 }
@@ -86,7 +88,7 @@ function report({ type, severityName, altitude, aircraft, observedAt, text }, ti
     ];
 }
 
-function aircraft({ callsign, icao24, altitude, groundSpeed, heading, onGround, observedAt }, time) {
+function aircraft({ callsign, icao24, altitude, groundSpeed, heading, onGround, observedAt }, time, look) {
     const instant = instantOf(observedAt);
     return [
         callsign || icao24,
@@ -96,5 +98,6 @@ function aircraft({ callsign, icao24, altitude, groundSpeed, heading, onGround, 
             known(heading) ? `${String(Math.round(heading) % 360).padStart(3, "0")}°` : null,
         ].filter(Boolean).join(", "),
         instant === null ? null : `seen ${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`,
+        known(heading) && !onGround ? element("button", { type: "button", className: "look", onclick: () => look(icao24) }, "Look ahead") : null,
     ];
 }

@@ -21,12 +21,19 @@ export const now = () => Date.now() + clockOffset;
 export const clockDifference = () => Math.abs(clockOffset);
 
 /** The body of a GET as JSON. Throws ServerError with the server's own words (RFC 9457) where it gave some. */
-export async function getJSON(path, parameters, signal) {
+export function getJSON(path, parameters, signal) {
     const query = parameters?.toString();
+    return json(query ? `${path}?${query}` : path, { cache: "no-cache" }, signal);
+}
+
+/** The answer to a POST of JSON, likewise. */
+export function postJSON(path, body, signal) {
+    return json(path, { method: "POST", body: JSON.stringify(body) }, signal);
+}
+
+async function json(path, options, signal) {
     const limit = limited(signal, TIMEOUT_MILLISECONDS);
-    const response = await answer(query ? `${path}?${query}` : path, {
-        cache: "no-cache", signal: limit, headers: { Accept: "application/json, */*;q=0.5" },
-    });
+    const response = await answer(path, { ...options, signal: limit, headers: { Accept: "application/json, */*;q=0.5" } });
     readClock(response.headers);
     try {
         return await response.json();

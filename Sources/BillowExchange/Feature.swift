@@ -66,7 +66,8 @@ extension Feature {
                 ("severity", area.severity.map { .integer(Int($0.rawValue)) }),
                 ("severityName", area.severity.map { .text($0.name) }),
                 ("altitudeMin", area.altitudeMinFeet.map { .integer($0) }),
-                ("altitudeMax", area.altitudeMaxFeet.map { .integer($0) }), ("validFrom", .instant(area.validFrom)),
+                ("altitudeMax", area.altitudeMaxFeet.map { .integer($0) }),
+                ("altitudeReference", area.isAboveGround ? .text("AGL") : nil), ("validFrom", .instant(area.validFrom)),
                 ("validTo", .instant(area.validTo)), ("issuedAt", area.issuedAt.map { .instant($0) }),
                 ("forecastHour", area.forecastHour.map { .integer($0) }), ("status", area.status.map { .text($0) }),
                 ("text", area.text.map { .text($0) }), ("source", .text(area.source.name)),
@@ -117,8 +118,8 @@ extension ExportCollection {
             ]
         case .hazards, .forecast:
             [
-                "kind", "hazard", "severity", "severityName", "altitudeMin", "altitudeMax", "validFrom", "validTo",
-                "issuedAt", "forecastHour", "status", "text", "source",
+                "kind", "hazard", "severity", "severityName", "altitudeMin", "altitudeMax", "altitudeReference",
+                "validFrom", "validTo", "issuedAt", "forecastHour", "status", "text", "source",
             ]
         case .traffic:
             [

@@ -13,7 +13,7 @@ public struct HazardAreas: Sendable {
 
     /// What G-AIRMETs warn of that is turbulence. SIGMETs are all kept: thunderstorms, mountain waves and ash are flown
     /// around by whoever asks for turbulence.
-    private static let turbulence: Set = ["TURB-HI", "TURB-LO", "LLWS"]
+    private static let turbulence: Set = ["TURB-HI", "TURB-LO", IssuedArea.windShear]
 
     public init(_ reports: [HazardReport], source: SourceID) {
         var kept: [Content: HazardReport] = [:]
@@ -108,9 +108,12 @@ public struct HazardAreas: Sendable {
     private static func area(_ report: HazardReport, id: String, geometry: MultiPolygon, source: SourceID)
         -> IssuedArea
     {
-        IssuedArea(
+        // Wind shear comes without altitudes: what it means by its definition is said here, for everybody.
+        let isShear = report.product == .gairmet && report.hazard == IssuedArea.windShear
+        return IssuedArea(
             collection: .hazards, id: id, source: source, kind: report.product.rawValue, hazard: report.hazard,
-            severity: severity(report), altitudeMinFeet: report.baseFeet, altitudeMaxFeet: report.topFeet,
+            severity: severity(report), altitudeMinFeet: report.baseFeet ?? (isShear ? 0 : nil),
+            altitudeMaxFeet: report.topFeet ?? (isShear ? IssuedArea.windShearTopFeet : nil),
             validFrom: Instant(report.validFrom), validTo: Instant(report.validTo),
             issuedAt: report.issuedAt.map { Instant($0) }, forecastHour: report.forecastHour, status: report.status,
             text: report.text, geometry: geometry)

@@ -14,6 +14,12 @@ public struct Age: Sendable, Hashable {
     public var isSimulated: Bool
     /// From when on the log covers the asked history for all of them; nil where that isn't known.
     public var completeSince: Instant?
+
+    /// Whether a picture at an instant looks back to before the log is whole: what it doesn't show may have been there.
+    func isIncomplete(at instant: Instant, lookBackSeconds: Int) -> Bool {
+        guard let completeSince, lookBackSeconds > 0 else { return false }
+        return instant.advanced(by: -lookBackSeconds) < completeSince
+    }
 }
 
 /// The rule by which a layer is stale: by the sources that feed it, and by no others.

@@ -117,8 +117,9 @@ public struct BillowApplication: Sendable {
         frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
             trafficRetentionSeconds: configuration.trafficRetentionSeconds,
-            trafficDropSeconds: configuration.trafficDropSeconds)
-        features = FeatureSource(frames: frames, store: store, histories: configuration.polygonHistories)
+            trafficDropSeconds: configuration.trafficDropSeconds,
+            polygonHistories: configuration.polygonHistories)
+        features = FeatureSource(frames: frames, store: store)
         changes = ChangeSource(frames: frames, features: features)
         alerts = AlertSource(frames: frames, store: store, ageRule: configuration.ageRule)
         flights = FlightMonitor(alerts: alerts, events: events)

@@ -12,13 +12,13 @@ extension Filter {
     }
 
     /// Whether an area is shown: one without severity is unless severities are asked for; one without a limit reaches to
-    /// the ground or to the sky.
+    /// the ground or to the sky; one above ground as high as ground may be.
     public func takes(_ area: IssuedArea) -> Bool {
         guard sources?.contains(area.source) ?? true, areaKinds?.contains(area.kind) ?? true else { return false }
         if severities != .all {
             guard let severity = area.severity, severities.contains(severity) else { return false }
         }
-        return takes(lowestFeet: area.altitudeMinFeet ?? 0, highestFeet: area.altitudeMaxFeet ?? .max)
+        return takes(lowestFeet: area.altitudeMinFeet ?? 0, highestFeet: area.reachFeet ?? .max)
     }
 
     /// Whether an aircraft is shown: by its source and its pressure altitude.

@@ -1,5 +1,5 @@
 import Geometry
-public import Turbulence
+import Turbulence
 
 /// The rows of one hour, in columns, sorted by place and time. 28 bytes a row.
 struct Segment: Sendable {
@@ -21,7 +21,6 @@ struct Segment: Sendable {
     static let none: UInt8 = 255
     static let noEDR: UInt16 = .max
     static let chunks = Cell.slots / CellTable.chunkSize
-    static let seconds = 3_600
 
     var count: Int { places.count }
 

@@ -1,31 +1,35 @@
 public import Turbulence
 
-/// All rows of some consecutive hours at one version, immutable, by which any picture whose history lies inside them can
-/// be made. The live hours of a snapshot are one, and so is what is loaded from the store for an instant long past.
+/// All rows of a stretch of time at one version, immutable, by which any picture whose history lies inside it can be made. The live hours of a snapshot are one, and so is what is loaded from the store for an instant long past.
 public struct Window: Sendable {
-    /// Hours since 1970, with rows.
+    /// By stretch: second since 1970 ÷ `segmentSeconds`. Those with rows.
     private(set) var segments: [Int: Segment]
+    /// How long the stretch of a segment is.
+    public let segmentSeconds: Int
+    /// Of live windows: few are to be gone through, and a delta touches one.
+    public static let liveSegmentSeconds = 3_600
     /// The sources that the rows name.
     public private(set) var sources: [SourceNumber: SourceID]
     private var replacing: Set<SourceNumber>
 
     /// An empty window.
-    public init() {
+    public init(segmentSeconds: Int = liveSegmentSeconds) {
+        self.segmentSeconds = segmentSeconds
         segments = [:]
         sources = [:]
         replacing = []
     }
 
-    /// Rows that count, of any hours.
-    public init(rows: [ObservationRow], sources: [SourceRecord]) {
-        self.init()
+    /// Rows that count, of any time.
+    public init(rows: [ObservationRow], sources: [SourceRecord], segmentSeconds: Int = liveSegmentSeconds) {
+        self.init(segmentSeconds: segmentSeconds)
         update(opened: rows, closed: [], sources: sources)
     }
 
-    /// Windows of different hours as one; their rows are not read again.
+    /// Windows of different segments of the same length as one; their rows are not read again.
     /// - Complexity: O(rows × windows)
     public init(joining windows: [Window], sources: [SourceRecord]) {
-        self.init()
+        self.init(segmentSeconds: windows.first?.segmentSeconds ?? Window.liveSegmentSeconds)
         for window in windows { segments.merge(window.segments) { first, _ in first } }
         setSources(sources)
         linkAll()
@@ -59,15 +63,15 @@ public struct Window: Sendable {
     }
 
     /// The oldest hour with rows, as its first instant.
-    public var oldestHour: Instant? { segments.keys.min().map { Instant(clamping: $0 * Segment.seconds) } }
+    public var oldestHour: Instant? { segments.keys.min().map { Instant(clamping: $0 * segmentSeconds) } }
 
     /// Takes in what came and went.
     /// - Complexity: O(rows of the hours touched + changes × hours held)
     public mutating func update(opened: [ObservationRow], closed: [ObservationRow], sources: [SourceRecord]) {
         let ruleChanged = setSources(sources)
 
-        let added = Self.byHour(opened)
-        let removed = Self.byHour(closed).mapValues { rows in Set(rows.lazy.map(\.key.rawValue)) }
+        let added = bySegment(opened)
+        let removed = bySegment(closed).mapValues { rows in Set(rows.lazy.map(\.key.rawValue)) }
         for hour in Set(added.keys).union(removed.keys) {
             let merged = (segments[hour] ?? Segment()).merging(added[hour] ?? [], removing: removed[hour] ?? [])
             segments[hour] = merged.count == 0 ? nil : merged
@@ -75,11 +79,11 @@ public struct Window: Sendable {
         if ruleChanged || opened.count > count / 4 { linkAll() } else { link(placesOf: opened, closed) }
     }
 
-    private static func byHour(_ rows: [ObservationRow]) -> [Int: [ObservationRow]] {
-        let hour = { (row: ObservationRow) in row.observedAt.seconds / Segment.seconds }
-        // What is read from the archive is one hour as it is.
-        if let only = rows.first.map(hour), rows.allSatisfy({ hour($0) == only }) { return [only: rows] }
-        return Dictionary(grouping: rows, by: hour)
+    private func bySegment(_ rows: [ObservationRow]) -> [Int: [ObservationRow]] {
+        let segment = { [segmentSeconds] (row: ObservationRow) in row.observedAt.seconds / segmentSeconds }
+        // What is read from the archive is one segment as it is.
+        if let only = rows.first.map(segment), rows.allSatisfy({ segment($0) == only }) { return [only: rows] }
+        return Dictionary(grouping: rows, by: segment)
     }
 
     /// Gives whether a source's rule is another one now.
@@ -93,7 +97,7 @@ public struct Window: Sendable {
 
     /// Lets go of the hours that end before an instant.
     public mutating func drop(before instant: Instant) {
-        for hour in segments.keys where (hour + 1) * Segment.seconds <= instant.seconds { segments[hour] = nil }
+        for hour in segments.keys where (hour + 1) * segmentSeconds <= instant.seconds { segments[hour] = nil }
     }
 
     // MARK: - Which record replaces which
@@ -162,8 +166,8 @@ public struct Window: Sendable {
 
     /// The segments that a picture at an instant looks at, newest hour first.
     func segments(for filter: Filter, at instant: Instant) -> [Segment] {
-        let last = instant.seconds / Segment.seconds
-        let first = max(instant.seconds - filter.lookBackSeconds + 1, 0) / Segment.seconds
+        let last = instant.seconds / segmentSeconds
+        let first = max(instant.seconds - filter.lookBackSeconds + 1, 0) / segmentSeconds
         return stride(from: last, through: first, by: -1).compactMap { segments[$0] }
     }
 }

@@ -1,12 +1,12 @@
-import BillowRaster
+public import BillowRaster
 import Geometry
-import Turbulence
+public import Turbulence
 
 extension AreaLook {
     /// Areas that end within this time are faint.
     private static let endingSeconds = 1_800
 
-    init(of area: IssuedArea, at instant: Instant) {
+    public init(of area: IssuedArea, at instant: Instant) {
         let hazard = (area.hazard ?? "").uppercased()
         let isOfTurbulence = hazard.isEmpty || ["TURB", "LLWS", "MTW", "WIND"].contains { hazard.contains($0) }
         let kind: Kind =
@@ -18,6 +18,15 @@ extension AreaLook {
 
     func mix(into fingerprint: inout Fingerprint) {
         fingerprint.mix(UInt64(kind.rawValue) << 2 | UInt64(subject.rawValue) << 1 | (isFaint ? 1 : 0))
+    }
+}
+
+extension IssuedArea {
+    /// `TURB-HI FL250–450`: what, and how high.
+    public var caption: String? {
+        let parts = [hazard, FlightLevelText.band(altitudeMinFeet, altitudeMaxFeet), isAboveGround ? "AGL" : nil]
+            .compactMap { $0 }
+        return parts.isEmpty ? nil : String(parts.joined(separator: " ").prefix(40))
     }
 }
 
@@ -54,7 +63,7 @@ struct AreaMark: Sendable, Hashable {
             (look.kind.rawValue, look.subject.rawValue, -Int(area.severity?.rawValue ?? 0), area.id)
         }
         let named = areas.compactMap { area -> (text: String, look: AreaLook, ring: [Point], area: IssuedArea)? in
-            guard let text = label(of: area), let ring = area.geometry.polygons.first?.first, ring.count > 3 else {
+            guard let text = area.caption, let ring = area.geometry.polygons.first?.first, ring.count > 3 else {
                 return nil
             }
             return (text, AreaLook(of: area, at: instant), ring.dropLast().map(region.worldPoint), area)
@@ -88,12 +97,6 @@ struct AreaMark: Sendable, Hashable {
             zip(places, places.dropFirst()).enumerated().filter { _, edge in
                 abs(edge.0.longitude) == 180 && edge.0.longitude == edge.1.longitude
             }.map(\.offset))
-    }
-
-    /// `TURB-HI FL250–450`: what, and how high.
-    private static func label(of area: IssuedArea) -> String? {
-        let parts = [area.hazard, FlightLevelText.band(area.altitudeMinFeet, area.altitudeMaxFeet)].compactMap { $0 }
-        return parts.isEmpty ? nil : String(parts.joined(separator: " ").prefix(40))
     }
 
     func mix(into fingerprint: inout Fingerprint) {

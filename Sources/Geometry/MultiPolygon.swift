@@ -11,11 +11,9 @@ public struct MultiPolygon: Sendable, Hashable {
     /// The area inside one outline of any winding and convention of longitude, closed or not; edges take the short way.
     /// nil with fewer than three different places, or without an area.
     public init?(outline: [LonLat]) {
-        var places: [LonLat] = []
-        for place in outline where place != places.last { places.append(place) }
-        if places.count > 1, places.first == places.last { places.removeLast() }
-        guard places.count >= 3, let first = places.first else { return nil }
-        var ring = UnrolledRing(places, from: first.longitude)
+        guard let first = outline.first else { return nil }
+        var ring = UnrolledRing(outline, from: first.longitude)
+        guard ring.corners.count >= 3 else { return nil }
         if ring.signedArea < 0 { ring.reverse() }
         let rings = ring.homeRings
         guard !rings.isEmpty else { return nil }

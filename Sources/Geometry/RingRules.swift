@@ -46,7 +46,7 @@ public enum RingRules {
     public static func area(inside ring: [LonLat], limitKm2: Double? = nil) throws(Failure) -> MultiPolygon {
         guard ring.count >= AreaRing.positions.lowerBound else { throw .tooFew(ring.count) }
         guard ring.count <= AreaRing.positions.upperBound else { throw .tooMany(ring.count) }
-        guard let first = ring.first, let last = ring.last, isSame(first, last) else { throw .open }
+        guard let first = ring.first, let last = ring.last, RingWay.isSame(first, last) else { throw .open }
         if let (a, b) = crossing(of: ring) { throw .crossing(a, b) }
         guard let area = MultiPolygon(outline: ring) else { throw .withoutArea }
         if let limitKm2, area.areaKm2 > limitKm2 {
@@ -59,33 +59,21 @@ public enum RingRules {
     /// - Complexity: O(n²)
     static func isSimple(_ ring: [LonLat]) -> Bool { crossing(of: ring) == nil }
 
-    private static func isSame(_ a: LonLat, _ b: LonLat) -> Bool {
-        a.latitude == b.latitude
-            && (a.longitude == b.longitude || abs(a.longitude - b.longitude) == 360 || abs(a.latitude) == 90)
-    }
-
     /// The first two edges of a closed ring that cross or touch, by the indices of their first positions; nil where none do.
     /// - Complexity: O(n²)
     static func crossing(of ring: [LonLat]) -> (Int, Int)? {
-        var corners: [SIMD2<Double>] = []
-        var indices: [Int] = []
-        var longitude = ring.first?.longitude ?? 0
-        for (index, place) in ring.enumerated() {
-            longitude = place.longitude + ((longitude - place.longitude) / 360).rounded() * 360
-            let corner = SIMD2(longitude, place.latitude)
-            if corner == corners.last { continue }
-            corners.append(corner)
-            indices.append(index)
-        }
-        let edges = corners.count - 1
-        guard edges >= 3, let first = corners.first, let last = corners.last else { return nil }
-        // The last position is the first but for rounding, unless the ring runs around the earth.
-        if abs(last.x - first.x) < 1 { corners[edges] = first }
+        let way = RingWay(ring, from: ring.first?.longitude ?? 0)
+        let edges = way.corners.count
+        guard edges >= 3 else { return nil }
+        let corners = (way.corners.map(\.corner) + [way.end]).map { SIMD2($0.longitude, $0.latitude) }
         for i in 0..<edges {
             for j in i + 1..<edges {
+                // In the turn of the world in which they are nearest to each other.
+                let apart = (corners[i].x + corners[i + 1].x - corners[j].x - corners[j + 1].x) / 2
+                let turn = SIMD2((apart / 360).rounded() * 360, 0)
                 let areNeighbours = j == i + 1 || i == 0 && j == edges - 1
-                if touches(corners[i], corners[i + 1], corners[j], corners[j + 1], areNeighbours) {
-                    return (indices[i], indices[j])
+                if touches(corners[i], corners[i + 1], corners[j] + turn, corners[j + 1] + turn, areNeighbours) {
+                    return (way.corners[i].index, way.corners[j].index)
                 }
             }
         }

@@ -11,35 +11,39 @@ struct UnrolledRing {
     init(corners: [Corner]) { self.corners = corners }
 
     /// Joins places by their short ways, beginning in the turn of the world around a longitude. A ring that runs around a
-    /// pole is led over it: the pole on its side of the equator.
+    /// pole is led over it, along the antimeridian: the pole on its side of the equator.
     init(_ places: [LonLat], from start: Double) {
-        var longitude = start
-        var corners: [Corner] = []
-        func unroll(_ place: LonLat) -> Corner {
-            longitude = place.longitude + ((longitude - place.longitude) / 360).rounded() * 360
-            return Corner(longitude: longitude, latitude: place.latitude)
+        let way = RingWay(places, from: start)
+        let corners = way.corners.map(\.corner)
+        self.init(corners: way.isAroundPole ? UnrolledRing.ledOverPole(corners, to: way.end) : corners)
+    }
+
+    /// A ring around a pole, cut where it meets the antimeridian and led along that to the pole and back. Where it meets it
+    /// several times, nothing of it lies between the pole and the nearest of them.
+    private static func ledOverPole(_ corners: [Corner], to end: Corner) -> [Corner] {
+        let pole: Double = corners.reduce(0) { $0 + $1.latitude } > 0 ? 90 : -90
+        var cut: (edge: Int, corner: Corner)?
+        for (edge, (a, b)) in zip(corners, corners.dropFirst() + [end]).enumerated() {
+            // An edge is shorter than half a turn: it meets one antimeridian at most.
+            let meridian = ((max(a.longitude, b.longitude) - 180) / 360).rounded(.down) * 360 + 180
+            guard min(a.longitude, b.longitude) < meridian else { continue }
+            let share = (meridian - a.longitude) / (b.longitude - a.longitude)
+            let met = Corner(longitude: meridian, latitude: a.latitude + (b.latitude - a.latitude) * share)
+            if abs(met.latitude - pole) < abs((cut?.corner.latitude ?? -pole) - pole) { cut = (edge, met) }
         }
-        for place in places { corners.append(unroll(place)) }
-        if let first = places.first, let start = corners.first {
-            let end = unroll(first)
-            if abs(end.longitude - start.longitude) > 180 {
-                let sum = corners.reduce(0) { $0 + $1.latitude }
-                let pole: Double = sum > 0 ? 90 : -90
-                // From the corner nearest to the pole the way there crosses no edge.
-                let nearest = corners.indices.min {
-                    abs(corners[$0].latitude - pole) < abs(corners[$1].latitude - pole)
-                }
-                if let nearest, nearest > 0 {
-                    let turned = Array(places[nearest...] + places[..<nearest])
-                    self.init(turned, from: turned[0].longitude)
-                    return
-                }
-                corners.append(end)
-                corners.append(Corner(longitude: end.longitude, latitude: pole))
-                corners.append(Corner(longitude: start.longitude, latitude: pole))
-            }
+        guard let (edge, met) = cut else { return corners }
+        let turn: Double = end.longitude > corners[0].longitude ? 360 : -360
+        // It begins and ends at the cut, from one side of the map to the other.
+        let shift = -turn / 2 - met.longitude
+        func moved(_ corner: Corner, by turns: Double) -> Corner {
+            Corner(longitude: corner.longitude + shift + turns, latitude: corner.latitude)
         }
-        self.init(corners: corners)
+        var ring = [moved(met, by: 0)] + corners[(edge + 1)...].map { moved($0, by: 0) }
+        ring += corners[...edge].map { moved($0, by: turn) }
+        ring.append(moved(met, by: turn))
+        ring.append(Corner(longitude: turn / 2, latitude: pole))
+        ring.append(Corner(longitude: -turn / 2, latitude: pole))
+        return zip(ring, ring.dropFirst() + [ring[0]]).filter { $0 != $1 }.map(\.0)
     }
 
     /// Its parts between the meridians 180°, each a closed ring with longitudes −180…180, wound as it is. Where a meridian

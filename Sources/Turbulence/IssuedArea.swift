@@ -28,6 +28,15 @@ public struct IssuedArea: Sendable, Hashable {
 
     /// The kind of an upstream's own turbulence polygons.
     public static let polygonKind = "polygon"
+    /// The hazard of low-level wind shear, and the feet above the ground below which it is.
+    ///
+    /// Source: NWS directive 10-811, "En Route Forecasts and Advisories": LLWS of G-AIRMETs is within 2,000 ft AGL
+    public static let windShear = "LLWS"
+    public static let windShearTopFeet = 2_000
+    /// Feet above mean sea level that ground is taken to reach at most where aircraft land: Leadville has 9,934 ft.
+    ///
+    /// Source: FAA airport data, KLXV
+    static let highestAerodromeFeet = 10_000
     /// Every product there is.
     public static let kinds = ["sigmet", "isigmet", "gairmet", "forecast", "nowcast", polygonKind]
 
@@ -44,6 +53,8 @@ public struct IssuedArea: Sendable, Hashable {
     public var altitudeMinFeet: Int?
     /// Feet; nil where no upper limit was named.
     public var altitudeMaxFeet: Int?
+    /// Whether the altitudes are above the ground, and not above mean sea level.
+    public var isAboveGround: Bool { hazard == Self.windShear }
     /// It holds at `validFrom` ≤ t < `validTo`.
     public var validFrom: Instant
     public var validTo: Instant
@@ -84,6 +95,10 @@ public struct IssuedArea: Sendable, Hashable {
     public var identity: Identity {
         Identity(collection: collection, source: source, id: id, validFrom: validFrom)
     }
+
+    /// Feet above mean sea level that it may reach; nil for the sky. Where the ground lies isn't known here, so what is told
+    /// above it may stand on the highest.
+    public var reachFeet: Int? { altitudeMaxFeet.map { isAboveGround ? $0 + Self.highestAerodromeFeet : $0 } }
 
     public func isValid(at instant: Instant) -> Bool { validFrom <= instant && instant < validTo }
 }

@@ -47,6 +47,36 @@ struct AlertTests {
         }
     }
 
+    @Test("a beam's sides are geodesics however long it is, and it reaches over a pole and from it")
+    func farBeam() throws {
+        func beam(_ flight: FlightState, _ distance: Double) throws -> MultiPolygon {
+            var query = AlertQuery()
+            query.distance = distance
+            return try #require(AlertArea(query, of: flight).area)
+        }
+        func place(_ flight: FlightState, _ bearing: Double, _ miles: Double) -> LonLat {
+            Geodesic.place(
+                from: flight.place, bearing: bearing, metres: miles * Geodesic.metresPerNauticalMile
+            ).place
+        }
+        for (flight, distance) in try [
+            (flight(-30, 60, track: 80), 2_000.0), (flight(20, 89, track: 10), 100), (flight(0, 90, track: 30), 100),
+            (flight(179.9, -50, track: 90), 600),
+        ] {
+            let area = try beam(flight, distance)
+            let track = try #require(flight.track)
+            for share in stride(from: 0.05, to: 1, by: 0.1) {
+                for side in [-1.0, 1] {
+                    // Half a degree within its side, and as much outside.
+                    #expect(area.contains(place(flight, track + side * 7, share * distance)), "\(track) \(share)")
+                    #expect(!area.contains(place(flight, track + side * 8, share * distance)), "\(track) \(share)")
+                }
+            }
+            #expect(area.contains(place(flight, track, distance * 0.99)))
+            #expect(!area.contains(place(flight, track, distance * 1.01)))
+        }
+    }
+
     @Test("at a route's end nothing lies ahead on it, and where no corridor follows it a beam is looked along")
     func routeEnds() throws {
         var query = AlertQuery()

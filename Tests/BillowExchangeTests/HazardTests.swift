@@ -167,6 +167,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
             $0.hazard == "LLWS"
         }
         #expect(shear.count == 6 && shear.allSatisfy { $0.severity == nil })
+        // Below 2,000 ft above the ground by its definition, of which it says nothing itself.
+        #expect(shear.allSatisfy { $0.altitudeMinFeet == 0 && $0.altitudeMaxFeet == 2_000 && $0.isAboveGround })
     }
 
     @Test func `what several offices issue is one, whoever comes first`() throws {

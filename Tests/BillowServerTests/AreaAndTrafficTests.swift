@@ -1,3 +1,4 @@
+import BillowRaster
 import BillowStore
 import BillowTiles
 import Foundation
@@ -182,12 +183,60 @@ struct AreaAndTrafficTests {
             let csv = String(buffer: try await world.get("/export/hazards.csv").body)
             #expect(
                 csv == """
-                    id,kind,hazard,severity,severityName,altitudeMin,altitudeMax,validFrom,validTo,issuedAt,forecastHour,\
-                    status,text,source,geometry\r
-                    "a,b",gairmet,TURB-HI,3,moderate,18000,39000,2026-11-21T11:00:00Z,2026-11-21T13:00:00Z,,,,\
+                    id,kind,hazard,severity,severityName,altitudeMin,altitudeMax,altitudeReference,\
+                    validFrom,validTo,issuedAt,forecastHour,status,text,source,geometry\r
+                    "a,b",gairmet,TURB-HI,3,moderate,18000,39000,,2026-11-21T11:00:00Z,2026-11-21T13:00:00Z,,,,\
                     "MOD TURB, ""quoted\""",awc,"POLYGON ((-80 40, -79 40, -79 41, -80 41, -80 40))"\r
 
                     """)
+        }
+    }
+
+    @Test(
+        "wind shear is near the ground: shown low, over high ground too, and neither in the picture nor in alerts of cruise"
+    )
+    func windShear() async throws {
+        try await withWorld { world in
+            var shear = try area("shear", severity: nil)
+            shear.hazard = IssuedArea.windShear
+            (shear.altitudeMinFeet, shear.altitudeMaxFeet) = (0, IssuedArea.windShearTopFeet)
+            try await world.take(areas: [shear])
+            let feature = try await world.json("/collections/hazards/items/shear")
+            #expect(
+                feature.property("altitudeReference") == .text("AGL")
+                    && feature.property("altitudeMax") == .number(2_000))
+            let items = "/collections/hazards/items"
+            #expect(try await world.ids("\(items)?minAltitude=5000&maxAltitude=9000") == ["shear"])
+            #expect(try await world.ids("\(items)?minAltitude=13000") == [])
+            func alerted(_ feet: Int) async throws -> Int? {
+                let body = #"{"position": [-79.5, 39.5], "altitude": \#(feet), "track": 0}"#
+                return try await world.post("/alerts", body)["hazards"]?.items.count
+            }
+            #expect(try await alerted(35_000) == 0)
+            #expect(try await alerted(7_000) == 1)
+        }
+    }
+
+    @Test("a profile has the hazards on the way, where they are met and as high as they reach")
+    func profileHazards() async throws {
+        try await withWorld { world in
+            // One across the way at 40.5° N from 80° W to 79° W, one beside it, one that is over.
+            try await world.take(areas: [
+                area("met"), area("aside", longitude: -60), area("past", from: -7_200, to: -3_600),
+            ])
+            let route = "route=-81,40.5%20-78,40.5"
+            let hazards = try await world.json("/profiles.json?\(route)")["hazards"]?.items ?? []
+            #expect(hazards.count == 1 && hazards.first?["id"]?.string == "met")
+            let stretch = hazards.first?["stretches"]?[0]?.items.compactMap(\.double) ?? []
+            // A degree of the parallel is 45.7 NM.
+            #expect(stretch.count == 2 && abs(stretch[0] - 45.7) < 6 && abs(stretch[1] - 91.4) < 6)
+            #expect(hazards.first?["altitudeMax"]?.double == 39_000)
+            let above = try await world.json("/profiles.json?\(route)&minAltitude=40000")
+            #expect(above["hazards"]?.items.isEmpty == true)
+            let picture = try await world.picture("/profiles.png?\(route)")
+            let calm = try await world.picture("/profiles.png?\(route)&source=skypath")
+            let changed = (0..<picture.height).filter { row in picture[500, row] != calm[500, row] }
+            #expect(changed.count > 60, "hatched from FL180 to FL390")
         }
     }
 

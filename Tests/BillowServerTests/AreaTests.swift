@@ -13,14 +13,6 @@ import Turbulence
 @testable import BillowServer
 
 extension World {
-    /// Posts a JSON body.
-    fileprivate func post(_ uri: String, _ body: String, status: HTTPResponse.Status = .ok) async throws -> JSON {
-        let response = try await client.executeRequest(
-            uri: uri, method: .post, headers: [.contentType: "application/json"], body: ByteBuffer(string: body))
-        #expect(response.status == status, "\(uri) \(body.prefix(100)): \(String(buffer: response.body).prefix(300))")
-        return try response.json
-    }
-
     /// Observations of one severity in a disk of cells.
     fileprivate func takeDisk(
         _ severity: Severity, at place: LonLat, distance: Int, secondsAgo: Int = 60
@@ -119,12 +111,21 @@ struct AreaTests {
             for (query, pixel) in [
                 ("", Pixel.light), ("?source=billow", Pixel.light), ("?source=skypath", Pixel.moderateSevere),
                 ("?kind=polygon", Pixel.moderateSevere), ("?source=skypath&hours=1", Pixel.moderate),
-                // Of this history none was issued: what was made of its reports.
-                ("?source=skypath&hours=4", Pixel.light), ("?source=billow,skypath", Pixel.light),
+                ("?source=billow,skypath", Pixel.light), ("?source=skypath,other&hours=1", Pixel.moderate),
                 ("?source=skypath&kind=in-situ", Pixel.light), ("?source=other", Pixel.none),
                 // It was issued, and isn't asked for: nothing takes its place.
-                ("?source=skypath&severity=1", Pixel.none), ("?kind=polygon&hours=4", Pixel.none),
+                ("?source=skypath&severity=1", Pixel.none),
             ] { #expect(try await colour(query) == pixel, "\(query)") }
+            // Of this history none was issued; neither ours nor nothing may stand for it.
+            for uri in [
+                tile("?source=skypath&hours=4"), tile("?kind=polygon&hours=4"),
+                tile("?kind=polygon&hours=4", "latest", "mvt"),
+                "/maps/polygons.png?kind=polygon&hours=4", "/collections/polygons/items?kind=polygon&hours=4",
+                "/export/polygons.geojson?source=skypath&hours=4",
+            ] {
+                let problem = try await world.json(uri, status: .notFound)
+                #expect(problem["code"]?.string == "history-not-made" && problem["allowed"]?.string == "1, 2", "\(uri)")
+            }
             // Before it was issued, and as it was then at a frame's own address.
             #expect(try await colour("?source=skypath", "20261121T115830Z") == Pixel.none)
             let frame = { (manifest: JSON) in manifest["layers"]?[0]?["frames"]?[0]?["v"]?.double }
@@ -178,6 +179,16 @@ struct AreaTests {
             #expect(problem["code"]?.string == "history-not-made")
             #expect(problem["allowed"]?.string == "0.5, 1")
             _ = try await world.json("/collections/polygons/items?hours=0.5")
+            for uri in [
+                "/tiles/polygons/latest/3/2/2.png?hours=2", "/tiles/polygons/latest/3/2/2.mvt?hours=2",
+                "/tiles/polygons.json?hours=2", "/maps/hexagons,polygons.png?hours=2",
+                "/export/polygons.geojson?hours=2", "/export/polygons.csv?hours=2",
+            ] {
+                let problem = try await world.json(uri, status: .notFound)
+                #expect(problem["code"]?.string == "history-not-made", "\(uri)")
+            }
+            // Made of the same cells, but of no dissolve.
+            _ = try await world.picture("/tiles/turbulence/latest/3/2/2.png?hours=2")
         }
     }
 

@@ -67,6 +67,28 @@ struct FlightTests {
         }
     }
 
+    @Test("an alert says what it looked at, and refuses what it wouldn't heed")
+    func looked() async throws {
+        try await withWorld { world in
+            let answer = try await world.post(
+                "/alerts", #"{"position": [0, 0], "altitude": 35400, "track": 90, "minSeverity": 3, "speed": 480}"#)
+            let query = try answer["query"].orMissing()
+            #expect(query["minAltitude"]?.double == 33_000 && query["maxAltitude"]?.double == 37_000)
+            #expect(query["severity"]?.items.compactMap(\.double) == [3, 4])
+            #expect(query["hours"]?.double == 2 && query["category"]?.string == "C60")
+            #expect(query["distance"]?.double == 100 && query["angle"]?.double == 15)
+            for (members, code) in [
+                (#""track": 90, "minsevrity": 3"#, "unknown-member"),
+                (#""route": "00N000E 00N010E", "cells": ["851b8153fffffff"]"#, "several-areas"),
+                (#""route": "00N000E 00N010E", "polygon": [[0,0],[1,0],[1,1],[0,0]]"#, "several-areas"),
+            ] {
+                let body = #"{"position": [0, 0], "altitude": 35000, \#(members)}"#
+                let problem = try await world.post("/alerts", body, status: .badRequest)
+                #expect(problem["code"]?.string == code)
+            }
+        }
+    }
+
     @Test("five minutes of silence are told once, and a day of it ends the flight")
     func silence() async throws {
         try await withWorld { world in

@@ -117,6 +117,13 @@ struct World: Sendable {
         return try response.json
     }
 
+    /// The JSON of the answer to a body of JSON.
+    func post(_ uri: String, _ body: String, status: HTTPResponse.Status = .ok) async throws -> JSON {
+        let response = try await send(.post, uri, body, [.contentType: "application/json"])
+        #expect(response.status == status, "\(uri) \(body.prefix(100)): \(String(buffer: response.body).prefix(300))")
+        return try response.json
+    }
+
     /// The decoded picture of an answer that must be 200.
     func picture(_ uri: String) async throws -> DecodedPNG {
         let response = try await get(uri)

@@ -197,6 +197,26 @@ struct TimelineTests {
         }
     }
 
+    @Test("frames that look back to before the log is complete say so, in the manifest and on pictures")
+    func incomplete() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            try await world.fetched("skypath", completeSince: noon.advanced(by: -10_800))
+            try await world.take([try observation(try cell(10, 50), at: -60)])
+            let layer = try await world.layer("?start=-2h&intervals=3")
+            #expect(layer["completeSince"]?.string == "2026-11-21T09:00:00Z")
+            #expect((layer["frames"]?.items ?? []).map { $0["incomplete"]?.bool ?? false } == [true, false, false])
+            let hazards = try await world.json("/timeline.json?start=-2h&layers=hazards")["layers"]?[0]
+            #expect(hazards?["frames"]?.items.allSatisfy { $0["incomplete"] == nil } == true)
+            let age = Age(
+                dataTime: nil, isStale: false, isSimulated: false, completeSince: noon.advanced(by: -10_800))
+            let hourAgo = noon.advanced(by: -3_601)
+            #expect(
+                age.caption(at: hourAgo, lookBackSeconds: 7_200, asOf: noon)
+                    == ["2026-11-21 10:59:59 UTC", "INCOMPLETE"])
+            #expect(age.caption(at: hourAgo, lookBackSeconds: 0, asOf: noon).count == 1)
+        }
+    }
+
     @Test("twenty-one frames come with advice")
     func advice() async throws {
         try await withWorld { world in

@@ -1,6 +1,6 @@
-"""Judges corridors by GeographicLib and GEOS: reads a list of {"name", "route", "ring", "half"} (degrees and metres) from
+"""Judges corridors by GeographicLib and GEOS: reads a list of {"name", "route", "ring", "area", "half"} (degrees and metres) from
 standard input and writes, for each, {"name", "worst": the largest difference in metres between half the width and the
-distance from the ring's edge to the route, "valid": what GEOS says of the ring}."""
+distance from the ring's edge to the route, "valid": what GEOS says of the area}."""
 
 import json
 import math
@@ -9,7 +9,7 @@ import sys
 import numpy
 from geographiclib.geodesic import Geodesic
 from shapely import is_valid_reason
-from shapely.geometry import LineString, Point, Polygon
+from shapely.geometry import LineString, MultiPolygon, Point, Polygon
 
 EARTH = Geodesic.WGS84
 
@@ -53,9 +53,6 @@ for corridor in json.load(sys.stdin):
         for share in (0, 0.5):
             off = distance(lat0 + (lat1 - lat0) * share, lon0 + step * share, points, vectors) - corridor["half"]
             worst = max(worst, abs(off))
-    valid = "around a pole"
-    if abs(unrolled[-1][0] - unrolled[0][0]) < 1:
-        unrolled[-1] = unrolled[0]
-        valid = is_valid_reason(Polygon(unrolled))
+    valid = is_valid_reason(MultiPolygon([Polygon(rings[0], rings[1:]) for rings in corridor["area"]]))
     answers.append({"name": corridor["name"], "worst": worst, "valid": valid})
 json.dump(answers, sys.stdout)

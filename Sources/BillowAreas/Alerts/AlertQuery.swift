@@ -96,6 +96,8 @@ public struct AlertArea: Sendable, Hashable {
     /// As GeoJSON has it; nil where nothing is looked at.
     public let area: MultiPolygon?
     public let cells: CellArea
+    /// Nautical miles ahead that a beam or a route is looked at.
+    public let reachMiles: Double
     /// The route that is followed, and how far along it the aircraft is, in metres.
     let followed: Route?
     let along: Double
@@ -146,21 +148,32 @@ public struct AlertArea: Sendable, Hashable {
         }
         self.kind = kind
         self.area = area
+        reachMiles = query.reach(flight) / Geodesic.metresPerNauticalMile
         self.cells = cells
         self.followed = followed
         self.along = along
     }
 
-    /// nil without a track.
+    /// The sector between two geodesics and the rim. nil without a track.
     private static func beam(_ query: AlertQuery, _ flight: FlightState) -> MultiPolygon? {
         guard let track = flight.track else { return nil }
         let reach = query.reach(flight)
+        func place(_ bearing: Double, _ metres: Double) -> LonLat {
+            Geodesic.place(from: flight.place, bearing: bearing, metres: metres).place
+        }
         let parts = max(2, Int((query.angleSpan / rim).rounded(.up)))
         let arc = (0...parts).map { part in
-            let bearing = track + query.angleSpan * (Double(part) / Double(parts) - 0.5)
-            return Geodesic.place(from: flight.place, bearing: bearing, metres: reach).place
+            place(track + query.angleSpan * (Double(part) / Double(parts) - 0.5), reach)
         }
-        // All around there is no apex.
-        return MultiPolygon(outline: query.angleSpan >= 360 ? arc.dropLast() : [flight.place] + arc)
+        // All around there is no apex, and there are no sides.
+        guard query.angleSpan < 360 else { return MultiPolygon(outline: arc.dropLast()) }
+        // Edges of areas are straight in degrees, which a geodesic is not.
+        let steps = (1..<sideParts).map { reach * Double($0) / Double(sideParts) }
+        let left = steps.map { place(track - query.angleSpan / 2, $0) }
+        let right = steps.reversed().map { place(track + query.angleSpan / 2, $0) }
+        return MultiPolygon(outline: [flight.place] + left + arc + right)
     }
+
+    /// Pieces of a beam's side: at 2,000 NM and 60° N within 0.1 NM of the geodesic.
+    private static let sideParts = 48
 }

@@ -15,6 +15,9 @@ struct AlertRequest: Sendable {
 /// Turbulence ahead at an instant.
 struct AlertReport: Sendable {
     var time: Instant
+    var query: AlertQuery
+    /// The altitudes that were looked at.
+    var altitudes: AltitudeRange
     var version: Version
     var area: AlertArea
     var items: [AlertItem]
@@ -48,7 +51,8 @@ struct AlertSource: Sendable {
             }
         }
         return AlertReport(
-            time: instant, version: snapshot.publication.version, area: area,
+            time: instant, query: request.query, altitudes: filter.altitudes,
+            version: snapshot.publication.version, area: area,
             items: AlertItem.items(of: records, request.query, in: area, of: flight), hazards: hazards,
             age: ageRule.age(of: Self.kinds, in: snapshot, filter: filter))
     }
@@ -110,6 +114,8 @@ struct AlertAnswer: Encodable, Sendable {
         /// Feet; nil where no limit was named.
         var altitudeMin: Int?
         var altitudeMax: Int?
+        /// `AGL` where these are above the ground.
+        var altitudeReference: String?
         var validFrom: String
         var validTo: String
         var source: String
@@ -122,9 +128,46 @@ struct AlertAnswer: Encodable, Sendable {
             severityName = area.severity?.name
             altitudeMin = area.altitudeMinFeet
             altitudeMax = area.altitudeMaxFeet
+            altitudeReference = area.isAboveGround ? "AGL" : nil
             validFrom = area.validFrom.description
             validTo = area.validTo.description
             source = area.source.name
+        }
+    }
+
+    /// What was looked through, defaults included: who misspelt a wish sees it here.
+    struct Query: Encodable, Sendable {
+        /// Feet.
+        var minAltitude: Int
+        var maxAltitude: Int
+        var severity: [Int]
+        var hours: Double
+        var category: String
+        /// Nautical miles and degrees; nil where they mean nothing.
+        var distance: Double?
+        var angle: Double?
+        var widthAround: Double?
+
+        init(_ report: AlertReport) {
+            minAltitude = report.altitudes.minimum * 1_000
+            maxAltitude = min(report.altitudes.maximum, 60) * 1_000
+            severity = Severity.allCases.filter(report.query.severities.contains).map { Int($0.rawValue) }
+            hours = report.query.history.hours
+            category = report.query.category.name
+            let kind = report.area.kind
+            distance = kind == .beam || kind == .route ? AlertAnswer.rounded(report.area.reachMiles, 1) : nil
+            angle = kind == .beam ? report.query.angleSpan : nil
+            widthAround = kind == .route ? report.query.widthAround : nil
+        }
+    }
+
+    /// Written as null where it isn't known: a reader must see that nobody knows.
+    struct KnownTime: Encodable, Sendable {
+        var instant: Instant?
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(instant?.description)
         }
     }
 
@@ -139,10 +182,11 @@ struct AlertAnswer: Encodable, Sendable {
     var version: Int64
     /// The last success of the quietest source, whether all that feed it have been silent, and whether it is made up: no
     /// turbulence in old data is no smooth air.
-    var dataTime: String?
+    var dataTime: KnownTime
     var stale: Bool
     var simulated: Bool
     var kind: String
+    var query: Query
     var items: [Item]
     var clusters: [Cluster]
     var hazards: [Hazard]
@@ -153,10 +197,11 @@ struct AlertAnswer: Encodable, Sendable {
         self.flight = flight
         time = report.time.description
         version = report.version.rawValue
-        dataTime = report.age.dataTime?.description
+        dataTime = KnownTime(instant: report.age.dataTime)
         stale = report.age.isStale
         simulated = report.age.isSimulated
         kind = report.area.kind.rawValue
+        query = Query(report)
         var clusterOf: [Cell: Int] = [:]
         for cluster in clusters { for member in cluster.members { clusterOf[member.cell] = cluster.id } }
         items = report.items.map { item in
@@ -189,7 +234,7 @@ struct AlertAnswer: Encodable, Sendable {
         }
     }
 
-    private static func rounded(_ value: Double, _ decimals: Int) -> Double {
+    fileprivate static func rounded(_ value: Double, _ decimals: Int) -> Double {
         let scale = [1, 10, 100, 1_000, 10_000, 1e5, 1e6][min(decimals, 6)]
         return (value * scale).rounded() / scale
     }

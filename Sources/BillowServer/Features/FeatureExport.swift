@@ -22,20 +22,48 @@ public struct FeatureExport: Sendable {
         self.age = age
     }
 
-    /// Hands the bytes to `sink` in pieces of some hundred kilobytes.
+    /// The pieces of an export, each of some hundred kilobytes.
+    public struct Pieces: Sendable {
+        private let export: FeatureExport
+        private var writer: FeatureWriter
+        private var cursor: FeatureSource.Cursor?
+        private var isDone = false
+
+        fileprivate init(_ export: FeatureExport) {
+            self.export = export
+            writer = FeatureWriter(
+                export.query.collection, as: export.format,
+                members: CollectionMembers(export.query, snapshot: export.snapshot, age: export.age))
+            writer.begin()
+        }
+
+        /// How many features were written.
+        public var features: Int { writer.features }
+
+        /// nil after the last one.
+        /// - Throws: `Problem` for what can't be asked; the first piece tells, before anything is sent.
+        public mutating func next() async throws -> [UInt8]? {
+            guard !isDone else { return nil }
+            repeat {
+                cursor = try await export.features.write(
+                    export.query, in: export.snapshot, after: cursor, limit: FeatureExport.page, to: &writer)
+            } while cursor != nil && writer.count == 0
+            if cursor == nil {
+                isDone = true
+                writer.end()
+            }
+            return writer.drain()
+        }
+    }
+
+    public func pieces() -> Pieces { Pieces(self) }
+
+    /// Hands the bytes to `sink`, piece by piece.
     /// - Returns: how many features were written.
     @discardableResult
     public func write(to sink: ([UInt8]) async throws -> Void) async throws -> Int {
-        var writer = FeatureWriter(
-            query.collection, as: format, members: CollectionMembers(query, snapshot: snapshot, age: age))
-        writer.begin()
-        var cursor: FeatureSource.Cursor?
-        repeat {
-            cursor = try await features.write(query, in: snapshot, after: cursor, limit: Self.page, to: &writer)
-            if writer.count > 0 { try await sink(writer.drain()) }
-        } while cursor != nil
-        writer.end()
-        try await sink(writer.drain())
-        return writer.features
+        var pieces = pieces()
+        while let piece = try await pieces.next() { try await sink(piece) }
+        return pieces.features
     }
 }

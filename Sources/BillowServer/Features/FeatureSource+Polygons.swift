@@ -25,11 +25,12 @@ extension FeatureSource {
     }
 
     private func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Feature] {
-        let own = try await polygons.polygons(query, in: snapshot).map { Feature($0, query.filter) }
-        let issued = try await frames.areas(.polygons, at: query.instant, in: snapshot).filter { area in
-            query.filter.takes(area) && query.filter.isIssuer(of: area)
-                && query.issuers?.contains(area.source) ?? true && query.touches(area.geometry)
+        let issued = try await frames.issuedPolygons(query.filter, at: query.instant, in: snapshot).filter { area in
+            query.filter.takes(area) && query.issuers?.contains(area.source) ?? true && query.touches(area.geometry)
         }
+        let own =
+            query.filter.takesNoReports
+            ? [] : try await polygons.polygons(query, in: snapshot).map { Feature($0, query.filter) }
         return (own + issued.map { Feature(polygon: $0) }).sorted { $0.id < $1.id }
     }
 }

@@ -11,11 +11,10 @@ public struct FeatureSource: Sendable {
     let store: any Store
     let polygons: PolygonSource
 
-    /// - Parameter histories: those that turbulence polygons are made for.
-    public init(frames: FrameSource, store: any Store, histories: PolygonHistories = PolygonHistories()) {
+    public init(frames: FrameSource, store: any Store) {
         self.frames = frames
         self.store = store
-        polygons = PolygonSource(frames: frames, histories: histories)
+        polygons = PolygonSource(frames: frames)
     }
 
     /// Where a page ends and the next begins: the text of the last feature's place in the order.

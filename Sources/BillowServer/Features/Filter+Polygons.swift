@@ -23,9 +23,11 @@ extension Filter {
         !namesOwnPolygons && areaKinds?.contains(IssuedArea.polygonKind) ?? (sources != nil)
     }
 
-    /// Whether an issued polygon is of the sources and kinds asked for, and looks back as far.
+    /// Whether nothing but areas is asked for.
+    var takesNoReports: Bool { kinds?.isEmpty ?? false }
+
+    /// Whether an issued polygon is of the sources and kinds asked for.
     func isIssuer(of polygon: IssuedArea) -> Bool {
         sources?.contains(polygon.source) ?? true && areaKinds?.contains(polygon.kind) ?? true
-            && polygon.historySeconds ?? lookBackSeconds == lookBackSeconds
     }
 }

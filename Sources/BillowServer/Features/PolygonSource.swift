@@ -9,18 +9,6 @@ import ServiceLifecycle
 import Synchronization
 public import Turbulence
 
-/// The histories that turbulence polygons are made for.
-public struct PolygonHistories: Sendable, Hashable {
-    public let all: [History]
-
-    /// - Parameters:
-    ///   - longest: the history that is configured.
-    ///   - upTo: whether those below it are made, too.
-    public init(longest: History = .sixHours, upTo: Bool = true) {
-        all = upTo ? History.allCases.filter { $0 <= longest } : [longest]
-    }
-}
-
 /// How turbulence polygons are asked for.
 struct PolygonShape: Sendable, Hashable {
     var mode = PolygonMode.exact
@@ -78,7 +66,6 @@ final class PolygonSource: Sendable {
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
     }
 
-    let histories: PolygonHistories
     private let frames: FrameSource
     /// By cells, a byte each: some pictures of the whole world.
     private let contents = SharedCache<Picture, Content>(capacity: 6_000_000) { content in
@@ -91,21 +78,12 @@ final class PolygonSource: Sendable {
     }
     private let ready = Mutex(Ready())
 
-    init(frames: FrameSource, histories: PolygonHistories) {
-        self.frames = frames
-        self.histories = histories
-    }
+    init(frames: FrameSource) { self.frames = frames }
 
     /// The polygons of a query.
     /// - Throws: `Problem` 404 for a history that isn't made.
     func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [TurbulencePolygon] {
-        guard histories.all.contains(where: { $0.seconds == query.filter.lookBackSeconds }) else {
-            let made = histories.all.map(\.text).joined(separator: ", ")
-            throw Problem(
-                .notFound, code: "history-not-made",
-                detail: "There are no turbulence polygons of this history; those made look back \(made) hours.",
-                parameter: "hours", value: HoursText.of(query.filter.lookBackSeconds), allowed: made)
-        }
+        try frames.polygonHistories.require(query.filter)
         let picture = Picture(
             version: snapshot.versions.observations, instant: query.instant, filter: query.filter, area: query.cells)
         let content = try await content(picture, snapshot)
@@ -165,12 +143,14 @@ final class PolygonSource: Sendable {
         }
     }
 
-    private func isConfigured(_ filter: Filter) -> Bool { histories.all.contains { Filter(history: $0) == filter } }
+    private func isConfigured(_ filter: Filter) -> Bool {
+        frames.polygonHistories.all.contains { Filter(history: $0) == filter }
+    }
 
     /// Makes what is asked for most: the whole world, every history that is configured, exact sets.
     func prepare(_ snapshot: Snapshot) async throws {
         var current: Set<Fingerprint> = []
-        for history in histories.all {
+        for history in frames.polygonHistories.all {
             let picture = Picture(
                 version: snapshot.versions.observations, instant: snapshot.publication.asOf,
                 filter: Filter(history: history), area: .everywhere)
@@ -204,13 +184,6 @@ extension CellClasses {
             }
         }
         return fingerprint
-    }
-}
-
-/// Hours as parameters and ids write them.
-enum HoursText {
-    static func of(_ seconds: Int) -> String {
-        History(rawValue: seconds)?.text ?? String(Double(seconds) / 3_600)
     }
 }
 

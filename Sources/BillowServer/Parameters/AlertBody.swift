@@ -1,3 +1,4 @@
+import HTTPTypes
 import BillowAreas
 import Geometry
 import Turbulence
@@ -40,21 +41,46 @@ struct AlertBody: Decodable, Sendable {
     static let longest = 256 << 10
     private static let mostCells = 10_000
 
-    private enum Keys: String, CodingKey {
+    private enum Keys: String, CodingKey, CaseIterable {
         case position, altitude, track, speed, route, polygon, cells, distance, timeFrame, angle, widthAround,
             switchToBeam,
             severity, minSeverity, minAltitude, maxAltitude, hours, category, aircraft, excludeOwn, icao24, callsign,
             time
     }
 
+    /// Any name.
+    private struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// - Throws: `Problem` 400 for a member that means nothing here: passed over, a misspelt wish would give another answer than
+    ///   was asked for; and for several places to look at.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Keys.self)
+        let names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue).sorted()
+        if let unknown = names.first(where: { Keys(rawValue: $0) == nil }) {
+            throw Problem(
+                .badRequest, code: "unknown-member", detail: "There is no member '\(unknown.prefix(100))' here.",
+                parameter: String(unknown.prefix(100)), value: String(unknown.prefix(100)),
+                allowed: Keys.allCases.map(\.rawValue).sorted().joined(separator: ", "))
+        }
+        let places = [Keys.route, .polygon, .cells].filter(members.contains)
+        guard places.count < 2 else {
+            throw Problem(
+                .badRequest, code: "several-areas",
+                detail: "One area is looked at: give either 'route', 'polygon' or 'cells'.",
+                parameter: places[1].rawValue, value: places.map(\.rawValue).joined(separator: ", "),
+                allowed: "one of them")
+        }
         position = try members.decodeIfPresent([Double].self, forKey: .position)
         altitude = try members.decodeIfPresent(Double.self, forKey: .altitude)
         track = try members.decodeIfPresent(Double.self, forKey: .track)
         speed = try members.decodeIfPresent(Double.self, forKey: .speed)
         if members.contains(.route) { shape = try ShapeBody(from: decoder) }
-        if members.contains(.polygon), !members.contains(.route) { polygon = try ShapeBody(from: decoder) }
+        if members.contains(.polygon) { polygon = try ShapeBody(from: decoder) }
         cells = try members.decodeIfPresent([String].self, forKey: .cells)
         distance = try members.decodeIfPresent(Double.self, forKey: .distance)
         timeFrame = try members.decodeIfPresent(Double.self, forKey: .timeFrame)

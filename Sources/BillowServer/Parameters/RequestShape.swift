@@ -116,7 +116,9 @@ enum JSONBody {
                 .contentTooLarge, code: "body-too-large", detail: "The body is larger than \(longest) bytes.",
                 allowed: "at most \(longest) bytes")
         }
-        do { return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView)) } catch {
+        do { return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView)) } catch let problem as Problem {
+            throw problem
+        } catch {
             throw Problem(.badRequest, code: "invalid-body", detail: Self.sentence(error))
         }
     }

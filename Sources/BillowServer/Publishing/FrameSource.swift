@@ -5,8 +5,9 @@ public import Turbulence
 
 /// Finds the picture of any instant: in the live snapshot, or, for one long past, from the hours that the store gives back.
 public final class FrameSource: Sendable {
-    private struct HoursKey: Hashable, Sendable {
-        var hours: ClosedRange<Int>
+    private struct SegmentsKey: Hashable, Sendable {
+        /// Seconds since 1970 ÷ `segmentSeconds`.
+        var segments: ClosedRange<Int>
         var version: Version
     }
 
@@ -41,10 +42,15 @@ public final class FrameSource: Sendable {
     private let trafficRetentionSeconds: Int
     /// How long after it was last seen an aircraft is shown.
     public let trafficDropSeconds: Int
-    /// Archived hours, by rows.
-    private let windows = SharedCache<HoursKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
-    /// Single archived hours, by rows: windows that overlap share their columns.
-    private let hours = SharedCache<HoursKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
+    /// The histories that turbulence polygons are made for.
+    public let polygonHistories: PolygonHistories
+    /// What is archived is read in parts so long: short, so that little is read that isn't shown and several processors share
+    /// it, and whole, so that the frames of a timeline share them.
+    private static let segmentSeconds = 1_200
+    /// Archived windows, by rows.
+    private let windows = SharedCache<SegmentsKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
+    /// Their single parts, by rows: windows that overlap share their columns.
+    private let segments = SharedCache<SegmentsKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
     /// When what is archived last changed.
     private let changes = SharedCache<ChangeKey, Version>(capacity: 20_000) { _ in 1 }
     /// Archived pilot reports and areas, by records.
@@ -57,13 +63,15 @@ public final class FrameSource: Sendable {
 
     public init(
         publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
-        trafficDropSeconds: Int = 180
+        trafficDropSeconds: Int = 180,
+        polygonHistories: PolygonHistories = PolygonHistories()
     ) {
         self.publisher = publisher
         self.store = store
         self.retentionSeconds = retentionSeconds
         self.trafficRetentionSeconds = min(trafficRetentionSeconds ?? retentionSeconds, retentionSeconds)
         self.trafficDropSeconds = trafficDropSeconds
+        self.polygonHistories = polygonHistories
     }
 
     /// The current picture.
@@ -127,36 +135,37 @@ public final class FrameSource: Sendable {
         -> Frame
     {
         if let frame = snapshot.frame(at: instant, filter: filter) { return frame }
-        // Whole hours, so that the frames of a timeline share what is loaded.
-        let first = instant.advanced(by: 1 - filter.lookBackSeconds - marginSeconds).seconds / 3_600
-        let window = try await window(of: first...instant.seconds / 3_600, in: snapshot)
+        let first = instant.advanced(by: 1 - filter.lookBackSeconds - marginSeconds).seconds / Self.segmentSeconds
+        let window = try await window(of: first...instant.seconds / Self.segmentSeconds, in: snapshot)
         return Frame(window: window, at: instant, filter: filter, table: snapshot.severityTable)
     }
 
-    /// Archived hours, as they were at the last version that changed them.
+    /// Archived segments, as they were at the last version that changed them.
     private func window(of range: ClosedRange<Int>, in snapshot: Snapshot) async throws -> Window {
         let version = try await version(of: Self.observations(of: range), in: snapshot)
-        return try await windows.value(for: HoursKey(hours: range, version: version)) { [self] in
-            let hours = try await withThrowingTaskGroup { group in
-                for hour in range { group.addTask { try await self.window(of: hour, in: snapshot) } }
+        return try await windows.value(for: SegmentsKey(segments: range, version: version)) { [self] in
+            let segments = try await withThrowingTaskGroup { group in
+                for segment in range { group.addTask { try await self.window(of: segment, in: snapshot) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            return Window(joining: hours, sources: snapshot.sources)
+            return Window(joining: segments, sources: snapshot.sources)
         }
     }
 
-    private func window(of hour: Int, in snapshot: Snapshot) async throws -> Window {
-        let version = try await version(of: Self.observations(of: hour...hour), in: snapshot)
-        return try await hours.value(for: HoursKey(hours: hour...hour, version: version)) { [store] in
+    private func window(of segment: Int, in snapshot: Snapshot) async throws -> Window {
+        let version = try await version(of: Self.observations(of: segment...segment), in: snapshot)
+        return try await segments.value(for: SegmentsKey(segments: segment...segment, version: version)) { [store] in
+            let seconds = Self.segmentSeconds
             let rows = try await store.rows(
-                from: Instant(clamping: hour * 3_600), to: Instant(clamping: (hour + 1) * 3_600), asOf: version)
-            return Window(rows: rows.rows, sources: snapshot.sources)
+                from: Instant(clamping: segment * seconds), to: Instant(clamping: (segment + 1) * seconds),
+                asOf: version)
+            return Window(rows: rows.rows, sources: snapshot.sources, segmentSeconds: seconds)
         }
     }
 
-    private static func observations(of hours: ClosedRange<Int>) -> SeenData {
-        let last = Instant(clamping: (hours.upperBound + 1) * 3_600 - 1)
-        return .observed(.observations, at: last, lookBackSeconds: hours.count * 3_600)
+    private static func observations(of segments: ClosedRange<Int>) -> SeenData {
+        let last = Instant(clamping: (segments.upperBound + 1) * segmentSeconds - 1)
+        return .observed(.observations, at: last, lookBackSeconds: segments.count * segmentSeconds)
     }
 
     /// The same picture as one byte a cell.

@@ -16,15 +16,20 @@ struct ExportRoutes: Sendable {
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/export/:file") { request, context in
             let (headers, export) = try prepared(request, context.parameters)
+            // What can't be asked shows in the first piece, while there is still a status to say it.
+            var pieces = export.pieces()
+            let first = try await pieces.next()
             return Response(
                 status: .ok, headers: headers,
-                body: ResponseBody { writer in
-                    try await export.write { bytes in
+                body: ResponseBody { [pieces] writer in
+                    var (pieces, piece) = (pieces, first)
+                    while let bytes = piece {
                         // In slices: what a slow client has not read yet stays small.
                         for start in stride(from: 0, to: bytes.count, by: Self.sliceBytes) {
                             let slice = bytes[start..<min(start + Self.sliceBytes, bytes.count)]
                             try await writer.write(ByteBuffer(bytes: slice))
                         }
+                        piece = try await pieces.next()
                     }
                     try await writer.finish(nil)
                 })

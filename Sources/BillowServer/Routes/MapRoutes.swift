@@ -74,17 +74,21 @@ extension MapRenderer.Request {
             furniture: MapFurniture(
                 legend: hasLegend
                     ? layers.legend(style: style, severities: filter.severities, simulated: age.isSimulated) : nil,
-                timeStamp: hasTime ? age.caption(at: scene.instant, asOf: snapshot.publication.asOf) : [],
+                timeStamp: hasTime
+                    ? age.caption(
+                        at: scene.instant, lookBackSeconds: LayerTime.historySeconds(of: scene.layers, filter),
+                        asOf: snapshot.publication.asOf) : [],
                 showsScaleBar: try query.boolean("scalebar") ?? false))
     }
 }
 
 extension Age {
-    /// What a picture of an instant says on itself: the time, and whether it is of times to come, simulated or stale.
-    func caption(at instant: Instant, asOf: Instant) -> [String] {
+    /// What a picture says on itself: the time, and whether it is of times to come, incomplete, simulated or stale.
+    func caption(at instant: Instant, lookBackSeconds: Int, asOf: Instant) -> [String] {
         [
-            instant.forPeople, instant > asOf ? "FORECAST" : nil, isSimulated ? "SIMULATED" : nil,
-            isStale ? "STALE" : nil,
+            instant.forPeople, instant > asOf ? "FORECAST" : nil,
+            isIncomplete(at: instant, lookBackSeconds: lookBackSeconds) ? "INCOMPLETE" : nil,
+            isSimulated ? "SIMULATED" : nil, isStale ? "STALE" : nil,
         ].compactMap { $0 }
     }
 }

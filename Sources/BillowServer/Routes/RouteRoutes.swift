@@ -81,6 +81,8 @@ struct RouteRoutes: Sendable {
 
     private struct Profile {
         var profile: VerticalProfile
+        /// SIGMETs and G-AIRMETs on the way.
+        var hazards: [RouteHazard]
         var asked: RouteReader.Asked
         var instant: Instant
         var filter: Filter
@@ -100,17 +102,22 @@ struct RouteRoutes: Sendable {
         let stretch = try reader.number("stretch", in: 1...500) ?? 10
         let corridor = try AreaReader.corridor(around: asked.route, width: asked.width, tolerance: nil)
         let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
-        let area = AreaIndex(corridor.area).map { CellArea($0) } ?? .everywhere
+        let index = AreaIndex(corridor.area)
+        let half = asked.width / 2 * Geodesic.metresPerNauticalMile
         let profile = VerticalProfile(
-            frame.standingRecords(area: area), along: asked.route,
-            half: asked.width / 2 * Geodesic.metresPerNauticalMile,
+            frame.standingRecords(area: index.map { CellArea($0) } ?? .everywhere), along: asked.route, half: half,
             stretch: stretch * Geodesic.metresPerNauticalMile)
-        let age = ageRule.age(of: [.observations], in: snapshot, filter: filter)
+        let hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
+            filter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? true
+        }
+        let age = ageRule.age(of: [.observations, .hazards], in: snapshot, filter: filter)
         let headers = AnswerHeaders.make(
             age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
         return Profile(
-            profile: profile, asked: asked, instant: instant, filter: filter,
-            caption: age.caption(at: instant, asOf: snapshot.publication.asOf), headers: headers)
+            profile: profile, hazards: RouteHazard.all(hazards, along: asked.route, half: half), asked: asked,
+            instant: instant, filter: filter,
+            caption: age.caption(at: instant, lookBackSeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
+            headers: headers)
     }
 
     private struct ProfileAnswer: Encodable {
@@ -125,6 +132,21 @@ struct RouteRoutes: Sendable {
         var altitudes: [Int]
         /// By row of `altitudes` and by stretch; null where nothing is known.
         var severities: [[Int?]]
+        var hazards: [Hazard]
+
+        struct Hazard: Encodable {
+            var area: AlertAnswer.Hazard
+            /// Nautical miles flown at which it begins and ends.
+            var stretches: [[Double]]
+
+            private enum Keys: String, CodingKey { case stretches }
+
+            func encode(to encoder: any Encoder) throws {
+                try area.encode(to: encoder)
+                var members = encoder.container(keyedBy: Keys.self)
+                try members.encode(stretches, forKey: .stretches)
+            }
+        }
     }
 
     private func profileJSON(_ request: Request) async throws -> Response {
@@ -137,7 +159,16 @@ struct RouteRoutes: Sendable {
                 length: Self.rounded(profile.length / Geodesic.metresPerNauticalMile), width: made.asked.width,
                 stretch: Self.rounded(profile.stretch / Geodesic.metresPerNauticalMile), records: profile.records,
                 altitudes: rows.map { $0 * 1_000 },
-                severities: rows.map { profile.severities[$0].map { $0.map { Int($0.rawValue) } } }),
+                severities: rows.map { profile.severities[$0].map { $0.map { Int($0.rawValue) } } },
+                hazards: made.hazards.map { hazard in
+                    ProfileAnswer.Hazard(
+                        area: AlertAnswer.Hazard(hazard.area),
+                        stretches: hazard.stretches.map { stretch in
+                            [stretch.lowerBound, stretch.upperBound].map {
+                                Self.rounded($0 / Geodesic.metresPerNauticalMile)
+                            }
+                        })
+                }),
             headers: made.headers, request: request)
     }
 
@@ -152,7 +183,8 @@ struct RouteRoutes: Sendable {
         let made = try await profile(reader)
         let style = try shelf.current.style(reader)
         let picture = ProfilePicture(
-            profile: made.profile, rows: Self.rows(made.filter), style: style,
+            profile: made.profile, hazards: made.hazards, instant: made.instant, rows: Self.rows(made.filter),
+            style: style,
             severities: made.filter.severities, title: reader.phrase("route") ?? "Along the route",
             caption: made.caption,
             width: try reader.integer("width-pixels", in: 320...4_096) ?? 1_000,

@@ -189,6 +189,7 @@ struct TileRoutes: Sendable {
         let layers = try LayerList(parameter: document.dropLast(5))
         let query = try QueryReader(request)
         let filter = try query.filter()
+        try frames.polygonHistories.require(filter, for: layers)
         let style = try styles.style(query)
         _ = try query.labels()
         let snapshot = try frames.snapshot()

@@ -73,6 +73,7 @@ public final class AnimationRenderer: Sendable {
         var style: Style
         var numbers: [Int]
         var flags: [Bool]
+        var completeSince: Instant?
     }
 
     private let frames: FrameSource
@@ -115,7 +116,7 @@ public final class AnimationRenderer: Sendable {
             numbers: [request.delayMilliseconds, request.holdMilliseconds, request.loops, request.labels],
             flags: [
                 request.hasLegend, request.hasTimeStamp, request.form == .sheet, age.isSimulated, age.isStale,
-            ])
+            ], completeSince: age.completeSince)
         return try await made.value(for: key) { [self] in
             switch request.form {
             case .animation: try await animation(request, scenes, age, in: snapshot)
@@ -173,7 +174,10 @@ public final class AnimationRenderer: Sendable {
             style: request.style, labels: request.labels,
             furniture: MapFurniture(
                 legend: legend(request, age),
-                timeStamp: request.hasTimeStamp ? age.caption(at: scene.instant, asOf: asOf) : []))
+                timeStamp: request.hasTimeStamp
+                    ? age.caption(
+                        at: scene.instant, lookBackSeconds: LayerTime.historySeconds(of: scene.layers, request.filter),
+                        asOf: asOf) : []))
     }
 
     private func legend(_ request: Request, _ age: Age) -> Legend? {

@@ -71,9 +71,10 @@ public final class PictureSource: Sendable {
         -> PictureData.Polygons
     {
         if filter.prefersIssuedPolygons {
-            let issued = try await frames.areas(.polygons, at: instant, in: snapshot).filter(filter.isIssuer)
-            if !issued.isEmpty { return .issued(issued.filter(filter.takes)) }
+            let issued = try await frames.issuedPolygons(filter, at: instant, in: snapshot)
+            if !issued.isEmpty || filter.takesNoReports { return .issued(issued.filter(filter.takes)) }
         }
+        try frames.polygonHistories.require(filter)
         return .cells(try await frames.plane(at: instant, filter: filter.ofOwnPolygons, in: snapshot))
     }
 

@@ -1,11 +1,14 @@
 import BillowAreas
 import BillowRaster
+import BillowTiles
 import Turbulence
 
 /// A vertical profile as a picture: distance flown to the right, altitude upward, and what is known in the colours of the
-/// legend below. Above stands what maps say of themselves: the time, and whether it is simulated or stale.
+/// legend below; over it, as on maps, the issued areas on the way. Above stands what maps say of themselves: the time, and whether it is simulated or stale.
 struct ProfilePicture {
     var profile: VerticalProfile
+    var hazards: [RouteHazard]
+    var instant: Instant
     /// Altitude blocks, the lowest first.
     var rows: Range<Int>
     var style: Style
@@ -53,6 +56,8 @@ struct ProfilePicture {
             rows: rows)
         drawGrid(plot, on: &canvas, ink)
         drawCells(plot, on: &canvas)
+        let captions = drawHazards(plot, on: &canvas)
+        try drawCaptions(captions, on: &canvas, text, ink)
         try drawLabels(plot, on: &canvas, text, ink)
         try drawHeader(on: &canvas, text, ink)
         try drawLegend(legend, on: &canvas, text, ink)
@@ -71,8 +76,12 @@ struct ProfilePicture {
 
         func x(metres: Double) -> Double { left + metres / length * (right - left) }
 
-        func y(block: Int) -> Double {
-            bottom - Double(block - rows.lowerBound) / Double(max(rows.count, 1)) * (bottom - top)
+        func y(block: Int) -> Double { y(thousands: Double(block)) }
+
+        /// Held within the picture.
+        func y(thousands: Double) -> Double {
+            let inside = min(max(thousands, Double(rows.lowerBound)), Double(rows.upperBound))
+            return bottom - (inside - Double(rows.lowerBound)) / Double(max(rows.count, 1)) * (bottom - top)
         }
     }
 
@@ -92,6 +101,67 @@ struct ProfilePicture {
                 }
                 column = end
             }
+        }
+    }
+
+    /// What is written in a hazard's box.
+    private struct Caption {
+        /// The first that has room counts.
+        var texts: [String]
+        var left: Double
+        var top: Double
+        var right: Double
+        var bottom: Double
+    }
+
+    /// The most severe on top.
+    private func drawHazards(_ plot: Plot, on canvas: inout Canvas) -> [Caption] {
+        let order = hazards.sorted {
+            ($0.area.severity ?? .smooth, $0.area.id) < ($1.area.severity ?? .smooth, $1.area.id)
+        }
+        var captions: [Caption] = []
+        for hazard in order {
+            let look = AreaLook(of: hazard.area, at: instant)
+            let top = plot.y(thousands: hazard.area.altitudeMaxFeet.map { Double($0) / 1_000 } ?? .infinity)
+            let bottom = plot.y(thousands: hazard.area.altitudeMinFeet.map { Double($0) / 1_000 } ?? 0)
+            for stretch in hazard.stretches {
+                // One met at a point has a breadth, too.
+                let left = min(plot.x(metres: stretch.lowerBound), plot.right - 3)
+                let right = max(plot.x(metres: stretch.upperBound), left + 3)
+                let box = Self.rectangle(left, top, right, max(bottom, top + 2))
+                canvas.fill([box], with: look.ground(style.marks))
+                canvas.fill(
+                    [box], with: look.colour(style.marks),
+                    pattern: PlacedPattern(look.pattern(scale: 1), originX: 0, originY: 0))
+                canvas.stroke(box, isClosed: true, with: look.stroke(scale: 1), colour: look.colour(style.marks))
+                let texts = [hazard.area.caption, hazard.area.hazard].compactMap { $0 }
+                captions.append(Caption(texts: texts, left: left, top: top, right: right, bottom: bottom))
+            }
+        }
+        return captions.reversed()
+    }
+
+    /// Each in the first line of its box that is free; what finds no room goes without.
+    private func drawCaptions(
+        _ captions: [Caption], on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink
+    ) throws {
+        let (size, line) = (Self.textSize - 1, 15.0)
+        var taken: [(left: Double, right: Double, top: Double)] = []
+        for caption in captions {
+            let left = caption.left + 5
+            let widths = try caption.texts.map { ($0, try text.width(of: $0, size: size)) }
+            guard let (words, width) = widths.first(where: { left + $0.1 < caption.right - 2 }) else { continue }
+            let lines = stride(from: caption.top + 3, through: max(caption.bottom - line, caption.top + 3), by: line)
+            let free = lines.first { top in
+                taken.allSatisfy { abs($0.top - top) >= line || $0.right < left || $0.left > left + width }
+            }
+            guard let free else { continue }
+            taken.append((left, left + width, free))
+            var paper = ink.paper
+            paper.alpha = 210
+            canvas.fill([Self.rectangle(left - 2, free, left + width + 2, free + line - 1)], with: paper)
+            try text.draw(
+                words, at: Point(x: left, y: free + 11), size: size, colour: ink.word, on: &canvas)
         }
     }
 

@@ -283,7 +283,7 @@ extension Layer {
             add("String", "id type aircraft severityName observedAt turbulence text source kind")
         case .hazards, .forecast:
             add("Number", "severity altitudeMin altitudeMax forecastHour")
-            add("String", "id kind hazard severityName validFrom validTo issuedAt status text source")
+            add("String", "id kind hazard severityName altitudeReference validFrom validTo issuedAt status text source")
         case .traffic:
             add("Number", "altitude geometricAltitude groundSpeed heading verticalRate category")
             add("String", "id icao24 callsign observedAt source")

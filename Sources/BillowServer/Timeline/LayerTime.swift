@@ -60,6 +60,21 @@ struct LayerTime: Sendable {
         }.max() ?? 0
     }
 
+    /// How far back before an instant layers look for what was observed; 0 where none does.
+    static func historySeconds(of layers: some Sequence<LayerTime>, _ filter: Filter) -> Int {
+        let lookBack = layers.flatMap(\.contents).contains { content in
+            switch content {
+            case .history, .polygons: true
+            case .positions, .areas: false
+            }
+        }
+        return lookBack ? filter.lookBackSeconds : 0
+    }
+
+    static func historySeconds(of layers: LayerList, _ filter: Filter) -> Int {
+        historySeconds(of: list(of: layers), filter)
+    }
+
     /// What its picture at an instant shows, where aircraft are dropped so many seconds after they were seen last.
     func seen(at instant: Instant, filter: Filter, trafficDropSeconds: Int) -> [SeenData] {
         contents.flatMap { content -> [SeenData] in

@@ -19,6 +19,8 @@ struct TimelineManifest: Encodable {
         var stale: Bool
         var dataTime: String?
         var timeProperty: String?
+        /// From when on the log has all that was observed; absent where that isn't known.
+        var completeSince: String?
         /// The time of the frame to show at the instant asked for.
         var shown: String?
     }
@@ -39,6 +41,8 @@ struct TimelineManifest: Encodable {
         var tiles: String
         /// Present on frames of times to come.
         var forecast: Bool?
+        /// Present on frames that look back to before the log is complete.
+        var incomplete: Bool?
     }
 
     /// When the publication was made that this is of.
@@ -132,6 +136,7 @@ struct TimelineService: Sendable {
             return "\(request.base)/tiles/\(id)/\(time)/{z}/{x}/{y}.png"
                 + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         }
+        let age = ageRule.age(of: Set(picture.map(\.layer.kind)), in: snapshot, filter: request.filter)
         var list: [TimelineManifest.Frame] = []
         for time in times {
             let there = picture.filter { frames.reach(of: $0, in: snapshot).contains(time) }
@@ -139,15 +144,17 @@ struct TimelineService: Sendable {
             list.append(
                 TimelineManifest.Frame(
                     time: time.description, v: version.rawValue, tiles: tiles(time.compact, version),
-                    forecast: time > snapshot.publication.asOf ? true : nil))
+                    forecast: time > snapshot.publication.asOf ? true : nil,
+                    incomplete: age.isIncomplete(
+                        at: time, lookBackSeconds: LayerTime.historySeconds(of: there, request.filter)) ? true : nil))
         }
-        let age = ageRule.age(of: Set(picture.map(\.layer.kind)), in: snapshot, filter: request.filter)
         return TimelineManifest.Layer(
             id: id, animates: picture.contains(where: \.animates),
             updateInterval: TimelineManifest.Interval(seconds: updateSeconds(of: picture)),
             extent: [extent.lowerBound.description, extent.upperBound.description], times: list.map(\.time),
             frames: list, tiles: [tiles("{time}", nil)], stale: age.isStale, dataTime: age.dataTime?.description,
             timeProperty: picture.count == 1 ? picture.first?.timeProperty : nil,
+            completeSince: age.completeSince?.description,
             shown: time.flatMap { request.rule.frame(at: $0, of: times) }?.description)
     }
 }

@@ -109,7 +109,8 @@ struct Export: AsyncParsableCommand {
         try await publisher.refresh()
         let frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
-            trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds)
+            trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
+            polygonHistories: settings.polygons)
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(
             parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)

@@ -46,7 +46,8 @@ struct RenderOptions: ParsableArguments {
         try await publisher.refresh()
         let frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
-            trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds)
+            trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
+            polygonHistories: settings.polygons)
         let studio = Studio(
             frames: frames, snapshot: try frames.snapshot(), pictures: PictureSource(frames: frames, store: store),
             styles: styles, parameters: try parameters(), timeline: settings.timeline, ageRule: settings.ageRule())

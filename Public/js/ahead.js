@@ -1,0 +1,105 @@
+// What lies ahead of an aircraft: the server looks along its track, and the area and the groups that it finds are on the map
+// and in the card. It is asked anew with every picture, from where the aircraft is then.
+import { element } from "./dom.js";
+import { age, flightLevel, instantOf } from "./format.js";
+import { getJSON, now, postJSON } from "./server.js";
+
+const AREA = "ahead";
+const BLUE = "#1552c4";
+const EMPTY = { type: "FeatureCollection", features: [] };
+
+export class Ahead {
+    #map;
+    #maplibregl;
+    #view;
+    #icao24 = null;
+    #labels = [];
+
+    /** `view` gives the present view. */
+    constructor(map, maplibregl, view) {
+        this.#map = map;
+        this.#maplibregl = maplibregl;
+        this.#view = view;
+    }
+
+    follow(icao24) {
+        this.#icao24 = icao24;
+    }
+
+    clear() {
+        this.#icao24 = null;
+        this.#draw(null);
+    }
+
+    /** A section on what lies ahead by now; null where no aircraft is followed. */
+    async section(signal) {
+        if (this.#icao24 === null) return null;
+        const view = this.#view();
+        const time = view.time === null ? null : new Date(view.time).toISOString().replace(".000Z", "Z");
+        let aircraft, answer;
+        try {
+            aircraft = await getJSON(`collections/traffic/items/${this.#icao24}`, new URLSearchParams(time ? { time } : {}), signal);
+            answer = await postJSON("alerts", question(aircraft, view, time), signal);
+        } catch (error) {
+            if (signal.aborted) throw error;
+            this.#draw(null);
+            const reason = error.status === 404 ? "it isn't seen any more" : error.message;
+            return section(`Ahead of ${this.#icao24}`, element("p", { className: "problem" }, `That can't be told: ${reason}.`));
+        }
+        if (signal.aborted) return null;
+        this.#draw(answer);
+        return told(aircraft.properties, answer);
+    }
+
+    #draw(answer) {
+        for (const label of this.#labels) label.remove();
+        this.#labels = [];
+        const data = answer?.area ? { type: "Feature", properties: {}, geometry: answer.area } : EMPTY;
+        if (this.#map.getSource(AREA)) this.#map.getSource(AREA).setData(data);
+        else if (answer) this.#add(data);
+        for (const { longitude, latitude, text } of answer?.clusters ?? []) {
+            const label = element("div", { className: "cluster" }, text);
+            this.#labels.push(new this.#maplibregl.Marker({ element: label }).setLngLat([longitude, latitude]).addTo(this.#map));
+        }
+    }
+
+    #add(data) {
+        this.#map.addSource(AREA, { type: "geojson", data });
+        this.#map.addLayer({ id: `${AREA}-fill`, type: "fill", source: AREA, paint: { "fill-color": BLUE, "fill-opacity": 0.12 } });
+        this.#map.addLayer({ id: `${AREA}-line`, type: "line", source: AREA, paint: { "line-color": BLUE, "line-width": 2 } });
+    }
+}
+
+/** The body of the question: 20 minutes ahead, smooth air left out, with the view's history. */
+function question({ geometry, properties }, view, time) {
+    const { altitude, geometricAltitude, heading, groundSpeed } = properties;
+    const body = {
+        position: geometry.coordinates, altitude: Math.min(Math.max(altitude ?? geometricAltitude ?? 0, 0), 60_000),
+        timeFrame: 1200, hours: view.hours, minSeverity: Math.max(view.minSeverity, 1),
+    };
+    if (heading !== undefined) body.track = heading;
+    if (groundSpeed !== undefined) body.speed = groundSpeed;
+    if (time !== null) body.time = time;
+    return body;
+}
+
+function told({ callsign, icao24 }, { clusters, hazards, query, dataTime, stale }) {
+    const band = `${flightLevel(query.minAltitude)} – ${flightLevel(query.maxAltitude)}`;
+    const lines = clusters.map(({ text, members }) =>
+        line(text, `${members.length} ${members.length === 1 ? "cell" : "cells"}`));
+    const issued = hazards.map(({ kind, hazard, altitudeMin, altitudeMax, altitudeReference }) => line(
+        [{ sigmet: "SIGMET", isigmet: "SIGMET", gairmet: "G-AIRMET" }[kind] ?? kind, hazard].filter(Boolean).join(" "),
+        [`${flightLevel(altitudeMin ?? 0)} – ${altitudeMax === undefined ? "no upper limit" : flightLevel(altitudeMax)}`, altitudeReference]
+            .filter(Boolean).join(" ")));
+    const received = instantOf(dataTime);
+    return section(`Ahead of ${callsign || icao24}`,
+        element("p", { className: "note" }, `${Math.round(query.distance ?? 0)} NM, ${band}`),
+        lines.length + issued.length ? element("ul", {}, ...lines, ...issued) : element("p", {},
+            element("strong", {}, "No report of turbulence"), ". That is not a report of smooth air."),
+        stale || received === null
+            ? element("p", { className: "problem" }, received === null ? "How old the data is isn't known." : `The data is old: received ${age(now() - received)} ago.`)
+            : null);
+}
+
+const line = (what, note) => element("li", {}, element("strong", {}, what), element("span", {}, note));
+const section = (title, ...children) => element("section", { className: "others ahead" }, element("h4", {}, title), ...children);

@@ -1,0 +1,51 @@
+public import Geometry
+public import Turbulence
+
+/// An issued area on the way, and where along the route it lies.
+public struct RouteHazard: Sendable, Hashable {
+    public let area: IssuedArea
+    /// Metres flown at which it begins and ends; several where the route leaves it and comes back.
+    public let stretches: [ClosedRange<Double>]
+
+    /// Metres of the route between the places that are looked at, at least.
+    private static let step = 10_000.0
+    /// The same beside it, as shares of the distance to each side.
+    private static let across = [-1.0, -0.5, 0, 0.5, 1]
+
+    /// - Parameters:
+    ///   - areas: those that share a point with the corridor; an area so small that it lies between the places looked at is
+    ///     where its nearest corner is.
+    ///   - half: metres to each side of the route.
+    public static func all(_ areas: [IssuedArea], along route: Route, half: Double) -> [RouteHazard] {
+        guard !areas.isEmpty else { return [] }
+        let rows = route.stations(every: max(step, route.metres / 1_000)).map { station in
+            let places = across.map { share in
+                Geodesic.place(from: station.place, bearing: station.bearing + 90, metres: share * half).place
+            }
+            return (distance: station.distance, places: places)
+        }
+        let locator = RouteLocator(route)
+        return areas.map { area in
+            let box = area.geometry.box
+            var stretches: [ClosedRange<Double>] = []
+            var open: ClosedRange<Double>?
+            for row in rows {
+                let isInside = row.places.contains { box?.contains($0) ?? true && area.geometry.contains($0) }
+                if isInside {
+                    open = (open?.lowerBound ?? row.distance)...row.distance
+                } else if let done = open {
+                    stretches.append(done)
+                    open = nil
+                }
+            }
+            if let open { stretches.append(open) }
+            if stretches.isEmpty {
+                let corners = area.geometry.polygons.joined().joined().map(locator.locate)
+                let near = corners.filter { abs($0.off) <= half }.map(\.along)
+                let nearest = corners.min { abs($0.off) < abs($1.off) }?.along ?? 0
+                stretches = [(near.min() ?? nearest)...(near.max() ?? nearest)]
+            }
+            return RouteHazard(area: area, stretches: stretches)
+        }
+    }
+}
