@@ -134,6 +134,7 @@ struct KeptAnswerTests {
         (.ok, ["Content-Type": "image/png", "Cache-Control": "no-store"]), (.ok, ["Content-Type": "image/png"]),
         (.ok, ["Content-Type": "application/json", "Cache-Control": "public, max-age=9"]),
         (.ok, ["Content-Type": "image/png", "Cache-Control": "public", "Vary": "X-API-Key"]),
+        (.ok, ["Content-Type": "image/png", "Cache-Control": "public", "Connection": "close"]),
     ]
 
     @Test("what isn't a picture for everybody is not kept", arguments: notForAll)

@@ -103,7 +103,7 @@ final class KeptAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard head.status == .ok, let type = head.headers.first(name: "Content-Type"), mediaTypes.contains(type),
             head.headers.first(name: "Cache-Control")?.hasPrefix("public") == true
         else { return false }
-        return !head.headers.contains(name: "Vary") && !head.headers.contains(name: "Set-Cookie")
+        return !["Vary", "Set-Cookie", "Connection"].contains { head.headers.contains(name: $0) }
     }
 
     private static let mediaTypes: Set = ["image/png", "application/vnd.mapbox-vector-tile"]
