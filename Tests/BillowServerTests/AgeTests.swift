@@ -154,6 +154,30 @@ struct AgeTests {
         }
     }
 
+    private func stale(_ address: String, in world: World) async throws -> JSON? {
+        let answer = try await world.json(address)
+        return answer["stale"] ?? answer["billow"]?["stale"]
+    }
+
+    @Test("what nobody feeds and nobody sent isn't known to be empty; what is fed beside it is as new as it is")
+    func unknown() async throws {
+        let layer = ["/collections/forecast/items", "/tiles/forecast.json"]
+        let others = ["/readyz", "/status", "/collections/hexagons/items", "/tiles/hexagons,forecast.json"]
+        try await withWorld(known: [:]) { world in
+            for address in layer + others { #expect(try await stale(address, in: world) == .bool(true), "\(address)") }
+        }
+        try await withWorld(feeds: ["skypath": [.observations]], known: ["skypath": .replace]) { world in
+            try await world.fetched("skypath", secondsAgo: Self.fresh)
+            try await world.take([])
+            for address in layer { #expect(try await stale(address, in: world) == .bool(true), "\(address)") }
+            for address in others { #expect(try await stale(address, in: world) == .bool(false), "\(address)") }
+            // What is sent in may be of any kind.
+            _ = try await world.store.register(try source("ingest"), merge: .keep, simulated: false)
+            try await world.take([try observation(try cell(10, 50), source: "ingest")])
+            for address in layer + others { #expect(try await stale(address, in: world) == .bool(false), "\(address)") }
+        }
+    }
+
     @Test("a picture of several layers is stale when one of them is")
     func composed() async throws {
         try await withSources(silent: ["opensky"]) { world in
