@@ -154,9 +154,11 @@ struct AgeTests {
         }
     }
 
-    private func stale(_ address: String, in world: World) async throws -> JSON? {
-        let answer = try await world.json(address)
-        return answer["stale"] ?? answer["billow"]?["stale"]
+    private func expect(_ addresses: [String], stale: Bool, in world: World) async throws {
+        for address in addresses {
+            let answer = try await world.json(address)
+            #expect((answer["stale"] ?? answer["billow"]?["stale"]) == .bool(stale), "\(address)")
+        }
     }
 
     @Test("what nobody feeds and nobody sent isn't known to be empty; what is fed beside it is as new as it is")
@@ -164,17 +166,17 @@ struct AgeTests {
         let layer = ["/collections/forecast/items", "/tiles/forecast.json"]
         let others = ["/readyz", "/status", "/collections/hexagons/items", "/tiles/hexagons,forecast.json"]
         try await withWorld(known: [:]) { world in
-            for address in layer + others { #expect(try await stale(address, in: world) == .bool(true), "\(address)") }
+            try await expect(layer + others, stale: true, in: world)
         }
         try await withWorld(feeds: ["skypath": [.observations]], known: ["skypath": .replace]) { world in
             try await world.fetched("skypath", secondsAgo: Self.fresh)
             try await world.take([])
-            for address in layer { #expect(try await stale(address, in: world) == .bool(true), "\(address)") }
-            for address in others { #expect(try await stale(address, in: world) == .bool(false), "\(address)") }
+            try await expect(layer, stale: true, in: world)
+            try await expect(others, stale: false, in: world)
             // What is sent in may be of any kind.
             _ = try await world.store.register(try source("ingest"), merge: .keep, simulated: false)
             try await world.take([try observation(try cell(10, 50), source: "ingest")])
-            for address in layer + others { #expect(try await stale(address, in: world) == .bool(false), "\(address)") }
+            try await expect(layer + others, stale: false, in: world)
         }
     }
 
