@@ -1,4 +1,4 @@
-public import BillowSnapshot
+import BillowSnapshot
 public import Geometry
 public import Turbulence
 

@@ -1,4 +1,4 @@
-public import Geometry
+import Geometry
 public import Turbulence
 
 /// A feature of any collection: what is not written in the millions. Every form (GeoJSON, CSV, vector tiles) has the same

@@ -15,12 +15,13 @@ public final class OutlineStamps {
         var entries: UInt16 = 0
         var rows: UInt8 = 0
         var columns: UInt8 = 0
-        var state = State.unknown
     }
 
-    fileprivate enum State: UInt8 { case unknown, made, tooLarge }
-
-    private var stamps: [Stamp]
+    /// By outline: the place of its stamp, or what is said instead. Most outlines of a sheet are never drawn.
+    private var places: [UInt16]
+    fileprivate static let unknown: UInt16 = 0xFFFF
+    fileprivate static let tooLarge: UInt16 = 0xFFFE
+    private var stamps: [Stamp] = []
     /// Of the entries: from the stamp's north-western pixel on, in pixels of the raster's memory.
     private var offsets: [UInt16] = []
     /// Of the entries: the areas that the outline (lower half) and its inset (upper half) add, with their signs.
@@ -30,10 +31,11 @@ public final class OutlineStamps {
     /// Pixels each way, beyond which an outline has no stamp.
     public static let largest = 30
 
-    public init(count: Int) { stamps = [Stamp](repeating: Stamp(), count: count) }
+    /// - Parameter count: less than 65,534.
+    public init(count: Int) { places = [UInt16](repeating: Self.unknown, count: count) }
 
     /// Whether an outline's stamp must be made before it is used.
-    public func isUnknown(_ index: Int) -> Bool { stamps[index].state == .unknown }
+    public func isUnknown(_ index: Int) -> Bool { places[index] == Self.unknown }
 
     /// Makes the stamp of an outline and its inset (or without: no corners), by their corners in subpixels from the tile's
     /// north-west corner, which is a pixel of the world.
@@ -51,13 +53,13 @@ public final class OutlineStamps {
         let size = high &>> 10 &- first &+ 1
         guard size.x <= Int64(Self.largest), size.y <= Int64(Self.largest), (Int(size.y) + 1) * maker.stride <= 0xFFFF
         else {
-            stamps[index].state = .tooLarge
+            places[index] = Self.tooLarge
             return
         }
         var stamp = Stamp(
             row: Int32(truncatingIfNeeded: tileRow + Int(first.y)),
             column: Int32(truncatingIfNeeded: tileColumn + Int(first.x)),
-            firstEntry: Int32(offsets.count), firstMask: Int32(masks.count), state: .made)
+            firstEntry: Int32(offsets.count), firstMask: Int32(masks.count))
         let moved = first &<< 10
         maker.add(outline, moved: moved, StampMaker.Areas(outline: 1, inset: 0))
         maker.add(inset, moved: moved, StampMaker.Areas(outline: 0, inset: 1))
@@ -91,7 +93,8 @@ public final class OutlineStamps {
         masks += ownMasks
         offsets += own.lazy.map(\.offset)
         areas += own.lazy.map(\.areas)
-        stamps[index] = stamp
+        places[index] = UInt16(stamps.count)
+        stamps.append(stamp)
     }
 }
 
@@ -173,15 +176,22 @@ extension InkRaster {
         left: UnsafeMutableBufferPointer<Int>
     ) -> Int {
         let (width, height, grid, inks) = (width, height, grid, inks)
-        let (stamps, offsets, areas, masks) = (buffers.stamps, buffers.offsets, buffers.areas, buffers.masks)
+        let (places, stamps, offsets, areas, masks) = (
+            buffers.places, buffers.stamps, buffers.offsets, buffers.areas, buffers.masks
+        )
         var leftCount = 0
         for (number, use) in uses.enumerated() {
-            let stamp = stamps[Int(use.index)]
+            let place = places[Int(use.index)]
+            guard place < OutlineStamps.tooLarge else {
+                left[leftCount] = number
+                leftCount &+= 1
+                continue
+            }
+            let stamp = stamps[Int(place)]
             let row = Int(stamp.row) &- tileRow
             let column = Int(stamp.column) &- tileColumn
             // What lies right of the raster may be written there, and is not read.
-            guard stamp.state == .made, row >= 0, column >= 0, row &+ Int(stamp.rows) <= height,
-                column &+ Int(stamp.columns) <= width &+ 3
+            guard row >= 0, column >= 0, row &+ Int(stamp.rows) <= height, column &+ Int(stamp.columns) <= width &+ 3
             else {
                 left[leftCount] = number
                 leftCount &+= 1
@@ -205,6 +215,7 @@ extension InkRaster {
 
 extension OutlineStamps {
     fileprivate struct Buffers {
+        let places: UnsafeBufferPointer<UInt16>
         let stamps: UnsafeBufferPointer<Stamp>
         let offsets: UnsafeBufferPointer<UInt16>
         let areas: UnsafeBufferPointer<UInt32>
@@ -212,11 +223,13 @@ extension OutlineStamps {
     }
 
     fileprivate func withBuffers<Result>(_ body: (Buffers) -> Result) -> Result {
-        stamps.withUnsafeBufferPointer { stamps in
-            offsets.withUnsafeBufferPointer { offsets in
-                areas.withUnsafeBufferPointer { areas in
-                    masks.withUnsafeBufferPointer { masks in
-                        body(Buffers(stamps: stamps, offsets: offsets, areas: areas, masks: masks))
+        places.withUnsafeBufferPointer { places in
+            stamps.withUnsafeBufferPointer { stamps in
+                offsets.withUnsafeBufferPointer { offsets in
+                    areas.withUnsafeBufferPointer { areas in
+                        masks.withUnsafeBufferPointer { masks in
+                            body(Buffers(places: places, stamps: stamps, offsets: offsets, areas: areas, masks: masks))
+                        }
                     }
                 }
             }

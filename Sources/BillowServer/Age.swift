@@ -1,6 +1,6 @@
 public import BillowExchange
 public import BillowSnapshot
-public import BillowSync
+import BillowSync
 public import BillowTiles
 public import Turbulence
 

@@ -1,5 +1,5 @@
 internal import GRDB
-public import Turbulence
+import Turbulence
 
 extension SQLiteStore {
     /// Observations in one transaction, so that other writers wait for a moment only.

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Synchronization
 public import Turbulence
 
 extension SQLiteStore {
@@ -44,19 +45,23 @@ extension SQLiteStore {
         }
     }
 
-    /// An archived hour is read while somebody waits: counting its rows first would take a tenth of that.
+    /// A part of the archive is read while somebody waits: counting its rows first would take a tenth of that.
     private static let uncountedSeconds = 3_600
+    /// Room asked for without knowing: some 5 MB.
+    private static let mostExpected = 65_536
 
     public func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
         try await reading { db in
             let first = ObservationKey.first(of: from).rawValue
             let end = ObservationKey.first(of: to).rawValue
-            var capacity = 0
-            if to.seconds - from.seconds > Self.uncountedSeconds {
+            // An array that grows by doubling would touch twice the memory.
+            var capacity = self.shortWindow.load(ordering: .relaxed)
+            let isShort = to.seconds - from.seconds <= Self.uncountedSeconds
+            if !isShort {
                 let count = try RawStatement(db, Query.countKeys)
                 count.bind(first, at: 1)
                 count.bind(end, at: 2)
-                // Closed rows are few, and an array that grows by doubling would take more.
+                // Closed rows are few.
                 capacity = try count.first { Int($0.integer(0)) } ?? 0
             }
             let statement = try RawStatement(db, version == nil ? Query.openRows : Query.rowsAsOf)
@@ -66,7 +71,11 @@ extension SQLiteStore {
                 statement.bind(version.rawValue, at: 3)
                 statement.bind(version.rawValue, at: 4)
             }
-            return try Rows(head: Head(db), sources: SourceRecord.all(db), rows: statement.rows(capacity: capacity))
+            let rows = try statement.rows(capacity: capacity)
+            if isShort {
+                self.shortWindow.store(min(rows.count + rows.count / 8, Self.mostExpected), ordering: .relaxed)
+            }
+            return try Rows(head: Head(db), sources: SourceRecord.all(db), rows: rows)
         }
     }
 

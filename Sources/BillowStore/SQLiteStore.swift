@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import GRDB
+internal import Synchronization
 internal import Turbulence
 
 /// The log in one SQLite file: WAL, `synchronous = FULL`, one writer and a few readers per process. What `commit` returned
@@ -12,6 +13,8 @@ public final class SQLiteStore: Store {
     let pool: DatabasePool
     /// The tag of an observation's content, and of its id where one is given; tests force collisions with it.
     let tag: @Sendable (Observation, String?) -> UInt32
+    /// How many rows the last short window had: the next one is about as large.
+    let shortWindow = Atomic(0)
     /// Removed when the store goes: set for a temporary one.
     private let temporaryFolder: URL?
 

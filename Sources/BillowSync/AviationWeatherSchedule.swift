@@ -1,4 +1,4 @@
-public import AviationWeather
+import AviationWeather
 import Turbulence
 
 /// What is asked of the Aviation Weather Center next. The service wants to be asked for one product once a minute at most;

@@ -1,5 +1,5 @@
 public import BillowStore
-public import Geometry
+import Geometry
 public import SkyPath
 public import Turbulence
 

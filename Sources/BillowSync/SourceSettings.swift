@@ -1,7 +1,7 @@
 import BillowTimeline
 import Foundation
 import Geometry
-public import Turbulence
+import Turbulence
 public import WireJSON
 
 /// What of a source can be changed while it runs.

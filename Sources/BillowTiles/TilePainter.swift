@@ -132,8 +132,8 @@ public final class TilePainter {
 private final class StampStore {
     /// Cells have more than 30 px each way beyond it, at any scale.
     static let highestZoom = 6
-    /// Some 250 bytes each.
-    private static let most = 120_000
+    /// Some 200 bytes each.
+    private static let most = 160_000
 
     /// Cells of one chunk that were drawn without stamps.
     struct Wanted {
@@ -156,6 +156,7 @@ private final class StampStore {
 
     /// Makes up to so many of what is wanted; of the newest pictures first.
     func makeWanted(_ limit: Int) -> Bool {
+        trim()
         var left = limit
         while left > 0, var next = wanted.popLast() {
             let sheet = next.sheets.sheet(next.index)
@@ -213,14 +214,21 @@ private final class StampStore {
         var lastUsed = 0
     }
 
+    /// Between pictures, because letting go of some thousand arrays takes milliseconds.
+    private func trim() {
+        guard sheets.values.reduce(0, { $0 + $1.made }) > Self.most,
+            let oldest = sheets.min(by: { $0.value.lastUsed < $1.value.lastUsed })
+        else { return }
+        sheets[oldest.key] = nil
+        for wanted in wanted where wanted.sheets === oldest.value { wantedCount -= wanted.positions.count }
+        wanted.removeAll { $0.sheets === oldest.value }
+    }
+
     private var sheets: [Key: Sheets] = [:]
     private var tiles = 0
 
     func all(of zoom: Int, _ scale: TileScale, for raster: InkRaster) -> Sheets {
         tiles += 1
-        if sheets.values.reduce(0, { $0 + $1.made }) > Self.most {
-            sheets = sheets.filter { $0.value.lastUsed > (sheets.values.map(\.lastUsed).min() ?? 0) }
-        }
         let key = Key(zoom: zoom, scale: scale)
         let found = sheets[key] ?? Sheets(maker: StampMaker(for: raster))
         found.lastUsed = tiles

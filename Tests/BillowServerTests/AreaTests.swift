@@ -133,6 +133,15 @@ struct AreaTests {
             #expect(try #require(frame(after)) > (try #require(frame(before))))
             let ours = try await world.json("/timeline.json?layers=polygons&intervals=1")
             #expect(frame(ours) == frame(before), "what isn't drawn changes no version")
+            // Ours have a past; an upstream's only the last issue.
+            for (query, animates) in [
+                ("", true), ("&source=billow", true), ("&source=skypath", false), ("&kind=polygon", false),
+                ("&source=skypath&hours=4", false), ("&source=other", true),
+            ] {
+                let layer = try await world.json("/timeline.json?layers=polygons\(query)")["layers"]?[0]
+                #expect(layer?["animates"]?.bool == animates, "\(query)")
+                #expect((layer?["frames"]?.items.count ?? 0 > 1) == animates, "\(query)")
+            }
             let features = try await world.get(tile("?source=skypath", "latest", "mvt"))
             let decoded = try DecodedVectorTile(Array(buffer: features.body)).layers.first?.features ?? []
             #expect(decoded.map { $0.properties["id"] } == ["a"])

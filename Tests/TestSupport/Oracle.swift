@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// Independent libraries (GEOS by Shapely, GeographicLib) that judge what Billow made: scripts of Tests/Oracles, run in the
 /// environment that `Scripts/setup test` makes. Without it the tests that ask fail; they are never skipped.

@@ -15,7 +15,7 @@ actor ChangeSource {
         var query: FeatureQuery
         /// Whether `features` are all there are, because the version asked for isn't remembered.
         var isFull: Bool
-        /// One JSON feature each.
+        /// One JSON feature each; of a delta in no order that means anything.
         var features: [ArraySlice<UInt8>]
         /// As JSON writes them inside quotes.
         var removed: [String]
@@ -104,6 +104,8 @@ actor ChangeSource {
         log.lastUsed = clock
         logs[name] = log
         trim()
+        // What ends alike, by its time, severity and source, stands together: an eighth less to send when compressed.
+        if first != nil { found.sort { $0.reversed().lexicographicallyPrecedes($1.reversed()) } }
         return Delta(
             snapshot: snapshot, query: query, isFull: first == nil, features: found,
             removed: first == nil ? [] : wanted.filter { current[$0] == nil }.sorted())

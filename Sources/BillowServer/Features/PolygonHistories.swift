@@ -46,6 +46,13 @@ extension Problem {
 }
 
 extension FrameSource {
+    /// Whether the polygons of the newest picture are those that sources issued, of whatever history.
+    func showsIssuedPolygons(_ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
+        guard filter.prefersIssuedPolygons else { return false }
+        if filter.takesNoReports { return true }
+        return try await areas(.polygons, at: snapshot.publication.asOf, in: snapshot).contains(where: filter.isIssuer)
+    }
+
     /// The polygons that sources issued, of the sources and kinds that a filter names, that hold at an instant and look back
     /// as far as it.
     ///

@@ -7,7 +7,7 @@ import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
 import Synchronization
-public import Turbulence
+import Turbulence
 
 /// How turbulence polygons are asked for.
 struct PolygonShape: Sendable, Hashable {

@@ -63,9 +63,11 @@ extension AnimationRenderer.Request {
     ) async throws {
         let delay = try query.integer("delay", in: AnimationRenderer.delays) ?? AnimationRenderer.defaultDelay
         let timeline = try timelines.timeline(try query.timeline(timelines.settings.defaults), in: snapshot)
+        let filter = try query.filter()
         self.init(
-            layers: layers, times: try await timelines.times(of: LayerTime.list(of: layers), timeline, in: snapshot),
-            region: try query.region(defaultWidth: Self.defaultWidth), filter: try query.filter(),
+            layers: layers,
+            times: try await timelines.times(of: LayerTime.list(of: layers), timeline, filter, in: snapshot),
+            region: try query.region(defaultWidth: Self.defaultWidth), filter: filter,
             style: try styles.style(query), labels: try query.labels(),
             hasLegend: try query.boolean("legend") ?? true, hasTimeStamp: try query.boolean("timestamp") ?? true,
             form: try query.choice("form", [("animation", .animation), ("sheet", .sheet)]) ?? .animation,

@@ -89,7 +89,7 @@ struct TimelineRoutes: Sendable {
         let look = try frames.look(styles.style(QueryReader([:])), in: snapshot)
         let timeline = try service.timeline(TimelineRequest(), in: snapshot)
         var past: [WeatherMaps.Frame] = []
-        for time in try await service.times(of: [layer], timeline, in: snapshot) {
+        for time in try await service.times(of: [layer], timeline, filter, in: snapshot) {
             let version = try await frames.frameVersion(of: [layer], at: time, filter: filter, in: snapshot)
             let path = FrameName.weatherMapPath(
                 layer: layer.id, time: time.compact, FrameName(version: version, look: look))

@@ -107,7 +107,9 @@ struct TimelineService: Sendable {
 
     /// The instants of the frames of some layers, of those of the timeline that any of them has: as often as the one that is
     /// new most often, or at the changes of all where none has an interval.
-    func times(of layers: [LayerTime], _ timeline: Timeline, in snapshot: Snapshot) async throws -> [Instant] {
+    func times(of layers: [LayerTime], _ timeline: Timeline, _ filter: Filter, in snapshot: Snapshot) async throws
+        -> [Instant]
+    {
         let times: [Instant]
         if let seconds = updateSeconds(of: layers) {
             times = timeline.times(updateInterval: seconds)
@@ -117,7 +119,16 @@ struct TimelineService: Sendable {
         }
         let extents = layers.map { frames.extent(of: $0, in: snapshot) }
         let there = times.filter { time in extents.contains { $0.contains(time) } }
-        return layers.contains(where: \.animates) ? there : Array(there.suffix(1))
+        return try await animates(layers, filter, in: snapshot) ? there : Array(there.suffix(1))
+    }
+
+    /// Whether frames of some layers say more than the last one does. An upstream's own polygons have no past: each issue
+    /// replaces the one before.
+    private func animates(_ layers: [LayerTime], _ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
+        let animated = layers.filter(\.animates)
+        guard animated.allSatisfy({ $0.layer == .polygons }) else { return true }
+        guard !animated.isEmpty else { return false }
+        return try await !frames.showsIssuedPolygons(filter, in: snapshot)
     }
 
     private func updateSeconds(of layers: [LayerTime]) -> Int? {
@@ -128,7 +139,7 @@ struct TimelineService: Sendable {
         of picture: [LayerTime], _ timeline: Timeline, _ time: Instant?, _ request: Request, in snapshot: Snapshot
     ) async throws -> TimelineManifest.Layer {
         let id = picture.map(\.id).joined(separator: ",")
-        let times = try await times(of: picture, timeline, in: snapshot)
+        let times = try await times(of: picture, timeline, request.filter, in: snapshot)
         let extent = frames.extent(of: picture, in: snapshot)
         let look = frames.look(request.style, in: snapshot)
         let tiles = { (time: String, version: Version?) in
@@ -149,7 +160,7 @@ struct TimelineService: Sendable {
                         at: time, lookBackSeconds: LayerTime.historySeconds(of: there, request.filter)) ? true : nil))
         }
         return TimelineManifest.Layer(
-            id: id, animates: picture.contains(where: \.animates),
+            id: id, animates: try await animates(picture, request.filter, in: snapshot),
             updateInterval: TimelineManifest.Interval(seconds: updateSeconds(of: picture)),
             extent: [extent.lowerBound.description, extent.upperBound.description], times: list.map(\.time),
             frames: list, tiles: [tiles("{time}", nil)], stale: age.isStale, dataTime: age.dataTime?.description,
