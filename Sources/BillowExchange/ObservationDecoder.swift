@@ -121,7 +121,7 @@ struct ObservationDecoder {
         let edr = try edr(fields)
         // A severity that was made from the EDR is made anew, by the table of the day.
         if let edr, try fields.text(.severityBasis) == "edr" { return (.measured(edr), clamped) }
-        guard let intensity = Intensity(severity: severity, edr: edr) else { throw .missing("severity") }
+        guard let intensity = Intensity(severity: severity, edr: edr) else { throw .withoutIntensity }
         return (intensity, clamped)
     }
 
@@ -164,8 +164,12 @@ struct ObservationDecoder {
         guard let text = try fields.text(.observedAt) else { throw .missing("observedAt") }
         // Eight digits are a date without a time or zone before they are a second of 1970.
         let isDate = text.utf8.count == 8 && (text.hasPrefix("19") || text.hasPrefix("20"))
-        var instant = Instant(text, fraction: true)
-        if instant == nil, !isDate, RecordFields.looksLikeANumber(text), let seconds = Double(text), seconds >= 0,
+        var instant: Instant?
+        if let seconds = Instant.unixSeconds(text, fraction: true) {
+            guard seconds >= 0 else { throw .invalid("observedAt", text, "1970 or later") }
+            guard seconds <= Instant.range.upperBound else { throw .future(observedAt: text) }
+            instant = Instant(seconds: seconds)
+        } else if !isDate, RecordFields.looksLikeANumber(text), let seconds = Double(text), seconds >= 0,
             seconds <= Double(Instant.range.upperBound)
         {
             instant = Instant(seconds: Int(seconds))

@@ -36,6 +36,8 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
     case aggregated
     /// What an observation can't do without, by the name it should have.
     case missing(String)
+    /// Neither a severity nor an EDR.
+    case withoutIntensity
     /// A value that can't be used.
     case invalid(field: String, value: String, expected: String)
     /// Two values that exclude each other.
@@ -59,6 +61,7 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
         case .notAFeature: "not an observation"
         case .aggregated: "aggregated hexagon"
         case .missing(let field): "missing \(field)"
+        case .withoutIntensity: "missing severity"
         case .invalid(let field, _, _): "invalid \(field)"
         case .contradiction: "contradiction"
         case .coarserCell: "coarser cell"
@@ -78,6 +81,7 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
         case .notAFeature: "neither a GeoJSON Feature nor a pilot report"
         case .aggregated: "an aggregated hexagon (it has 'reports'), not an observation"
         case .missing(let field): "\(field) is missing"
+        case .withoutIntensity: "severity is missing, and so is edr: one of them must be there"
         case .invalid(let field, let value, let expected): "\(field) is '\(value)'; it must be \(expected)"
         case .contradiction(let what): what
         case .coarserCell(let h3, let resolution):

@@ -8,7 +8,8 @@ public import Turbulence
 public struct Age: Sendable, Hashable {
     /// The last successful fetch of the quietest of the sources that feed the layer; nil where none is fetched.
     public var dataTime: Instant?
-    /// Whether, of any kind of data in the picture, every source has been silent for longer than the setting.
+    /// Whether, of any kind of data in the picture, every source has been silent for longer than the setting; or none of it
+    /// was ever to be had.
     public var isStale: Bool
     /// Whether any of the data is simulated.
     public var isSimulated: Bool
@@ -99,14 +100,18 @@ public struct AgeRule: Sendable {
                 return record?.fetchedKinds[kind].map { (id, $0) }
             }
         }
+        /// What a folder's files, imports and what is sent in hold may be of any kind: they feed nothing, and don't age.
+        let isStored = taken.contains { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
         let fed = kinds.map(feeding)
         let times = fed.flatMap { $0 }
         let isWhole = times.allSatisfy { $0.fetchedAt != nil }
         return Age(
             dataTime: isWhole ? times.compactMap(\.fetchedAt).min() : nil,
-            isStale: fed.contains { sources in
-                !sources.isEmpty && sources.allSatisfy { isStale($0.source, fetchedAt: $0.fetchedAt, at: now) }
-            },
+            // What nobody feeds and nobody ever sent isn't known to be empty.
+            isStale: times.isEmpty && !isStored
+                || fed.contains { sources in
+                    !sources.isEmpty && sources.allSatisfy { isStale($0.source, fetchedAt: $0.fetchedAt, at: now) }
+                },
             isSimulated: taken.contains { $0.simulated == true },
             completeSince: isWhole
                 ? Set(times.map(\.source)).compactMap { records[$0]?.completeSince }.max() : nil)

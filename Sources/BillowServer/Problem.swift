@@ -52,18 +52,27 @@ public struct Problem: Error, HTTPResponseError, Sendable {
         var allowed: String?
     }
 
-    public func response(from request: Request, context: some RequestContext) throws -> Response {
-        let body = Body(
-            type: "about:blank", title: status.reasonPhrase, status: status.code, detail: detail, code: code,
-            parameter: parameter, value: value, allowed: allowed)
-        let bytes = try JSONBytes.encode(body)
-        var headers: HTTPFields = [
-            .contentType: "application/problem+json", .cacheControl: "no-store",
-            .contentLength: String(bytes.readableBytes),
-        ]
+    /// Its JSON.
+    func body() throws -> ByteBuffer {
+        try JSONBytes.encode(
+            Body(
+                type: "about:blank", title: status.reasonPhrase, status: status.code, detail: detail, code: code,
+                parameter: parameter, value: value, allowed: allowed))
+    }
+
+    /// What goes with its body, besides the length.
+    var headers: HTTPFields {
+        var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
         if status == .methodNotAllowed { headers[.allow] = allowed }
         if status == .unauthorized { headers[.wwwAuthenticate] = "X-API-Key realm=\"billow\"" }
+        return headers
+    }
+
+    public func response(from request: Request, context: some RequestContext) throws -> Response {
+        let bytes = try body()
+        var headers = headers
+        headers[.contentLength] = String(bytes.readableBytes)
         return Response(status: status, headers: headers, body: .init(byteBuffer: bytes))
     }
 }
@@ -82,18 +91,26 @@ enum JSONBytes {
     }
 }
 
+/// What every answer has, and every address.
+enum AnswerRules {
+    /// Any page may read any answer.
+    static let crossOrigin: HTTPFields = [
+        .accessControlAllowOrigin: "*",
+        .accessControlExposeHeaders: "ETag, X-Frame-Time, X-Data-Time, X-Simulated, Retry-After, Content-Length, Link",
+    ]
+
+    /// Bytes: longer than any that a client of ours needs; parsing stays cheap whatever comes.
+    static let longestURL = 8_192
+}
+
 /// Gives every answer its cross-origin headers, and every error a body that says what was wrong.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
-    private static var exposed: String {
-        "ETag, X-Frame-Time, X-Data-Time, X-Simulated, Retry-After, Content-Length, Link"
-    }
-
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         var response: Response
         do {
-            guard request.uri.string.utf8.count <= Self.longestURL else { throw Self.tooLong }
+            guard request.uri.string.utf8.count <= AnswerRules.longestURL else { throw Self.tooLong }
             try Self.checkPath(request.uri.path)
             guard !Self.takesFileForFolder(request.uri.path) else { throw HTTPError(.notFound) }
             response = request.method == .options ? preflight() : try await next(request, context)
@@ -120,18 +137,14 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         // Hummingbird takes the length of what isn't sent.
         if request.method == .head, response.headers[.contentLength] == "0" { response.headers[.contentLength] = nil }
-        response.headers[.accessControlAllowOrigin] = "*"
-        response.headers[.accessControlExposeHeaders] = Self.exposed
+        for field in AnswerRules.crossOrigin { response.headers[field.name] = field.value }
         return response
     }
 
-    /// Longer than any that a client of ours needs; parsing stays cheap whatever comes.
-    private static var longestURL: Int { 8_192 }
-
     private static var tooLong: Problem {
         Problem(
-            .uriTooLong, code: "url-too-long", detail: "The address is longer than \(longestURL) bytes.",
-            allowed: "at most \(longestURL) bytes")
+            .uriTooLong, code: "url-too-long", detail: "The address is longer than \(AnswerRules.longestURL) bytes.",
+            allowed: "at most \(AnswerRules.longestURL) bytes")
     }
 
     /// No route and no file of ours needs what is refused here, and what comes after may take the path as it is: control

@@ -43,7 +43,7 @@ struct SourceStatus: Sendable {
         var nextAttempt: String?
         /// Seconds since the last success.
         var ageSeconds: Int?
-        /// Seconds between the newest live observation and now; absent where there is none.
+        /// Seconds between the newest live observation, report or position and now; absent where there is none.
         var lagSeconds: Int?
         var completeSince: String?
         var consecutiveFailures = 0
@@ -76,7 +76,7 @@ struct SourceStatus: Sendable {
                 stale: ageRule.isStale(state.id, fetchedAt: fetchedAt, at: now), lastSuccess: fetchedAt?.description,
                 lastAttempt: state.lastAttempt?.description, nextAttempt: state.nextAttempt?.description,
                 ageSeconds: fetchedAt.map { now.seconds - $0.seconds },
-                lagSeconds: record.flatMap { snapshot?.newest(of: $0.number) }.map { now.seconds - $0.seconds },
+                lagSeconds: record.flatMap { snapshot?.newest(of: $0) }.map { now.seconds - $0.seconds },
                 completeSince: record?.completeSince?.description, consecutiveFailures: state.consecutiveFailures,
                 lastError: state.lastError.map {
                     Source.Failure(code: $0.code, message: $0.message, at: $0.at.description)
@@ -95,7 +95,7 @@ struct SourceStatus: Sendable {
                 stale: source.fetchedAt != nil && ageRule.isStale(source.id, fetchedAt: source.fetchedAt, at: now),
                 lastSuccess: source.fetchedAt?.description,
                 ageSeconds: source.fetchedAt.map { now.seconds - $0.seconds },
-                lagSeconds: snapshot?.newest(of: source.number).map { now.seconds - $0.seconds },
+                lagSeconds: snapshot?.newest(of: source).map { now.seconds - $0.seconds },
                 completeSince: source.completeSince?.description)
         }
         return configured + others

@@ -25,7 +25,7 @@ enum StatusPage {
         let sources = status["sources"]?.array ?? []
         var page = """
             <!doctype html><html lang="en"><meta charset="utf-8"><title>Billow: status</title>
-            <meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="15">
+            <link rel="icon" href="/icon.svg"><meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="15">
             <style>\(style)</style><body>
             <h1>Billow is \(headline(status))</h1>
             <p class="note">\(text(status["now"])) · version \(text(status["version"])) · \

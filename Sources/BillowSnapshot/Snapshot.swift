@@ -48,8 +48,14 @@ public struct Snapshot: Sendable {
             liveFrom: .distantFuture, sources: sources, severityTable: severityTable)
     }
 
-    /// When the newest live observation of a source was made; nil where there is none.
-    public func newest(of source: SourceNumber) -> Instant? { window.newest(of: source) }
+    /// When the newest of what is live of a source was observed: reports and aircraft as well as turbulence; nil where there is
+    /// nothing.
+    public func newest(of source: SourceRecord) -> Instant? {
+        [
+            window.newest(of: source.number), reports.last { $0.source == source.id }?.observedAt,
+            traffic.newest(of: source.id),
+        ].compactMap { $0 }.max()
+    }
 
     /// The picture at an instant, or nil where it needs rows from before `liveFrom`.
     public func frame(at instant: Instant, filter: Filter) -> Frame? {

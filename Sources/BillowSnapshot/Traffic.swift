@@ -16,6 +16,11 @@ public struct Traffic: Sendable {
 
     public var count: Int { newest.count }
 
+    /// The time of a source's newest position; nil where it has none.
+    func newest(of source: SourceID) -> Instant? {
+        newest.values.lazy.filter { $0.source == source }.map(\.observedAt).max()
+    }
+
     /// The aircraft seen in (instant − droppedAfterSeconds, instant], by address; nil for an instant before the newest
     /// position, as it forgets where an aircraft was before.
     func positions(at instant: Instant, droppedAfterSeconds: Int) -> [AircraftPosition]? {

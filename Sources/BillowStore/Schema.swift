@@ -16,6 +16,7 @@ enum Schema {
         migrator.registerMigration("5 log's name") { try $0.execute(sql: logName) }
         migrator.registerMigration("6 fetched kinds") { try $0.execute(sql: fetchedKinds) }
         migrator.registerMigration("7 imports and natures") { try $0.execute(sql: importsAndNatures) }
+        migrator.registerMigration("8 earlier imports") { try $0.execute(sql: earlierImports) }
         return migrator
     }
 
@@ -210,5 +211,24 @@ enum Schema {
         UPDATE area SET imported = 1
             WHERE source IN (SELECT number FROM source WHERE fetchedAt IS NULL AND name <> 'ingest');
         ALTER TABLE source ADD COLUMN settled INTEGER NOT NULL DEFAULT 1 CHECK (settled IN (0, 1));
+        """
+
+    /// Before the version that marks imports, one whose source is fetched too looked like what was fetched. A version was not
+    /// committed before the newest that was observed until then, and nothing that is fetched is a day old when it comes: what
+    /// was older than that at its version is an import, and stays. A week's sending in (`ingest`) is none.
+    private static let earlierImports = """
+        CREATE TEMP TABLE importClock (version INTEGER PRIMARY KEY, newest INTEGER NOT NULL);
+        INSERT INTO importClock (version, newest)
+            SELECT version, max(max(step)) OVER (ORDER BY version) * 10 FROM changedStep GROUP BY version;
+        UPDATE observation SET imported = 1
+            WHERE imported = 0 AND source IN (SELECT number FROM source WHERE name <> 'ingest') AND observedAt < (
+                SELECT newest FROM importClock WHERE version <= since ORDER BY version DESC LIMIT 1) - 86400;
+        UPDATE pilotReport SET imported = 1
+            WHERE imported = 0 AND source IN (SELECT number FROM source WHERE name <> 'ingest') AND observedAt < (
+                SELECT newest FROM importClock WHERE version <= since ORDER BY version DESC LIMIT 1) - 86400;
+        UPDATE area SET imported = 1
+            WHERE imported = 0 AND source IN (SELECT number FROM source WHERE name <> 'ingest') AND validTo < (
+                SELECT newest FROM importClock WHERE version <= since ORDER BY version DESC LIMIT 1) - 86400;
+        DROP TABLE importClock;
         """
 }

@@ -125,7 +125,11 @@ public actor SourceLoop: Service {
     private let logger: Logger
     private var failures = 0
     private var isHalted = false
+    /// Why it is halted.
+    private var refusal: SourceState.Failure?
     private var isFetching = false
+    /// What the round under way makes of the upstream; a change of what is asked for ends it.
+    private var running: Task<Result<SyncOutcome, SyncError>, Never>?
     /// How often it was started again.
     private var starts = 0
     /// Woken since the last pause began or ended.
@@ -203,28 +207,37 @@ public actor SourceLoop: Service {
     public func round() async -> Duration {
         if isHalted { return Self.idle }
         if isFetching { return backOff.interval }
-        guard isActive || isAsked else {
+        guard isActive || isAsked && upstream.query?.asksForAnything != false else {
+            isAsked = false
             states.update(id) { $0.nextAttempt = nil }
             return Self.idle
         }
         isFetching = true
+        let wasAsked = isAsked
         isAsked = false
         let began = now()
         let startsBefore = starts
+        let upstream = upstream
         states.update(id) {
             $0.isFetching = true
+            $0.fetching = SourceState.Part.all(of: upstream)
             $0.lastAttempt = began
             $0.nextAttempt = nil
         }
+        let running = Task { await attempt(upstream, began) }
+        self.running = running
+        let result = await withTaskCancellationHandler {
+            await running.value
+        } onCancel: {
+            running.cancel()
+        }
+        self.running = nil
         let delay: Duration
-        do {
-            let upstream = upstream
-            if isWholeAsked {
-                try await upstream.forget()
-                isWholeAsked = false
-            }
-            delay = succeeded(try await upstream.synchronise(now: began))
-        } catch {
+        switch result {
+        case .success(let outcome): delay = succeeded(outcome)
+        case .failure(let error):
+            // Ended by a change, it is still owed to who asked for it.
+            if error.kind == .cancelled { isAsked = isAsked || wasAsked }
             // Started again meanwhile, it tries once more.
             delay = await failed(error, mayHalt: starts == startsBefore)
         }
@@ -232,9 +245,20 @@ public actor SourceLoop: Service {
         let next = isHalted || !isActive ? nil : now().advanced(by: Int(delay.components.seconds))
         states.update(id) {
             $0.isFetching = false
+            $0.fetching = []
             $0.nextAttempt = next
         }
         return isHalted || !isActive ? Self.idle : delay
+    }
+
+    private func attempt(_ upstream: any Upstream, _ now: Instant) async -> Result<SyncOutcome, SyncError> {
+        do throws(SyncError) {
+            if isWholeAsked {
+                try await upstream.forget()
+                isWholeAsked = false
+            }
+            return .success(try await upstream.synchronise(now: now))
+        } catch { return .failure(error) }
     }
 
     /// Tries again, now, after the session was refused.
@@ -310,12 +334,13 @@ public actor SourceLoop: Service {
         let at = now()
         let failures = failures
         let isHalted = isHalted
+        let failure = SourceState.Failure(code: error.code, message: error.message, at: at, type: error.type)
+        if isHalted { refusal = failure }
         states.update(id) { state in
             state.count(error.outcome)
             state.isReachable = error.isReachable ?? state.isReachable
             state.hasSession = !isHalted
-            state.lastError = SourceState.Failure(
-                code: error.code, message: error.message, at: at, type: error.type)
+            state.lastError = failure
             state.consecutiveFailures = failures
         }
         let delay = backOff.delay(failures: failures, retryAfterSeconds: error.retryAfterSeconds, random: random())
@@ -343,6 +368,9 @@ public actor SourceLoop: Service {
 
     /// Asks for something else from now on, or at another frequency. Where what was fetched is not enough, it is fetched
     /// within a second, in one round with all other changes of that second. The frequency counts from the next wait on.
+    ///
+    /// A round under way that asks for something else than is wanted now, or that nobody wants any more, ends: what it has
+    /// committed stays, and what is still wanted of the rest is asked for by the next one.
     /// - Throws: where the change can't be kept; it is not made then.
     public func change(_ settings: SourceSettings) async throws(StoreError) {
         let old = self.settings
@@ -364,9 +392,11 @@ public actor SourceLoop: Service {
             if !isActive { state.nextAttempt = nil }
         }
         logger.notice("asks for something else", metadata: ["update": "\(update.text)"])
-        guard isActive else { return }
+        let isSuperseded = isFetching && (settings.query != old.query || wasActive && !isActive)
+        if isSuperseded { running?.cancel() }
+        guard isActive || isSuperseded else { return }
         let needsData = if let new = upstream.query, let old = old.query { new.needsData(after: old) } else { false }
-        if needsData || !wasActive {
+        if needsData || isSuperseded || !wasActive {
             isSettling = true
             refresh()
         }
@@ -413,21 +443,24 @@ public actor SourceLoop: Service {
             }
             if kept.haltedCredential != nil, kept.haltedCredential == upstream.credential {
                 isHalted = true
+                refusal = kept.refusal
                 logger.warning("its key was refused before the restart; nothing is tried until it is started again")
             }
         } catch {
             logger.error("what was settled before can't be read", metadata: ["error": "\(error)"])
         }
-        let (upstream, update, interval, isHalted) = (upstream, update, interval, isHalted)
+        let (upstream, update, interval, isHalted, refusal) = (upstream, update, interval, isHalted, refusal)
         states.update(id) { state in
             state.asks(upstream, update: update, interval: interval)
             state.hasSession = !isHalted
+            state.lastError = refusal
         }
     }
 
     private func keep() async throws(StoreError) {
         let record = SourceRecordOfControl(
-            configured: configured.text, settings: settings, haltedCredential: isHalted ? upstream.credential : nil)
+            configured: configured.text, settings: settings, haltedCredential: isHalted ? upstream.credential : nil,
+            refusal: isHalted ? refusal : nil)
         let isNew = settings != configured || isHalted
         try await control?.setControl(isNew ? record.text : nil, of: id)
     }

@@ -165,12 +165,17 @@ struct SourceRecordOfControl: Sendable {
     var settings: [String: JSONValue]
     /// The key that was refused; nil where none was.
     var haltedCredential: String?
+    /// In which words; nil where none was.
+    var refusal: SourceState.Failure?
 
-    init(configured: String, settings: SourceSettings, haltedCredential: String?) {
+    init(
+        configured: String, settings: SourceSettings, haltedCredential: String?, refusal: SourceState.Failure? = nil
+    ) {
         self.configured = configured
         self.settings = settings.json
         self.settings["viewport"] = nil
         self.haltedCredential = haltedCredential
+        self.refusal = refusal
     }
 
     /// nil for anything but what `text` gave: what can't be read is as good as nothing.
@@ -181,6 +186,11 @@ struct SourceRecordOfControl: Sendable {
         self.configured = configured
         self.settings = settings
         haltedCredential = value["haltedCredential"]?.string
+        if let code = value["refusal"]?["code"]?.string, let message = value["refusal"]?["message"]?.string,
+            let seconds = value["refusal"]?["at"]?.integer, let at = Instant(seconds: seconds)
+        {
+            refusal = SourceState.Failure(code: code, message: message, at: at)
+        }
     }
 
     var text: String {
@@ -188,6 +198,12 @@ struct SourceRecordOfControl: Sendable {
             .object([
                 "configured": .string(configured), "settings": .object(settings),
                 "haltedCredential": haltedCredential.map { .string($0) } ?? .null,
+                "refusal": refusal.map { refusal in
+                    .object([
+                        "code": .string(refusal.code), "message": .string(refusal.message),
+                        "at": .number(Double(refusal.at.seconds)),
+                    ])
+                } ?? .null,
             ]))
     }
 

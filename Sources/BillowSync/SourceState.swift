@@ -20,6 +20,9 @@ public struct SourceState: Sendable, Hashable {
     /// Whether the upstream answered the last time it was asked; nil before the first time.
     public var isReachable: Bool?
     public var isFetching = false
+    /// What the round under way asks for, whatever is wanted meanwhile; empty between rounds and for a folder, which is looked
+    /// at and not fetched.
+    public var fetching: Set<Part> = []
     /// Whether the upstream takes our key; false ends all attempts until `start`.
     public var hasSession = true
     public var lastSuccess: Instant?
@@ -38,6 +41,20 @@ public struct SourceState: Sendable, Hashable {
     /// Types of data that are asked for and that the upstream won't give to this account, with its words. They rest; the
     /// others go on.
     public var disabled: [DataQuery.DataType: String] = [:]
+
+    /// A collection in a part of the query.
+    public struct Part: Sendable, Hashable, Comparable {
+        public var area: DataQuery.Area
+        public var collection: String
+
+        static func all(of upstream: any Upstream) -> Set<Part> {
+            guard !upstream.feeds.isEmpty else { return [] }
+            let areas = upstream.query?.areas ?? [.global]
+            return Set(areas.flatMap { area in upstream.collections.map { Part(area: area, collection: $0) } })
+        }
+
+        public static func < (a: Part, b: Part) -> Bool { (a.area, a.collection) < (b.area, b.collection) }
+    }
 
     public struct Failure: Sendable, Hashable {
         public var code: String

@@ -1,3 +1,4 @@
+import BillowRaster
 import BillowSnapshot
 public import Geometry
 import Turbulence
@@ -27,10 +28,17 @@ extension PictureData {
         seen += positions.map { ($0.place, 1) }
         seen += tracks.compactMap { $0.last.map { ($0.place, 1) } }
         seen += (hazards + forecasts + issued).compactMap { area in
-            area.geometry.polygons.first?.first?.first.map { ($0, 1 + Int(area.severity?.rawValue ?? 0)) }
+            area.geometry.polygons.first?.first.flatMap(Self.middle).map { ($0, 1 + Int(area.severity?.rawValue ?? 0)) }
         }
         let square = Self.fullest(seen, degrees: 4)
         return Self.fullest(square, degrees: 0.25).max { $0.weight < $1.weight }?.place
+    }
+
+    /// A place inside a ring, far from its edges.
+    private static func middle(of ring: [LonLat]) -> LonLat? {
+        InteriorPoint.all(of: ring.map { Point(x: $0.longitude, y: $0.latitude) }).first.flatMap {
+            LonLat(longitude: $0.x, latitude: $0.y)
+        }
     }
 
     /// Those in the square of a side that have the most weight together.

@@ -73,7 +73,7 @@ struct ReportMark: Sendable, Hashable {
 }
 
 /// Altitudes as pilots write them.
-enum FlightLevelText {
+public enum FlightLevelText {
     /// `FL380` from 18,000 feet on, else `9,000 ft`; rounded to hundreds.
     static func of(_ feet: Int) -> String {
         let hundreds = (feet + 50) / 100
@@ -83,7 +83,7 @@ enum FlightLevelText {
     }
 
     /// A band: `FL250–450`, `below FL180`, `above FL300`; nil where neither end is known.
-    static func band(_ minimum: Int?, _ maximum: Int?) -> String? {
+    public static func band(_ minimum: Int?, _ maximum: Int?) -> String? {
         switch (minimum, maximum) {
         case (nil, nil): nil
         case (let low?, nil): "above \(of(low))"

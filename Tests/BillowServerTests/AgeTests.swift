@@ -154,6 +154,32 @@ struct AgeTests {
         }
     }
 
+    private func expect(_ addresses: [String], stale: Bool, in world: World) async throws {
+        for address in addresses {
+            let answer = try await world.json(address)
+            #expect((answer["stale"] ?? answer["billow"]?["stale"]) == .bool(stale), "\(address)")
+        }
+    }
+
+    @Test("what nobody feeds and nobody sent isn't known to be empty; what is fed beside it is as new as it is")
+    func unknown() async throws {
+        let layer = ["/collections/forecast/items", "/tiles/forecast.json"]
+        let others = ["/readyz", "/status", "/collections/hexagons/items", "/tiles/hexagons,forecast.json"]
+        try await withWorld(known: [:]) { world in
+            try await expect(layer + others, stale: true, in: world)
+        }
+        try await withWorld(feeds: ["skypath": [.observations]], known: ["skypath": .replace]) { world in
+            try await world.fetched("skypath", secondsAgo: Self.fresh)
+            try await world.take([])
+            try await expect(layer, stale: true, in: world)
+            try await expect(others, stale: false, in: world)
+            // What is sent in may be of any kind.
+            _ = try await world.store.register(try source("ingest"), merge: .keep, simulated: false)
+            try await world.take([try observation(try cell(10, 50), source: "ingest")])
+            try await expect(layer + others, stale: false, in: world)
+        }
+    }
+
     @Test("a picture of several layers is stale when one of them is")
     func composed() async throws {
         try await withSources(silent: ["opensky"]) { world in

@@ -209,6 +209,10 @@ struct BadInputTests {
         Case("/maps/hexagons.png?width=1e3", 400, "width"), Case("/maps/hexagons.png?width=-1", 400, "width"),
         Case("/maps/hexagons.png?scale=4", 400, "scale"), Case("/maps/hexagons.png?bbox=1,2,3", 400, "bbox"),
         Case("/maps/hexagons.png?bbox=0,91,1,92", 400, "bbox"), Case("/maps/hexagons.png?legend=yes", 400, "legend"),
+        Case("/maps/hexagons.png?bbox=0,86,1,89", 400, "bbox", allowed: "85.0511"),
+        Case("/maps/hexagons.png?bbox=0,-89,1,-85.06", 400, "bbox"),
+        Case("/animations/hexagons.png?bbox=0,86,1,89", 400, "bbox"),
+        Case("/maps/hexagons.png?bbox=-200,0,200,1", 400, "bbox", allowed: "360"),
         Case("/maps/hexagons.png?timestamp=1", 400, "timestamp"), Case("/maps/hexagons.png?scalebar=", 400, "scalebar"),
         Case("/maps/hexagons.png?labels=101", 400, "labels"), Case("/maps/hexagons.png?style=nope", 400, "style"),
         Case("/maps/hexagons.png?time=yesterday", 400, "time"),
@@ -329,6 +333,16 @@ struct BadInputTests {
             let many = (0..<1_500).map { "p\($0)" }.joined(separator: "&")
             #expect(try await world.get("/tiles/hexagons/latest/0/0/0.png?\(many)").status == .ok)
             #expect(try await world.get("/collections/hexagons/items?\(many)").status == .badRequest)
+        }
+    }
+
+    @Test(
+        "a body that says that it is too long is refused before any of it comes", arguments: ["/corridors", "/alerts"])
+    func longBodies(route: String) async throws {
+        try await withWorld { world in
+            let response = try await world.send(.post, route, nil, [.contentLength: "20000000"])
+            #expect(response.status.code == 413)
+            #expect(try response.json["code"] == .text("body-too-large"))
         }
     }
 

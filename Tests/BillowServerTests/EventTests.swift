@@ -58,6 +58,7 @@ private struct Moody: Upstream {
     let kind = "moody"
     let merge = MergeRule.replace
     let simulated: Bool? = false
+    let feeds: Set<DataKind> = [.observations]
     final class Mood: Sendable { let failure = Mutex<SyncError?>(nil) }
     let mood = Mood()
 

@@ -232,6 +232,33 @@ struct OperationTests {
         }
     }
 
+    @Test("legends, and the time on a map, say what a picture was restricted to")
+    func restrictions() async throws {
+        try await withWorld { world in
+            func note(_ query: String) async throws -> String? {
+                try await world.json("/legend.json?\(query)")["notes"]?[0]?.string
+            }
+            #expect(try await note("layer=hexagons&hours=2&minSeverity=0&category=C60") == nil)
+            #expect(
+                try await note("minAltitude=30000&maxAltitude=41000&hours=0.5&minSeverity=light&category=C20")
+                    == "Shown: FL300–FL410 · last 30 min · light or worse · C20")
+            #expect(
+                try await note("minAltitude=9000&severity=0,4") == "Shown: above 9,000 ft · smooth, moderate-severe")
+            #expect(try await note("maxAltitude=24000&severity=moderate") == "Shown: below FL240 · moderate")
+            #expect(try await note("source=b,a&kind=in-situ") == "Shown: in-situ · a, b")
+            #expect(try await note("source=a,b,c,d,e") == "Shown: 5 sources")
+            #expect(try await note("layer=hazards&hours=6") == nil, "areas are of no history")
+
+            let region = "/maps/hexagons.png?bbox=9,49,11,51&width=400"
+            for furniture in ["timestamp", "legend"] {
+                let whole = try await world.get("\(region)&\(furniture)=true")
+                #expect(try await world.get("\(region)&\(furniture)=true&minAltitude=30000").body != whole.body)
+            }
+            let tiles = try await world.json("/tiles/hexagons.json?minAltitude=30000")
+            #expect(tiles["legend"]?.string?.hasSuffix("?layer=hexagons&style=skypath&minAltitude=30000") == true)
+        }
+    }
+
     @Test("the viewer's files have their types, are revalidated, and are nothing but files of its folder")
     func files() async throws {
         try await withWorld { world in

@@ -1,4 +1,5 @@
 import BillowRaster
+import BillowSnapshot
 import BillowStore
 import Foundation
 import Geometry
@@ -211,9 +212,9 @@ struct TimelineTests {
                 dataTime: nil, isStale: false, isSimulated: false, completeSince: noon.advanced(by: -10_800))
             let hourAgo = noon.advanced(by: -3_601)
             #expect(
-                age.caption(at: hourAgo, lookBackSeconds: 7_200, asOf: noon)
+                age.caption(at: hourAgo, Filter(), lookBackSeconds: 7_200, asOf: noon)
                     == ["2026-11-21 10:59:59 UTC", "INCOMPLETE"])
-            #expect(age.caption(at: hourAgo, lookBackSeconds: 0, asOf: noon).count == 1)
+            #expect(age.caption(at: hourAgo, Filter(), lookBackSeconds: 0, asOf: noon).count == 1)
         }
     }
 

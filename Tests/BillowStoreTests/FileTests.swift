@@ -223,13 +223,30 @@ struct FileTests {
                         Int64(bitPattern: try observation().cell.h3), number,
                     ])
             }
-            try db.execute(sql: "UPDATE head SET version = 1")
+            // Of sources that are fetched or sent in: two days old when it came, and an hour.
+            for (number, age) in [(0, 2 * 86_400), (0, 3_600), (1, 2 * 86_400)] {
+                try db.execute(
+                    sql: """
+                        INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, source, kind, since)
+                        VALUES (?, ?, 38000, 38000, 2, ?, 0, 2)
+                        """,
+                    arguments: [
+                        ObservationKey.first(of: noon.advanced(by: -age)).rawValue + Int64(10 * number),
+                        Int64(bitPattern: try observation().cell.h3), number,
+                    ])
+            }
+            try db.execute(
+                sql: "INSERT INTO changedStep (kind, step, version) VALUES (0, ?, 1)",
+                arguments: [(noon.seconds + 9) / 10])
+            try db.execute(sql: "UPDATE head SET version = 2")
         }
         try earlier.close()
         let store = try await SQLiteStore.open(path: path)
         #expect(try await store.sources().map(\.simulated) == [false, false, false])
-        #expect(try await store.prune(Pruning(before: noon.advanced(by: 1), sparesImports: true)).observations == 2)
-        #expect(try await store.contents().map(\.source.name) == ["import"])
+        #expect(try await store.prune(Pruning(before: noon.advanced(by: 1), sparesImports: true)).observations == 4)
+        let left = try await store.contents()
+        #expect(left.map(\.source.name) == ["awc", "import"])
+        #expect(left.first?.observedAt == noon.advanced(by: -2 * 86_400))
     }
 
     @Test func aDamagedFileIsFound() async throws {

@@ -54,6 +54,8 @@ private struct Noting: Upstream {
         let rounds = Mutex<[DataQuery]>([])
         let forgotten = Mutex(0)
         let failure = Mutex<SyncError?>(nil)
+        /// Whether a round goes on until it is ended.
+        let isEndless = Mutex(false)
     }
 
     let id: SourceID
@@ -70,6 +72,9 @@ private struct Noting: Upstream {
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         notes.rounds.withLock { $0.append(wanted) }
         if let failure = notes.failure.withLock({ $0 }) { throw failure }
+        if notes.isEndless.withLock({ $0 }) {
+            do { try await Task.sleep(for: .seconds(86_400)) } catch { throw .cancelled }
+        }
         return SyncOutcome()
     }
 
@@ -145,6 +150,43 @@ struct SteeringTests {
             #expect(stage.bed.slept.last == .seconds(60))
             #expect(try stage.state.query == stage.upstream.rounds.last)
         }
+    }
+
+    @Test func aChangeEndsARoundThatAsksForSomethingElse() async throws {
+        let (west, east) = (try box(-80, 25, -20, 70), try box(-20, 25, 40, 70))
+        func ring(_ ring: AreaRing) -> JSONValue {
+            .array(ring.places.map { .array([.number($0.longitude), .number($0.latitude)]) })
+        }
+        let stage = try await stage(DataQuery(global: false, polygon: west))
+        let seen = Mutex<[Set<SourceState.Part>]>([])
+        stage.states.observe { _, new in
+            seen.withLock { if $0.last != new.fetching { $0.append(new.fetching) } }
+        }
+        let (corridor, viewport) = (
+            SourceState.Part(area: .corridor, collection: "turbulence"),
+            SourceState.Part(area: .viewport, collection: "turbulence")
+        )
+        stage.upstream.notes.isEndless.withLock { $0 = true }
+        try await running(stage) { stage in
+            await stage.upstream.rounds(1)
+            // How often counts from the next wait on.
+            try await stage.change(["update": .string("medium")])
+            #expect(try stage.state.fetching == [corridor])
+            try await stage.change(["polygon": .null, "viewport": ring(east)])
+            await stage.bed.slept(times: 1)
+            #expect(stage.bed.slept == [.seconds(1)])
+            stage.bed.wakeAll()
+            await stage.upstream.rounds(2)
+            #expect(stage.upstream.rounds.last?.viewport == east && stage.upstream.rounds.last?.polygon == nil)
+            #expect(try stage.state.fetching == [viewport])
+            // Nothing to ask for.
+            try await stage.change(["viewport": .null])
+            await stage.bed.slept(times: 2)
+            stage.bed.wakeAll()
+            while try stage.state.activity != .stopped { await Task.yield() }
+            #expect(stage.upstream.rounds.count == 2)
+        }
+        #expect(seen.withLock { $0 } == [[corridor], [], [viewport], []])
     }
 
     @Test func onlyWhatNeedsDataIsFetchedAtOnce() throws {
@@ -267,6 +309,7 @@ struct SteeringTests {
         _ = await second.loop.round()
         #expect(second.upstream.rounds.isEmpty)
         #expect(try second.state.hasSession == false)
+        #expect(try second.state.lastError == first.state.lastError && second.state.lastError?.message == "no")
         #expect(await second.loop.settings.update == .medium)
         await #expect(throws: SourceLoop.Refusal.halted) { try await second.loop.demand(whole: false) }
 

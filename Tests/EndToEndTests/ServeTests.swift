@@ -251,6 +251,13 @@ struct ServeTests {
             return try tile.header("X-Simulated") == "true" && !colours(tile).isEmpty
         }
         #expect(try await server.get("/tiles/hexagons.json").text.contains("SIMULATED"))
+        try await eventually("something of each layer", within: .seconds(90)) {
+            for layer in ["pireps", "hazards", "forecast", "traffic"] {
+                let items = try await server.get("/collections/\(layer)/items?limit=1")
+                if !items.text.contains("\"type\":\"Feature\"") { return false }
+            }
+            return true
+        }
         #expect(try await server.stop() == 0)
     }
 

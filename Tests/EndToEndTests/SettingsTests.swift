@@ -199,6 +199,10 @@ struct SettingsTests {
             "sources: [{ id: a, kind: inbox, path: x, simulated: true }, { id: b, kind: inbox, simulated: false }]",
             ["[1].path is missing", "[1].simulated must be true as another source's"]
         ),
+        (
+            "sources: [{ id: a, kind: inbox, path: /tmp/x }, { id: b, kind: inbox, path: /tmp/../tmp/x/ }]",
+            ["[1].path is '/tmp/x', as another inbox's"]
+        ),
         (source("timeout: '${NOWHERE}'"), ["timeout names the environment variable NOWHERE, which is not set"]),
         (source("timeout: '${OPEN'"), ["has '${' without '}'"]),
         (source("query: { severities: ['${NOWHERE}'] }"), ["NOWHERE"]),

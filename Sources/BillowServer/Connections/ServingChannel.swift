@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// A connection of HTTP/1.1 as Hummingbird sets it up, with what is kept answered first.
+/// A connection of HTTP/1.1 as Hummingbird sets it up, with what is kept answered first, and a word on what can't be read.
 struct ServingChannel: ServerChildChannel {
     let http: HTTP1Channel
     let answers: KeptAnswers
@@ -13,7 +13,8 @@ struct ServingChannel: ServerChildChannel {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandler(KeptAnswerHandler(answers), position: .after(decoder))
+            try pipeline.addHandlers(
+                [KeptAnswerHandler(answers), UnreadableRequestHandler()], position: .after(decoder))
             return value
         }
     }

@@ -81,16 +81,18 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// The parts of the sources' queries in which rows came or went.
+    /// The parts of the sources' queries in which rows came or went. What went from outside all of them was in a viewport that
+    /// is another one now.
     private func areas(of changes: Changes, in snapshot: Snapshot) -> Set<DataQuery.Area> {
         var queries: [SourceNumber: DataQuery] = [:]
         for source in snapshot.sources {
             if let query = states[source.id]?.query { queries[source.number] = query }
         }
-        let possible = Set(queries.values.flatMap(\.areas)).union([.global])
+        let possible = Set(queries.values.flatMap(\.areas)).union([.global, .viewport])
         var areas = Set<DataQuery.Area>()
         for row in changes.opened + changes.closed {
-            areas.insert(queries[row.source]?.area(of: row.cell) ?? .global)
+            let query = queries[row.source]
+            areas.insert(query?.area(of: row.cell) ?? (query == nil ? .global : .viewport))
             if areas.count == possible.count { break }
         }
         return areas
@@ -99,11 +101,13 @@ struct EventFeed: Sendable {
     // MARK: - Sources
 
     private func changed(_ old: SourceState, _ new: SourceState) {
-        if old.isFetching != new.isFetching {
-            tell(new) { area, collection in
+        let ended = old.fetching.subtracting(new.fetching)
+        let begun = new.fetching.subtracting(old.fetching)
+        for (parts, on) in [(ended, false), (begun, true)] {
+            for part in parts.sorted() {
                 hub.publish(
                     "fetching",
-                    Fetching(on: new.isFetching, area: area, collection: collection, source: new.id.name))
+                    Fetching(on: on, area: part.area.rawValue, collection: part.collection, source: new.id.name))
             }
         }
         if let error = new.lastError, new.consecutiveFailures > old.consecutiveFailures {
@@ -129,7 +133,7 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// A round asks for all parts of the query at once.
+    /// A round that fails fails for all parts of the query.
     /// - Parameter collections: nil is all of the source's.
     private func tell(
         _ state: SourceState, _ collections: [String]? = nil, _ body: (_ area: String, _ collection: String) -> Void

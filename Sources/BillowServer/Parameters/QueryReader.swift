@@ -258,18 +258,23 @@ struct QueryReader {
     /// Four numbers, west, south, east, north (or six with heights, which are passed over).
     ///
     /// Source: OGC 17-069r4 section 7.15.3
-    func bbox() throws(Problem) -> BoundingBox? {
-        guard let text = values["bbox"] else { return nil }
+    func bbox() throws(Problem) -> BoundingBox? { try asked("bbox")?.box }
+
+    /// Degrees from the west to the east of `bbox` as they are written; negative across the antimeridian.
+    func bboxWidth() throws(Problem) -> Double? { try asked("bbox")?.width }
+
+    private func asked(_ name: String) throws(Problem) -> (box: BoundingBox, width: Double)? {
+        guard let text = values[name] else { return nil }
         let expected =
             "four numbers, west,south,east,north, in degrees: longitudes from -360 to 360 (190 is -170), latitudes from "
             + "-90 to 90, south not above north"
         var numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Self.decimal($0) }
-        guard numbers.count == text.count(where: { $0 == "," }) + 1 else { throw invalid("bbox", text, expected) }
+        guard numbers.count == text.count(where: { $0 == "," }) + 1 else { throw invalid(name, text, expected) }
         if numbers.count == 6 { numbers = [numbers[0], numbers[1], numbers[3], numbers[4]] }
         guard numbers.count == 4,
             let box = BoundingBox(west: numbers[0], south: numbers[1], east: numbers[2], north: numbers[3])
-        else { throw invalid("bbox", text, expected) }
-        return box
+        else { throw invalid(name, text, expected) }
+        return (box, numbers[2] - numbers[0])
     }
 
     func invalid(_ name: String, _ value: String, _ expected: String) -> Problem {

@@ -106,16 +106,23 @@ struct ShapeBody: Decodable, Sendable {
     }
 }
 
+extension Request {
+    /// The whole body. One that says that it is longer is refused before any of it comes.
+    /// - Throws: `Problem` 413.
+    func bytes(upTo longest: Int) async throws -> ByteBuffer {
+        let tooLarge = Problem(
+            .contentTooLarge, code: "body-too-large", detail: "The body is larger than \(longest) bytes.",
+            allowed: "at most \(longest) bytes")
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > longest { throw tooLarge }
+        do { return try await body.collect(upTo: longest) } catch is NIOTooManyBytesError { throw tooLarge }
+    }
+}
+
 /// JSON bodies of bounded length.
 enum JSONBody {
     /// - Throws: `Problem` 400 with the place in the body, 413.
     static func read<Body: Decodable>(_ type: Body.Type, of request: Request, longest: Int) async throws -> Body {
-        let bytes: ByteBuffer
-        do { bytes = try await request.body.collect(upTo: longest) } catch is NIOTooManyBytesError {
-            throw Problem(
-                .contentTooLarge, code: "body-too-large", detail: "The body is larger than \(longest) bytes.",
-                allowed: "at most \(longest) bytes")
-        }
+        let bytes = try await request.bytes(upTo: longest)
         do { return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView)) } catch let problem as Problem {
             throw problem
         } catch {

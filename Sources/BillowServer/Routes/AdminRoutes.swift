@@ -78,12 +78,7 @@ struct AdminRoutes: Sendable {
     }
 
     private func members(of request: Request) async throws -> [String: JSONValue] {
-        let bytes: ByteBuffer
-        do { bytes = try await request.body.collect(upTo: Self.longestBody) } catch is NIOTooManyBytesError {
-            throw Problem(
-                .contentTooLarge, code: "body-too-large", detail: "The body is too large.",
-                allowed: "at most \(Self.longestBody) bytes")
-        }
+        let bytes = try await request.bytes(upTo: Self.longestBody)
         // None is a change of nothing.
         if bytes.readableBytes == 0 { return [:] }
         guard

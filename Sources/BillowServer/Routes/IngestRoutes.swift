@@ -65,27 +65,19 @@ struct IngestRoutes: Sendable {
                 .unsupportedMediaType, code: "unsupported-encoding", detail: "The body is compressed.",
                 parameter: "Content-Encoding", value: String(encoding.prefix(100)), allowed: "identity")
         }
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.longestBody {
-            throw tooLarge
-        }
-        do {
-            return Array(buffer: try await request.body.collect(upTo: Self.longestBody))
-        } catch is NIOTooManyBytesError { throw tooLarge }
-    }
-
-    private var tooLarge: Problem {
-        Problem(
-            .contentTooLarge, code: "body-too-large",
-            detail: "The body is larger than \(Self.longestBody) bytes or holds more than \(Self.mostObservations) "
-                + "observations.",
-            allowed: "at most \(Self.longestBody) bytes and \(Self.mostObservations) observations")
+        return Array(buffer: try await request.bytes(upTo: Self.longestBody))
     }
 
     /// One item for each record, in the order of the body.
     private func read(_ bytes: [UInt8]) throws(Problem) -> [ImportItem] {
         var reader = ImportReader(now: now(), source: .ingest)
         let items = reader.read(bytes) + reader.finish()
-        guard items.count <= Self.mostObservations else { throw tooLarge }
+        guard items.count <= Self.mostObservations else {
+            throw Problem(
+                .contentTooLarge, code: "body-too-large",
+                detail: "The body holds more than \(Self.mostObservations) observations.",
+                allowed: "at most \(Self.mostObservations) observations")
+        }
         switch reader.format {
         case .json, .jsonLines: return items
         case .csv, .adds, nil:

@@ -37,7 +37,9 @@ struct LegendRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let filter = try reader.filter()
         let age = ageRule.age(of: layers, in: snapshot, filter: filter)
-        let notes = age.isStale ? ["Stale: last data \(age.dataTime?.description ?? "never")"] : []
+        let notes =
+            (age.isStale ? ["Stale: last data \(age.dataTime?.description ?? "never")"] : [])
+            + filter.notes(lookBackSeconds: LayerTime.historySeconds(of: layers, filter))
         let legend = layers.legend(
             style: try styles.style(reader), severities: filter.severities, simulated: age.isSimulated, notes: notes)
         var headers = AnswerHeaders.make(

@@ -64,6 +64,7 @@ extension MapRenderer.Request {
     ) throws {
         let scene = try frames.scene(of: layers, at: try query.time(), in: snapshot)
         let filter = try query.filter()
+        let lookBackSeconds = LayerTime.historySeconds(of: scene.layers, filter)
         let style = try styles.style(query)
         let hasLegend = try query.boolean("legend") ?? false
         let hasTime = try query.boolean("timestamp") ?? false
@@ -73,23 +74,27 @@ extension MapRenderer.Request {
             style: style, labels: try query.labels(),
             furniture: MapFurniture(
                 legend: hasLegend
-                    ? layers.legend(style: style, severities: filter.severities, simulated: age.isSimulated) : nil,
+                    ? scene.layers.legend(
+                        style: style, severities: filter.severities, simulated: age.isSimulated,
+                        notes: filter.notes(lookBackSeconds: lookBackSeconds)) : nil,
                 timeStamp: hasTime
                     ? age.caption(
-                        at: scene.instant, lookBackSeconds: LayerTime.historySeconds(of: scene.layers, filter),
-                        asOf: snapshot.publication.asOf) : [],
+                        at: scene.instant, filter, lookBackSeconds: lookBackSeconds, asOf: snapshot.publication.asOf)
+                    : [],
                 showsScaleBar: try query.boolean("scalebar") ?? false))
     }
 }
 
 extension Age {
-    /// What a picture says on itself: the time, and whether it is of times to come, incomplete, simulated or stale.
-    func caption(at instant: Instant, lookBackSeconds: Int, asOf: Instant) -> [String] {
-        [
-            instant.forPeople, instant > asOf ? "FORECAST" : nil,
+    /// What a picture says on itself: the time, whether it is of times to come, incomplete, simulated or stale, and what it
+    /// was restricted to.
+    func caption(at instant: Instant, _ filter: Filter, lookBackSeconds: Int, asOf: Instant) -> [String] {
+        let flags = [
+            instant > asOf ? "FORECAST" : nil,
             isIncomplete(at: instant, lookBackSeconds: lookBackSeconds) ? "INCOMPLETE" : nil,
             isSimulated ? "SIMULATED" : nil, isStale ? "STALE" : nil,
-        ].compactMap { $0 }
+        ]
+        return [instant.forPeople] + flags.compactMap { $0 } + filter.words(lookBackSeconds: lookBackSeconds)
     }
 }
 
@@ -134,9 +139,16 @@ extension QueryReader {
     /// The window that `bbox`, `width`, `height` and `scale` ask for; one side alone brings the other.
     func region(defaultWidth: Int) throws(Problem) -> MapRegion {
         let box = try bbox() ?? .world
+        func unusable(_ expected: String) -> Problem { invalid("bbox", text("bbox") ?? "", expected) }
         guard box.south < box.north, box.west != box.east, !(box.west == 180 && box.east == -180) else {
-            throw invalid("bbox", text("bbox") ?? "", "a box with an area")
+            throw unusable("a box with an area")
         }
+        // What lies beyond has no place on the map: a picture of it would look as if nothing were there.
+        guard box.south < UnitMercator.maximumLatitude, box.north > -UnitMercator.maximumLatitude else {
+            throw unusable("a box that reaches between 85.0511 degrees south and north, where web mercator ends")
+        }
+        // To filter by, it is the world; a picture would be of another region than the one asked for.
+        guard try bboxWidth() ?? 360 <= 360 else { throw unusable("a box at most 360 degrees wide") }
         let width = try integer("width", in: MapRegion.sides)
         let height = try integer("height", in: MapRegion.sides)
         let scale = try integer("scale", in: 1...3) ?? 1
@@ -144,7 +156,7 @@ extension QueryReader {
         guard
             let region = MapRegion(
                 box, width: across, height: height ?? MapRegion.height(of: box, width: across), scale: scale)
-        else { throw invalid("bbox", text("bbox") ?? "", "a box that fits a picture") }
+        else { throw unusable("a box that fits a picture") }
         return region
     }
 }

@@ -116,7 +116,8 @@ struct RouteRoutes: Sendable {
         return Profile(
             profile: profile, hazards: RouteHazard.all(hazards, along: asked.route, half: half), asked: asked,
             instant: instant, filter: filter,
-            caption: age.caption(at: instant, lookBackSeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
+            caption: age.caption(
+                at: instant, filter, lookBackSeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
             headers: headers)
     }
 

@@ -201,13 +201,14 @@ struct TileRoutes: Sendable {
         let base = BaseURL.of(request, publicURL)
         // The filters and the time asked for here are those of the tiles that it names.
         let passed = query.passedOn(Self.passedOn)
+        let filters = query.passedOn(QueryReader.filterNames.union(["opacity"])).dropFirst()
         let shown = if case .instant = time { instant.compact } else { "latest" }
         let suffix = try query.choice("f", [("png", "png"), ("mvt", "mvt"), ("json", "png")]) ?? "png"
         let answer = TileJSON(
             name: "Billow: \(layers.title)", description: layers.layers.map(\.summary).joined(separator: " "),
             attribution: age.isSimulated ? "SIMULATED turbulence, not for operational use" : "Turbulence: Billow",
             tiles: ["\(base)/tiles/\(layers)/\(shown)/{z}/{x}/{y}.\(suffix)\(passed)"],
-            legend: "\(base)/legend.png?layer=\(layers)&style=\(style.id)",
+            legend: "\(base)/legend.png?layer=\(layers)&style=\(style.id)" + (filters.isEmpty ? "" : "&\(filters)"),
             vectorLayers: layers.layers.map(TileJSON.VectorLayer.init),
             time: TileJSON.Time(
                 latest: snapshot.publication.asOf.description,

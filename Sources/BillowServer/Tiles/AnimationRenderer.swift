@@ -176,13 +176,15 @@ public final class AnimationRenderer: Sendable {
                 legend: legend(request, age),
                 timeStamp: request.hasTimeStamp
                     ? age.caption(
-                        at: scene.instant, lookBackSeconds: LayerTime.historySeconds(of: scene.layers, request.filter),
-                        asOf: asOf) : []))
+                        at: scene.instant, request.filter,
+                        lookBackSeconds: LayerTime.historySeconds(of: scene.layers, request.filter), asOf: asOf) : []))
     }
 
     private func legend(_ request: Request, _ age: Age) -> Legend? {
         guard request.hasLegend else { return nil }
         return request.layers.legend(
-            style: request.style, severities: request.filter.severities, simulated: age.isSimulated)
+            style: request.style, severities: request.filter.severities, simulated: age.isSimulated,
+            notes: request.filter.notes(
+                lookBackSeconds: LayerTime.historySeconds(of: request.layers, request.filter)))
     }
 }

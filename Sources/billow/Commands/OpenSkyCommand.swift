@@ -151,6 +151,21 @@ struct IntervalOptions: ParsableArguments {
     }
 }
 
+/// Which airport's flights are asked for.
+struct AirportOptions: ParsableArguments {
+    @OptionGroup var options: OpenSkyOptions
+    @OptionGroup var interval: IntervalOptions
+
+    @Argument(help: "Its ICAO location indicator, EDDF for instance.")
+    var airport: String
+
+    func run(_ direction: FlightDirection) async throws {
+        try await options.run { client in
+            OpenSkyAnswer(try await client.flights(direction, airport: airport, during: interval.interval(hours: 24)))
+        }
+    }
+}
+
 // MARK: - The seven services
 
 extension OpenSkyCommand {
@@ -244,35 +259,17 @@ extension OpenSkyCommand {
     struct Arrivals: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Flights that came to an airport in an interval of at most 2 days.")
-        @OptionGroup var options: OpenSkyOptions
-        @OptionGroup var interval: IntervalOptions
+        @OptionGroup var airport: AirportOptions
 
-        @Argument(help: "Its ICAO location indicator, EDDF for instance.")
-        var airport: String
-
-        func run() async throws {
-            try await options.run { client in
-                OpenSkyAnswer(
-                    try await client.flights(.arrival, airport: airport, during: interval.interval(hours: 24)))
-            }
-        }
+        func run() async throws { try await airport.run(.arrival) }
     }
 
     struct Departures: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Flights that left an airport in an interval of at most 2 days.")
-        @OptionGroup var options: OpenSkyOptions
-        @OptionGroup var interval: IntervalOptions
+        @OptionGroup var airport: AirportOptions
 
-        @Argument(help: "Its ICAO location indicator, EDDF for instance.")
-        var airport: String
-
-        func run() async throws {
-            try await options.run { client in
-                OpenSkyAnswer(
-                    try await client.flights(.departure, airport: airport, during: interval.interval(hours: 24)))
-            }
-        }
+        func run() async throws { try await airport.run(.departure) }
     }
 
     struct Track: AsyncParsableCommand {

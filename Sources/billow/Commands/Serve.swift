@@ -216,7 +216,7 @@ extension Settings.Source {
             kind = .skyPath(
                 SkyPathSettings(
                     configuration: SkyPathConfiguration(environment: .custom(baseURL), apiKey: key), api: .v4,
-                    query: DataQuery(history: .sixHours)))
+                    query: DataQuery(types: [.turbulence, .nowcast], history: .sixHours)))
         }
         return Settings.Source(id: id, kind: kind, update: update, simulated: true)
     }

@@ -19,3 +19,13 @@ extension InboxSettings {
         self.init(path: path)
     }
 }
+
+extension SettingsReader.Section {
+    /// The folder of an inbox by the one name that all its names lead to; nil for another kind of source.
+    func inboxFolder() -> String? {
+        guard value("kind", expected: "inbox", { $0 }) == "inbox" else { return nil }
+        return value("path", expected: "the path of a folder", { $0 }).map { path in
+            URL(filePath: path, directoryHint: .isDirectory).standardizedFileURL.resolvingSymlinksInPath().path
+        }
+    }
+}

@@ -154,6 +154,11 @@ extension Settings {
             guard let id, ids[..<index].contains(id) else { continue }
             sections[index].problem("id", "is '\(id)', as another source's; each needs an id of its own")
         }
+        let folders = sections.map { $0.inboxFolder() }
+        for (index, folder) in folders.enumerated() {
+            guard let folder, folders[..<index].contains(folder) else { continue }
+            sections[index].problem("path", "is '\(folder)', as another inbox's; each needs a folder of its own")
+        }
         let simulated = sections.map { $0.flag("simulated") }
         isSimulated =
             demo || simulated.contains(true) ? true : simulated.contains(false) ? false : nil
