@@ -6,6 +6,8 @@ final class SkyPathProgress: Sendable {
     private struct State {
         var nowcastAt: Instant?
         var disabled: [DataQuery.DataType: (since: Instant, message: String)] = [:]
+        var hasResumed = false
+        var keptSession: String?
     }
 
     private let state = Mutex(State())
@@ -17,6 +19,18 @@ final class SkyPathProgress: Sendable {
     var nowcastAt: Instant? {
         get { state.withLock { $0.nowcastAt } }
         set { state.withLock { $0.nowcastAt = newValue } }
+    }
+
+    /// Whether the session of before the restart was looked for.
+    var hasResumed: Bool {
+        get { state.withLock { $0.hasResumed } }
+        set { state.withLock { $0.hasResumed = newValue } }
+    }
+
+    /// The session as the store has it.
+    var keptSession: String? {
+        get { state.withLock { $0.keptSession } }
+        set { state.withLock { $0.keptSession = newValue } }
     }
 
     /// The types that rest, and what the upstream said of each.
@@ -32,13 +46,20 @@ final class SkyPathProgress: Sendable {
 
     func enable(_ type: DataQuery.DataType) { state.withLock { $0.disabled[type] = nil } }
 
-    func forget() { state.withLock { $0 = State() } }
+    /// Lets go of all that was fetched.
+    func forget() {
+        state.withLock { state in
+            state.nowcastAt = nil
+            state.disabled = [:]
+        }
+    }
 
     /// For another query, which may need the nowcast at once.
     func asking() -> SkyPathProgress {
         let other = SkyPathProgress()
-        let disabled = state.withLock { $0.disabled }
-        other.state.withLock { $0.disabled = disabled }
+        var state = state.withLock { $0 }
+        state.nowcastAt = nil
+        other.state.withLock { [state] in $0 = state }
         return other
     }
 }

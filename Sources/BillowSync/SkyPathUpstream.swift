@@ -46,6 +46,10 @@ public struct SkyPathUpstream: Upstream {
     private static let roundName = "query"
     /// The name, among the cursors, of the viewport whose data is stored.
     private static let viewportName = "viewport"
+    /// The name, among the cursors, of the session that is open.
+    private static let sessionName = "session"
+    /// What stands among the cursors and is none.
+    private static let lasting = [viewportName, sessionName]
 
     public init(
         id: SourceID, client: SkyPathClient, api: API, query: DataQuery, simulated: Bool?, store: any Store,
@@ -92,7 +96,7 @@ public struct SkyPathUpstream: Upstream {
         guard try await known(in: store) != nil else { return }
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         var gone = [String: String?]()
-        for name in cursors.keys where name != Self.viewportName { gone.updateValue(nil, forKey: name) }
+        for name in cursors.keys where !Self.lasting.contains(name) { gone.updateValue(nil, forKey: name) }
         let batch = Batch(source: id, cursors: gone)
         _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
     }
@@ -120,7 +124,13 @@ public struct SkyPathUpstream: Upstream {
     public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         var outcome = SyncOutcome()
         do throws(SyncError) {
-            try await round(Clock(now: now), &outcome)
+            try await resumeSession()
+            do throws(SyncError) { try await round(Clock(now: now), &outcome) } catch {
+                // That the session can't be kept either is no news beside this.
+                try? await keepSession()
+                throw error
+            }
+            try await keepSession()
         } catch {
             var error = error
             outcome.disabled = progress.disabled(at: now).filter { wanted.types.contains($0.key) }
@@ -129,6 +139,37 @@ public struct SkyPathUpstream: Upstream {
         }
         outcome.disabled = progress.disabled(at: now).filter { wanted.types.contains($0.key) }
         return outcome
+    }
+
+    /// What a session is good for.
+    private var sessionMark: String? {
+        let configuration = client.configuration
+        return configuration.account.map { account in
+            SkyPathPiece.stableHash(
+                [
+                    configuration.environment.baseURL, configuration.apiKey.fingerprint, account.company, account.user,
+                ].joined(separator: "\n"))
+        }
+    }
+
+    /// After a restart the session that is kept goes on until it ends.
+    private func resumeSession() async throws(SyncError) {
+        guard let sessionMark, !progress.hasResumed, try await known(in: store) != nil else { return }
+        let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+        progress.hasResumed = true
+        guard let kept = cursors[Self.sessionName], kept.hasPrefix(sessionMark + " ") else { return }
+        progress.keptSession = kept
+        guard let session = SkyPathSession(text: kept.dropFirst(sessionMark.count + 1)) else { return }
+        await client.resume(session)
+    }
+
+    private func keepSession() async throws(SyncError) {
+        guard let sessionMark, try await known(in: store) != nil else { return }
+        let session = await client.session.map { sessionMark + " " + $0.text }
+        guard session != progress.keptSession else { return }
+        let batch = Batch(source: id, cursors: [Self.sessionName: session])
+        _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+        progress.keptSession = session
     }
 
     /// Every type that doesn't rest; all of them where all do. What goes wrong with one costs the others nothing, unless it
@@ -204,7 +245,7 @@ public struct SkyPathUpstream: Upstream {
     {
         let names = Set(pieces.map(\.name))
         var changed = [String: String?]()
-        for name in cursors.keys where !names.contains(name) && name != Self.viewportName {
+        for name in cursors.keys where !names.contains(name) && !Self.lasting.contains(name) {
             changed.updateValue(nil, forKey: name)
         }
         let asked = signature.text + " " + SkyPathPiece.stableHash(names.sorted().joined(separator: ";"))

@@ -23,8 +23,11 @@ extension PictureData {
                 }
             }
         }
-        // What says nothing of turbulence is of less interest.
-        seen += reports.map { ($0.place, $0.severity.map { 2 + 4 * Int($0.rawValue) } ?? 1) }
+        // As cells weigh; what says nothing of turbulence is of no interest.
+        seen += reports.map { report in
+            let value = report.severity.map { Int($0.rawValue) + 1 } ?? 0
+            return (report.place, value * value)
+        }
         seen += positions.map { ($0.place, 1) }
         seen += tracks.compactMap { $0.last.map { ($0.place, 1) } }
         seen += (hazards + forecasts + issued).compactMap { area in

@@ -17,7 +17,7 @@ public final class OpenSkyClient: Sendable {
     public let configuration: OpenSkyConfiguration
     private let exchange: Exchange
     private let now: @Sendable () -> Int
-    private let keeper: TokenKeeper?
+    private let keeper: TokenKeeper<OpenSkyError>?
     private let ledger: Mutex<CreditLedger>
 
     /// - Parameter now: Unix seconds, by which intervals, credits and tokens are judged.
@@ -34,8 +34,10 @@ public final class OpenSkyClient: Sendable {
             httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
             secrets: configuration.credentials.map { [$0.clientSecret] } ?? [])
         let exchange = exchange
-        keeper = configuration.credentials.map {
-            TokenKeeper($0, url: configuration.effectiveTokenURL, exchange: exchange, now: now)
+        keeper = configuration.credentials.map { credentials in
+            let call = TokenCall(
+                credentials: credentials, url: configuration.effectiveTokenURL, exchange: exchange, now: now)
+            return TokenKeeper(now: now) { await call.fetch() }
         }
         ledger = Mutex(CreditLedger(configuration.allowance))
     }
@@ -198,7 +200,7 @@ public final class OpenSkyClient: Sendable {
         private(set) var text = ""
 
         mutating func add(_ name: String, _ value: some CustomStringConvertible) {
-            text += (text.isEmpty ? "?" : "&") + name + "=" + TokenKeeper.encoded(value.description)
+            text += (text.isEmpty ? "?" : "&") + name + "=" + TokenCall.encoded(value.description)
         }
 
         mutating func add(_ aircraft: [TransponderAddress]) {

@@ -5,7 +5,8 @@ import NIOCore
 import NIOHTTP1
 import WireHTTP
 
-/// Reads SkyPath's data API. Holds no state: each call is one exchange, retries and cursors are the caller's.
+/// Reads SkyPath's data API. Its only state is its session, where there is an account: each call is one exchange, retries and
+/// cursors are the caller's.
 ///
 /// The HTTP client is the caller's too and must outlive this one. It should not follow redirects (they would carry the
 /// key elsewhere): take `recommendedHTTPConfiguration`.
@@ -13,8 +14,9 @@ public struct SkyPathClient: Sendable {
     public let configuration: SkyPathConfiguration
     private let httpClient: HTTPClient
     private let now: @Sendable () -> Int
+    private let keeper: TokenKeeper<SkyPathError>?
 
-    /// - Parameter now: Unix seconds, to understand a `Retry-After` that is a date.
+    /// - Parameter now: Unix seconds, for the session's end and to understand a `Retry-After` that is a date.
     /// - Throws: `.invalidConfiguration` with all problems.
     public init(
         configuration: SkyPathConfiguration, httpClient: HTTPClient,
@@ -25,6 +27,23 @@ public struct SkyPathClient: Sendable {
         self.configuration = configuration
         self.httpClient = httpClient
         self.now = now
+        let exchange = Exchange(
+            httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
+            secrets: [configuration.apiKey])
+        keeper = configuration.account.map { account in
+            let call = SessionCall(account: account, configuration: configuration, exchange: exchange, now: now)
+            return TokenKeeper(now: now) { await call.fetch() }
+        }
+    }
+
+    /// The session that is open; nil before the first call, after it was refused, and without an account.
+    public var session: SkyPathSession? {
+        get async { await keeper?.current.map { SkyPathSession(token: $0.value, expiresAt: $0.endsAt) } }
+    }
+
+    /// Goes on with a session from before, as long as it lasts.
+    public func resume(_ session: SkyPathSession) async {
+        await keeper?.resume(TokenKeeper.Token(value: session.token, endsAt: session.expiresAt))
     }
 
     /// Unix seconds of this machine.
@@ -112,9 +131,6 @@ public struct SkyPathClient: Sendable {
     private func request(_ path: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: configuration.environment.baseURL + path)
         request.headers.add(name: configuration.wire.apiKeyHeader, value: configuration.apiKey.value)
-        if let token = configuration.accessToken {
-            request.headers.add(name: configuration.wire.accessTokenHeader, value: token.value)
-        }
         request.headers.add(name: "accept", value: "application/json")
         return request
     }
@@ -133,8 +149,16 @@ public struct SkyPathClient: Sendable {
         return try await exchange(request)
     }
 
-    /// The answer of a 200, within the timeout.
+    /// The answer of a 200, within the timeout. A session that is refused is over: opening another one by itself could lock the
+    /// account.
     private func exchange(_ request: HTTPClientRequest) async throws(SkyPathError) -> Answer {
+        var request = request
+        var secrets = [configuration.apiKey]
+        let token = try await keeper?.token()
+        if let token {
+            request.headers.add(name: configuration.wire.accessTokenHeader, value: token.value)
+            secrets.append(token)
+        }
         let answer: Exchange.Answer
         do {
             answer = try await Exchange(
@@ -144,35 +168,17 @@ public struct SkyPathClient: Sendable {
         } catch {
             throw SkyPathError(error)
         }
-        guard answer.status == 200 else { throw refusal(answer) }
+        guard answer.status == 200 else {
+            if answer.status == 401, let token { await keeper?.discard(token) }
+            throw SkyPathError(answer, secrets: secrets, now: now())
+        }
         let mark = answer.headers.first(name: configuration.wire.simulatedHeader)
         return Answer(bytes: answer.bytes, isSimulated: mark.map { $0.lowercased() != "false" } ?? false)
-    }
-
-    private var secrets: [Secret] { [configuration.apiKey, configuration.accessToken].compactMap { $0 } }
-
-    private func refusal(_ answer: Exchange.Answer) -> SkyPathError {
-        let status = answer.status
-        let problem = SkyPathProblem(status: status, body: answer.bytes, redacting: secrets)
-        let retryAfter = answer.headers.first(name: "retry-after").flatMap {
-            RetryAfter.seconds($0, now: now())
-        }
-        switch status {
-        case 401: return .unauthorized(problem)
-        case 403: return .forbidden(problem)
-        case 408: return .timeout
-        case 423: return .locked(problem, retryAfterSeconds: retryAfter)
-        case 426: return .upgradeRequired(problem)
-        case 429: return .rateLimited(problem, retryAfterSeconds: retryAfter)
-        case 400..<500: return .invalidRequest(problem)
-        case 500..<600: return .server(problem, retryAfterSeconds: retryAfter)
-        default: return .unexpectedStatus(status)
-        }
     }
 }
 
 extension SkyPathError {
-    fileprivate init(_ failure: Exchange.Failure) {
+    init(_ failure: Exchange.Failure) {
         self =
             switch failure {
             case .truncated: .unreadable(.truncated)
@@ -180,6 +186,25 @@ extension SkyPathError {
             case .timeout: .timeout
             case .unreachable(let reason): .unreachable(reason)
             case .cancelled: .cancelled
+            }
+    }
+
+    /// Why an answer is none: by its status, and in its own words.
+    init(_ answer: Exchange.Answer, secrets: [Secret], now: Int) {
+        let status = answer.status
+        let problem = SkyPathProblem(status: status, body: answer.bytes, redacting: secrets)
+        let retryAfter = answer.headers.first(name: "retry-after").flatMap { RetryAfter.seconds($0, now: now) }
+        self =
+            switch status {
+            case 401: .unauthorized(problem)
+            case 403: .forbidden(problem)
+            case 408: .timeout
+            case 423: .locked(problem, retryAfterSeconds: retryAfter)
+            case 426: .upgradeRequired(problem)
+            case 429: .rateLimited(problem, retryAfterSeconds: retryAfter)
+            case 400..<500: .invalidRequest(problem)
+            case 500..<600: .server(problem, retryAfterSeconds: retryAfter)
+            default: .unexpectedStatus(status)
             }
     }
 }

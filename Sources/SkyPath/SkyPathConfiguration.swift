@@ -44,8 +44,8 @@ public enum SkyPathEnvironment: Sendable, Hashable {
 public struct SkyPathConfiguration: Sendable {
     public var environment: SkyPathEnvironment
     public var apiKey: SkyPathSecret
-    /// A session's token, sent beside the key where there is one.
-    public var accessToken: SkyPathSecret?
+    /// For whom sessions are opened; nil asks with the key alone.
+    public var account: SkyPathAccount?
     /// For a whole exchange, from connecting to the last byte.
     public var timeout: Duration
     /// A longer body is refused, not read. Bytes, decompressed where the HTTP client decompresses.
@@ -58,14 +58,14 @@ public struct SkyPathConfiguration: Sendable {
     public var limits: SkyPathLimits
 
     public init(
-        environment: SkyPathEnvironment, apiKey: SkyPathSecret, accessToken: SkyPathSecret? = nil,
+        environment: SkyPathEnvironment, apiKey: SkyPathSecret, account: SkyPathAccount? = nil,
         timeout: Duration = .seconds(60), maximumBodyBytes: Int = 160 * 1_024 * 1_024,
         allowsPlainHTTP: Bool = false,
         wire: SkyPathWire = SkyPathWire(), limits: SkyPathLimits = SkyPathLimits()
     ) {
         self.environment = environment
         self.apiKey = apiKey
-        self.accessToken = accessToken
+        self.account = account
         self.timeout = timeout
         self.maximumBodyBytes = maximumBodyBytes
         self.allowsPlainHTTP = allowsPlainHTTP

@@ -10,6 +10,8 @@ public struct SkyPathWire: Sendable, Hashable {
     public var nowcastPath = "/nowcasting/v5/polygons"
     public var flightsPath = "/traffic/v5/flights"
     public var pirepsPath = "/pireps/v5/reports"
+    /// Opens a session, for who has an account; an assumption too.
+    public var sessionPath = "/auth/v5/session"
     public var apiKeyHeader = "x-api-key"
     public var accessTokenHeader = "x-access-token"
     /// A header of answers that are made up, whatever its value, unless `false`. Billow's simulator sends it.

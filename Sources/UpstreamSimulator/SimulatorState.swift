@@ -27,6 +27,7 @@ final class SimulatorState: Sendable {
     /// Unix seconds.
     let startedAt: Int
     let openSkyAccounts: OpenSkyAccounts
+    let skyPathSessions = TokenLedger(prefix: "simulated-session", seconds: 3_600)
     private let clock: @Sendable () -> Int
     private let inner: Mutex<Inner>
 

@@ -21,6 +21,8 @@ public struct UpstreamSimulator: Service {
         public var flights: Int
         /// What `x-api-key` must be.
         public var apiKey: String
+        /// Whether SkyPath's data calls need a session's token beside the key.
+        public var needsSession = false
         /// The largest corridor taken, in km²; nil takes any.
         public var areaLimitKm2: Double?
         /// What SkyPath's account may not have: 403.
@@ -133,7 +135,10 @@ public struct UpstreamSimulator: Service {
     public var calls: Int { state.calls }
 
     /// How many OpenSky tokens were given out.
-    public var openSkyTokens: Int { state.openSkyAccounts.issued }
+    public var openSkyTokens: Int { state.openSkyAccounts.tokens.issued }
+
+    /// How many SkyPath sessions were opened.
+    public var skyPathSessions: Int { state.skyPathSessions.issued }
 
     /// Puts a report into the world, as if an aircraft had sent it now. It counts if it is the newest of its cell and
     /// level. Levels beyond 5…52 and EDR beyond 0…1 are brought into range.

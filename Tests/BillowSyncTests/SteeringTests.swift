@@ -2,6 +2,7 @@ import BillowStore
 import Foundation
 import Geometry
 import Logging
+import SkyPath
 import Synchronization
 import Testing
 import Turbulence
@@ -351,6 +352,31 @@ struct SteeringTests {
             let rest = try await cells()
             #expect(rest.count < both.count && rest.allSatisfy { west.touches($0) })
             #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(.v4, query))
+        }
+    }
+
+    @Test func aSessionGoesOnAfterARestartUntilItEnds() async throws {
+        try await withRig(flights: 5, needsSession: true) { rig in
+            func restarted(user: String = "dispatch-1") throws -> SkyPathUpstream {
+                try rig.upstream(.v4, DataQuery()) {
+                    $0.account = SkyPathAccount(company: "ABC", user: user)
+                }
+            }
+            let first = try restarted()
+            try await rig.round(first)
+            try await first.forget()
+            try await rig.round(first)
+            #expect(rig.simulator.skyPathSessions == 1)
+            try await rig.round(restarted())
+            #expect(rig.simulator.skyPathSessions == 1)
+            // Another user has another one.
+            try await rig.round(restarted(user: "dispatch-2"))
+            #expect(rig.simulator.skyPathSessions == 2)
+            rig.clock.advance(3_600)
+            try await rig.round(restarted(user: "dispatch-2"))
+            #expect(rig.simulator.skyPathSessions == 3)
+            try await rig.round(restarted(user: "dispatch-2"))
+            #expect(rig.simulator.skyPathSessions == 3)
         }
     }
 

@@ -119,13 +119,14 @@ struct Rig: Sendable {
 func withRig(
     seed: UInt64 = 7, flights: Int = 30, areaLimitKm2: Double? = nil, dripInterval: Duration = .seconds(5),
     timeout: Duration = .seconds(20), replay: Replay? = nil, clock: ManualClock = ManualClock(),
-    disabledProducts: Set<SkyPathProduct> = [],
+    disabledProducts: Set<SkyPathProduct> = [], needsSession: Bool = false,
     _ body: @Sendable (Rig) async throws -> Void
 ) async throws {
     var configuration = UpstreamSimulator.Configuration(
         seed: seed, flights: flights, areaLimitKm2: areaLimitKm2, dripInterval: dripInterval, replay: replay,
         clock: { clock.seconds1970 })
     configuration.disabledProducts = disabledProducts
+    configuration.needsSession = needsSession
     try await UpstreamSimulator.withRunning(configuration) { simulator, baseURL in
         let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
         do {

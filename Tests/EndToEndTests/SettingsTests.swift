@@ -203,6 +203,7 @@ struct SettingsTests {
             "sources: [{ id: a, kind: inbox, path: /tmp/x }, { id: b, kind: inbox, path: /tmp/../tmp/x/ }]",
             ["[1].path is '/tmp/x', as another inbox's"]
         ),
+        (source("company: ABC"), ["user is missing, where company is given"]),
         (source("timeout: '${NOWHERE}'"), ["timeout names the environment variable NOWHERE, which is not set"]),
         (source("timeout: '${OPEN'"), ["has '${' without '}'"]),
         (source("query: { severities: ['${NOWHERE}'] }"), ["NOWHERE"]),

@@ -5,7 +5,7 @@ final class OpenSkyAccounts: Sendable {
     /// The three budgets that don't share their credits.
     enum Bucket: Hashable, Sendable { case states, tracks, flights }
 
-    static let tokenSeconds = 1_800
+    let tokens = TokenLedger(prefix: "simulated-token", seconds: 1_800)
     private static let secondsPerDay = 86_400
 
     private struct Use: Hashable {
@@ -14,9 +14,6 @@ final class OpenSkyAccounts: Sendable {
     }
 
     private struct Inner {
-        var issued = 0
-        /// Unix seconds when each ends.
-        var tokens: [String: Int] = [:]
         var day = 0
         var spent: [Use: Int] = [:]
     }
@@ -29,23 +26,6 @@ final class OpenSkyAccounts: Sendable {
         credits = configuration.openSkyCredits
         anonymousCredits = configuration.openSkyAnonymousCredits
     }
-
-    func issue(now: Int) -> String {
-        inner.withLock { inner in
-            inner.issued += 1
-            let token = "simulated-token-\(inner.issued)"
-            inner.tokens = inner.tokens.filter { $0.value > now }
-            inner.tokens[token] = now + Self.tokenSeconds
-            return token
-        }
-    }
-
-    /// How many tokens were given out.
-    var issued: Int { inner.withLock { $0.issued } }
-
-    func isValid(_ token: String, now: Int) -> Bool { inner.withLock { ($0.tokens[token] ?? 0) > now } }
-
-    func revoke(_ token: String) { inner.withLock { $0.tokens[token] = nil } }
 
     enum Balance: Equatable {
         case uncounted

@@ -112,8 +112,8 @@ struct OpenSkyRoutes: Sendable {
     private func isAnonymous(_ request: Request, _ fault: Fault?) throws(OpenSkyRefusal) -> Bool {
         guard let header = request.headers[.authorization] else { return true }
         let token = header.split(separator: " ").last.map(String.init) ?? ""
-        if fault == .unauthorized || fault == .sessionRevoked { accounts.revoke(token) }
-        guard header.hasPrefix("Bearer "), accounts.isValid(token, now: state.now) else {
+        if fault == .unauthorized || fault == .sessionRevoked { accounts.tokens.revoke(token) }
+        guard header.hasPrefix("Bearer "), accounts.tokens.isValid(token, now: state.now) else {
             throw OpenSkyRefusal(status: .unauthorized, message: "The token is missing, expired or invalid")
         }
         return false
@@ -154,10 +154,10 @@ struct OpenSkyRoutes: Sendable {
                     string: #"{"error":"invalid_client","error_description":"Invalid client or client credentials"}"#),
                 status: .unauthorized)
         }
-        let token = accounts.issue(now: state.now)
+        let token = accounts.tokens.issue(now: state.now)
         return JSONText.response(
             ByteBuffer(
-                string: #"{"access_token":"\#(token)","expires_in":\#(OpenSkyAccounts.tokenSeconds),"#
+                string: #"{"access_token":"\#(token)","expires_in":\#(accounts.tokens.seconds),"#
                     + #""token_type":"Bearer"}"#))
     }
 

@@ -26,6 +26,7 @@ struct SimulatorRoutes: Sendable {
     /// Larger requests are cut off: 250 vertices fit many times.
     private static let maximumRequestBytes = 256 * 1_024
     private static let apiKeyHeader = HTTPField.Name("x-api-key")
+    private static let accessTokenHeader = HTTPField.Name("x-access-token")
 
     private var transport: Transport { Transport(dripInterval: configuration.dripInterval) }
 
@@ -45,6 +46,9 @@ struct SimulatorRoutes: Sendable {
 
     private func addSkyPath(to router: Router<SimulatorContext>) {
         let calls = DataCalls(configuration: configuration, state: state)
+        router.post("auth/v5/session") { request, context in
+            try await answer(request, context, isLogin: true) { body, _ throws(Refusal) in try session(body) }
+        }
         router.post("observations/v5/corridor") { request, context in
             try await answer(request, context) { body, fault throws(Refusal) in
                 try calls.corridor(body, fault: fault)
@@ -84,13 +88,13 @@ struct SimulatorRoutes: Sendable {
 
     /// Key, rate, fault, content, transport: in this order.
     private func answer(
-        _ request: Request, _ context: SimulatorContext, _ product: SkyPathProduct? = nil,
+        _ request: Request, _ context: SimulatorContext, _ product: SkyPathProduct? = nil, isLogin: Bool = false,
         _ content: (ByteBuffer, Fault?) throws(Refusal) -> ByteBuffer
     ) async throws -> Response {
         let body = try await request.body.collect(upTo: SimulatorRoutes.maximumRequestBytes)
         let fault = state.faultOfCall(of: .skyPath)
         do throws(Refusal) {
-            try check(request, body, fault)
+            try check(request, body, fault, isLogin: isLogin)
             if let product, configuration.disabledProducts.contains(product) {
                 throw Refusal(
                     status: .forbidden, code: "FEATURE_DISABLED",
@@ -103,10 +107,34 @@ struct SimulatorRoutes: Sendable {
         }
     }
 
-    private func check(_ request: Request, _ body: ByteBuffer, _ fault: Fault?) throws(Refusal) {
+    /// A session for a company and a user, whoever they are. SkyPath's own call is not public.
+    private func session(_ body: ByteBuffer) throws(Refusal) -> ByteBuffer {
+        struct Login: Decodable {
+            var company: String
+            var userId: String
+        }
+        guard let login = try? JSONDecoder().decode(Login.self, from: Data(body.readableBytesView)),
+            !login.company.isEmpty, !login.userId.isEmpty
+        else { throw .validation("body must have required properties 'company' and 'userId'") }
+        let (now, sessions) = (state.now, state.skyPathSessions)
+        let text =
+            #"{"data":{"accessToken":"\#(sessions.issue(now: now))","expiresAt":\#(now + sessions.seconds)},"#
+            + #""meta":{},"links":{},"warnings":{}}"#
+        return ByteBuffer(string: text)
+    }
+
+    private func check(
+        _ request: Request, _ body: ByteBuffer, _ fault: Fault?, isLogin: Bool
+    ) throws(Refusal) {
         guard let name = SimulatorRoutes.apiKeyHeader, request.headers[name] == configuration.apiKey
         else {
             throw .unauthorized
+        }
+        let token = SimulatorRoutes.accessTokenHeader.flatMap { request.headers[$0] }
+        if !isLogin, token != nil || configuration.needsSession,
+            !(token.map { state.skyPathSessions.isValid($0, now: state.now) } ?? false)
+        {
+            throw Refusal(status: .unauthorized, code: "SESSION_EXPIRED", message: "There is no such session")
         }
         switch fault {
         case .unauthorized: throw .unauthorized

@@ -26,6 +26,12 @@ extension SkyPathSettings {
             SkyPathSecret($0)
         }
         section.require("apiKey")
+        let name = "1 to 100 characters"
+        let company = section.value("company", expected: name) { (1...100).contains($0.count) ? $0 : nil }
+        let user = section.value("user", expected: name) { (1...100).contains($0.count) ? $0 : nil }
+        for (key, other) in [("user", "company"), ("company", "user")] where section.has(other) && !section.has(key) {
+            section.problem(key, "is missing, where \(other) is given")
+        }
         let api = section.value("api", expected: "v4 or v5") { SkyPathUpstream.API(rawValue: $0) } ?? .v5
         let timeout = section.timeout()
         let wire = SkyPathWire(section.section("wire"))
@@ -38,6 +44,7 @@ extension SkyPathSettings {
         guard !section.hasProblems, let environment, let key else { return nil }
         var configuration = SkyPathConfiguration(
             environment: environment, apiKey: key, allowsPlainHTTP: allowsPlainHTTP, wire: wire, limits: limits)
+        if let company, let user { configuration.account = SkyPathAccount(company: company, user: user) }
         if let timeout { configuration.timeout = timeout }
         self.init(configuration: configuration, api: api, query: query)
     }

@@ -5,57 +5,20 @@ import NIOHTTP1
 import WireHTTP
 import WireJSON
 
-/// Keeps the token of an API client: fetched when it is first needed, by one call for all who wait, and renewed before it
-/// ends.
+/// The call that gives an API client its token.
 ///
 /// Source: RFC 6749 section 4.4
-actor TokenKeeper {
-    private struct Token {
-        let value: Secret
-        /// Unix seconds.
-        let renewAt: Int
-    }
+struct TokenCall: Sendable {
+    typealias Token = TokenKeeper<OpenSkyError>.Token
 
-    /// A token is renewed this long before it ends.
-    private static let marginSeconds = 30
+    let credentials: OpenSkyConfiguration.Credentials
+    let url: String
+    let exchange: Exchange
+    let now: @Sendable () -> Int
+
     private static let maximumTokenSeconds = 86_400
 
-    private let credentials: OpenSkyConfiguration.Credentials
-    private let url: String
-    private let exchange: Exchange
-    private let now: @Sendable () -> Int
-    private var current: Token?
-    private var pending: Task<Result<Token, OpenSkyError>, Never>?
-
-    init(
-        _ credentials: OpenSkyConfiguration.Credentials, url: String, exchange: Exchange,
-        now: @escaping @Sendable () -> Int
-    ) {
-        self.credentials = credentials
-        self.url = url
-        self.exchange = exchange
-        self.now = now
-    }
-
-    func token() async throws(OpenSkyError) -> Secret {
-        if let current, now() < current.renewAt { return current.value }
-        let fetch = pending ?? Task { await self.fetch() }
-        pending = fetch
-        let result = await fetch.value
-        // Whoever comes first after the answer settles it for all.
-        if pending == fetch {
-            pending = nil
-            current = try? result.get()  // Why there is none is told to each who waited, below.
-        }
-        return try result.get().value
-    }
-
-    /// The upstream takes this token no more. One that was fetched meanwhile stays.
-    func discard(_ token: Secret) {
-        if current?.value == token { current = nil }
-    }
-
-    private func fetch() async -> Result<Token, OpenSkyError> {
+    func fetch() async -> Result<Token, OpenSkyError> {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
@@ -101,7 +64,7 @@ actor TokenKeeper {
         guard let value = text.flatMap({ Secret($0) }) else { throw .unreadable(.missing("access_token")) }
         // Without a life it serves for one call.
         let life = seconds.flatMap { Int(exactly: $0.rounded(.down)) } ?? 0
-        return Token(value: value, renewAt: asked + min(max(0, life), maximumTokenSeconds) - marginSeconds)
+        return Token(value: value, endsAt: asked + min(max(0, life), maximumTokenSeconds))
     }
 
     /// Source: RFC 3986 section 2.3, unreserved characters.
