@@ -111,12 +111,16 @@ struct ServeTests {
         #expect(try names.map { try Data(contentsOf: URL(filePath: folder.path($0))) } == [bytes])
     }
 
-    @Test("a port that is taken is one sentence and status 69")
+    @Test("a port that is taken, or a host that isn't known, is one sentence and status 69")
     func portTaken() async throws {
         let server = try await Server("--database", folder.path("a.sqlite"))
         let other = try await Command.run("serve", "--port", "\(server.port)", "--database", folder.path("b.sqlite"))
         #expect(other.status == 69)
         #expect(other.errors.contains("billow: 127.0.0.1:\(server.port) is taken; choose another port with --port"))
+        let nowhere = try await Command.run(
+            "serve", "--host", "300.1.1.1", "--port", "8080", "--database", folder.path("b.sqlite"))
+        #expect(nowhere.status == 69)
+        #expect(nowhere.errors.contains("billow: 300.1.1.1:8080 can't be listened on: the host isn't known"))
         #expect(try await server.get("/healthz").status == 200)
         #expect(try await server.stop() == 0)
     }

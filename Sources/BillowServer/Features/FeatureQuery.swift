@@ -146,7 +146,9 @@ public struct FeatureQuery: Sendable {
             case .beyond(let text): throw reader.invalid("time", text, "an instant from 1970 to 2105")
             }
             guard reader.has("hours") || end != nil else { return }
-            to = (end ?? snapshot.publication.asOf).advanced(by: 1)
+            // What answers say of themselves is of the time that was asked for.
+            if let end { instant = end }
+            to = instant.advanced(by: 1)
             from = to.advanced(by: -filter.lookBackSeconds)
         }
     }
