@@ -133,7 +133,7 @@ private final class StampStore {
     /// Cells have more than 30 px each way beyond it, at any scale.
     static let highestZoom = 6
     /// Some 200 bytes each.
-    private static let most = 160_000
+    private static let most = 250_000
 
     /// Cells of one chunk that were drawn without stamps.
     struct Wanted {
