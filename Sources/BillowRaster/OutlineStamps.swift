@@ -19,7 +19,7 @@ public final class OutlineStamps {
 
     /// By outline: the place of its stamp, or what is said instead. Most outlines of a sheet are never drawn.
     private var places: [UInt16]
-    fileprivate static let unknown: UInt16 = 0xFFFF
+    public static let unknown: UInt16 = 0xFFFF
     fileprivate static let tooLarge: UInt16 = 0xFFFE
     private var stamps: [Stamp] = []
     /// Of the entries: from the stamp's north-western pixel on, in pixels of the raster's memory.
@@ -36,6 +36,11 @@ public final class OutlineStamps {
 
     /// Whether an outline's stamp must be made before it is used.
     public func isUnknown(_ index: Int) -> Bool { places[index] == Self.unknown }
+
+    /// By outline: what a use of its stamp is made with, or `unknown`.
+    public func withPlaces<Result>(_ body: (UnsafeBufferPointer<UInt16>) -> Result) -> Result {
+        places.withUnsafeBufferPointer(body)
+    }
 
     /// Makes the stamp of an outline and its inset (or without: no corners), by their corners in subpixels from the tile's
     /// north-west corner, which is a pixel of the world.
@@ -145,13 +150,13 @@ public final class StampMaker {
 extension InkRaster {
     /// How an outline is drawn by its stamp.
     public struct StampUse {
-        let index: Int32
+        let place: UInt16
         let rim: UInt8
         let fill: UInt8
 
-        /// The outline of class `rim` and its inset of class `fill`.
-        public init(index: Int, rim: UInt8, fill: UInt8) {
-            self.index = Int32(truncatingIfNeeded: index)
+        /// The outline of class `rim` and its inset of class `fill`, by its place of `withPlaces`.
+        public init(place: UInt16, rim: UInt8, fill: UInt8) {
+            self.place = place
             self.rim = rim
             self.fill = fill
         }
@@ -176,18 +181,15 @@ extension InkRaster {
         left: UnsafeMutableBufferPointer<Int>
     ) -> Int {
         let (width, height, grid, inks) = (width, height, grid, inks)
-        let (places, stamps, offsets, areas, masks) = (
-            buffers.places, buffers.stamps, buffers.offsets, buffers.areas, buffers.masks
-        )
+        let (stamps, offsets, areas, masks) = (buffers.stamps, buffers.offsets, buffers.areas, buffers.masks)
         var leftCount = 0
         for (number, use) in uses.enumerated() {
-            let place = places[Int(use.index)]
-            guard place < OutlineStamps.tooLarge else {
+            guard use.place < OutlineStamps.tooLarge else {
                 left[leftCount] = number
                 leftCount &+= 1
                 continue
             }
-            let stamp = stamps[Int(place)]
+            let stamp = stamps[Int(use.place)]
             let row = Int(stamp.row) &- tileRow
             let column = Int(stamp.column) &- tileColumn
             // What lies right of the raster may be written there, and is not read.
@@ -215,7 +217,6 @@ extension InkRaster {
 
 extension OutlineStamps {
     fileprivate struct Buffers {
-        let places: UnsafeBufferPointer<UInt16>
         let stamps: UnsafeBufferPointer<Stamp>
         let offsets: UnsafeBufferPointer<UInt16>
         let areas: UnsafeBufferPointer<UInt32>
@@ -223,13 +224,11 @@ extension OutlineStamps {
     }
 
     fileprivate func withBuffers<Result>(_ body: (Buffers) -> Result) -> Result {
-        places.withUnsafeBufferPointer { places in
-            stamps.withUnsafeBufferPointer { stamps in
-                offsets.withUnsafeBufferPointer { offsets in
-                    areas.withUnsafeBufferPointer { areas in
-                        masks.withUnsafeBufferPointer { masks in
-                            body(Buffers(places: places, stamps: stamps, offsets: offsets, areas: areas, masks: masks))
-                        }
+        stamps.withUnsafeBufferPointer { stamps in
+            offsets.withUnsafeBufferPointer { offsets in
+                areas.withUnsafeBufferPointer { areas in
+                    masks.withUnsafeBufferPointer { masks in
+                        body(Buffers(stamps: stamps, offsets: offsets, areas: areas, masks: masks))
                     }
                 }
             }

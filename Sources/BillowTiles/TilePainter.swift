@@ -108,7 +108,7 @@ public final class TilePainter {
             outlines.unknown.map { chunk, positions in
                 StampStore.Wanted(
                     sheets: known, projection: projection, chunk: table.chunk(chunk), index: chunk,
-                    positions: positions)
+                    positions: positions.reversed())
             })
     }
 
@@ -141,6 +141,7 @@ private final class StampStore {
         var projection: SubpixelProjection
         var chunk: CellChunk
         var index: Int
+        /// The last is the next to be made: in the order of drawing, in which memory is then read.
         var positions: [UInt16]
     }
 
@@ -271,11 +272,11 @@ struct CellOutlines {
         let first = index * CellTable.chunkSize
         let isShared = projection.isInside && chunk.isWithinWorld
         if isShared, let stamps = stamps?.sheet(index) {
+            if addStamps(cells, of: chunk, first: first, stamps) { return }
             let unknown = cells.compactMap { cell in
                 let position = Int(cell >> 3) - first
                 return stamps.isUnknown(position) ? UInt16(truncatingIfNeeded: position) : nil
             }
-            if unknown.isEmpty { return addStamps(cells, of: chunk, first: first, stamps) }
             self.unknown.append((index, unknown))
         }
         if isShared { for cell in cells { rimOf[Int(cell >> 3) - first] = rims[Int(cell & 7)] } }
@@ -300,15 +301,22 @@ struct CellOutlines {
     }
 
     /// Adds cells by their stamps; those that are too large for one, or aren't wholly in the tile, by their outlines.
+    /// - Returns: whether none is missing; else nothing is added.
     private func addStamps(
         _ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, first: Int, _ stamps: OutlineStamps
-    ) {
+    ) -> Bool {
         withUnsafeTemporaryAllocation(of: InkRaster.StampUse.self, capacity: cells.count) { uses in
-            for (number, cell) in cells.enumerated() {
-                let severity = Int(cell & 7)
-                uses[number] = InkRaster.StampUse(
-                    index: Int(cell >> 3) - first, rim: rims[severity], fill: fills[severity])
+            let areKnown = stamps.withPlaces { places in
+                var areKnown = true
+                for (number, cell) in cells.enumerated() {
+                    let severity = Int(cell & 7)
+                    let place = places[Int(cell >> 3) - first]
+                    areKnown = areKnown && place != OutlineStamps.unknown
+                    uses[number] = InkRaster.StampUse(place: place, rim: rims[severity], fill: fills[severity])
+                }
+                return areKnown
             }
+            guard areKnown else { return false }
             raster.add(
                 UnsafeBufferPointer(uses), of: stamps, tileColumn: projection.firstColumn, tileRow: projection.firstRow
             ) { use in
@@ -319,6 +327,7 @@ struct CellOutlines {
                     }
                 }
             }
+            return true
         }
     }
 
