@@ -64,6 +64,9 @@ public struct ImportReader: Sendable {
     /// Whether the file as a whole can't be used, so that reading on is of no use.
     public var isUnusable: Bool { if case .unusable = mode { true } else { false } }
 
+    /// Whether the file has said so far that what it holds is simulated, as exports of GeoJSON do.
+    public var saysSimulated: Bool { if case .json(let splitter) = mode { splitter.saysSimulated } else { false } }
+
     /// Bytes held back for a record that isn't whole yet.
     var bufferedBytes: Int { buffer.count }
 

@@ -7,6 +7,8 @@ public struct ImportSummary: Sendable, Hashable {
         public internal(set) var count = 0
         /// The first few, with line and values.
         public internal(set) var examples: [Refusal] = []
+        /// The lines of all others, in the order of the file; those that follow each other are one range.
+        public internal(set) var otherLines: [ClosedRange<Int>] = []
     }
 
     /// How many examples of each reason are kept.
@@ -63,6 +65,7 @@ public struct ImportSummary: Sendable, Hashable {
         for (code, refusal) in other.refusals {
             refusals[code, default: RefusalCount()].count += refusal.count
             for example in refusal.examples { keep(example, of: code) }
+            refusals[code, default: RefusalCount()].otherLines += refusal.otherLines
         }
     }
 
@@ -73,8 +76,17 @@ public struct ImportSummary: Sendable, Hashable {
     }
 
     private mutating func keep(_ refusal: Refusal, of code: String) {
-        guard refusals[code, default: RefusalCount()].examples.count < ImportSummary.examplesPerReason else { return }
-        refusals[code, default: RefusalCount()].examples.append(refusal)
+        var kept = refusals[code] ?? RefusalCount()
+        // Nothing else holds it while it grows.
+        refusals[code] = nil
+        if kept.examples.count < ImportSummary.examplesPerReason {
+            kept.examples.append(refusal)
+        } else if let last = kept.otherLines.last, refusal.line == last.upperBound + 1 {
+            kept.otherLines[kept.otherLines.count - 1] = last.lowerBound...refusal.line
+        } else if kept.otherLines.last?.upperBound != refusal.line {
+            kept.otherLines.append(refusal.line...refusal.line)
+        }
+        refusals[code] = kept
     }
 }
 
@@ -110,7 +122,12 @@ extension ImportSummary: CustomStringConvertible {
         for (code, refusal) in refusals.sorted(by: { $0.key < $1.key }) {
             lines.append("refused, \(code): \(refusal.count)")
             lines += refusal.examples.map { "  \($0)" }
-            if refusal.count > refusal.examples.count { lines.append("  …") }
+            if !refusal.otherLines.isEmpty {
+                let others = refusal.otherLines.map {
+                    $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)–\($0.upperBound)"
+                }
+                lines.append("  and lines \(others.joined(separator: ", "))")
+            }
         }
         return lines.joined(separator: "\n")
     }

@@ -38,6 +38,9 @@ struct JSONSplitter: RecordSplitter {
     /// Whether the last text at depth 1 of a top-level object was `features`.
     private var textStart = 0
     private var keyIsFeatures = false
+    private var keyIsSimulated = false
+    /// Whether a top-level object says before its features that they are simulated, as exports do.
+    private(set) var saysSimulated = false
 
     mutating func dropped(_ count: Int) {
         kept -= count
@@ -172,6 +175,7 @@ struct JSONSplitter: RecordSplitter {
         tooDeep = false
         tooLong = false
         keyIsFeatures = false
+        keyIsSimulated = false
     }
 
     private mutating func leave(_ inObject: Bool?) {
@@ -198,7 +202,9 @@ struct JSONSplitter: RecordSplitter {
             {
                 inText = false
                 if depth == 1, case .record(nil) = place, textStart >= kept {
-                    keyIsFeatures = buffer[textStart..<scanned - 1].elementsEqual("features".utf8)
+                    let text = buffer[textStart..<scanned - 1]
+                    keyIsFeatures = text.elementsEqual("features".utf8)
+                    keyIsSimulated = text.elementsEqual("simulated".utf8)
                 }
             } else if byte == 0x0A {
                 return .damaged("a line that ends within a text")
@@ -231,6 +237,8 @@ struct JSONSplitter: RecordSplitter {
             }
             depth -= 1
             if depth == 0 { return .closed }
+        case UInt8(ascii: "t") where keyIsSimulated && depth == 1 && lastSignificant == UInt8(ascii: ":"):
+            if case .record(nil) = place { saysSimulated = true }
         default: break
         }
         lastSignificant = byte

@@ -51,6 +51,7 @@ public struct FileImporter: Sendable {
         while true {
             let piece = try file.next()
             let items = if let piece { reader.read(piece) } else { reader.finish() }
+            guard isSimulated == true || !reader.saysSimulated else { throw SimulatedDataError(source: nil) }
             for item in items { duplicates += try await add(item, to: &batch, known: &ids) }
             let count = batch.observations.count + batch.pilotReports.count + batch.areas.count
             if count >= Self.batchSize || piece == nil {
@@ -124,10 +125,12 @@ public struct FileImporter: Sendable {
 
 /// A file of simulated data that was to be mixed with real data.
 public struct SimulatedDataError: Error, Sendable, Hashable, CustomStringConvertible {
-    public let source: SourceID
+    /// Whose name told; nil where the file says so itself.
+    public let source: SourceID?
 
     public var description: String {
-        "the file holds simulated data (source '\(source)'); it must not be mixed with real data"
+        let sign = source.map { " (source '\($0)')" } ?? ""
+        return "the file holds simulated data\(sign); it must not be mixed with real data"
     }
 }
 

@@ -200,6 +200,21 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(refused.contains("refused, syntax error: 1\n  line 2, record 2: can't be read"))
     }
 
+    @Test(arguments: [
+        (#"{"type":"FeatureCollection","simulated":true,"features":[]}"#, true),
+        (#"{"type":"FeatureCollection","simulated" : true, "features":[]}"#, true),
+        (#"{"type":"FeatureCollection","simulated":false,"features":[]}"#, false),
+        (#"{"simulated":"true","features":[]}"#, false), (#"{"x":{"simulated":true},"features":[]}"#, false),
+        (#"{"simulated":1,"t":true,"features":[]}"#, false),
+        (#"{"features":[{"properties":{"simulated":true}}]}"#, false),
+    ])
+    func `a file says before its features that they are simulated`(text: String, isSimulated: Bool) {
+        var reader = ImportReader(now: testNow)
+        // In the smallest pieces.
+        for byte in text.utf8 { _ = reader.read([byte]) }
+        #expect(reader.saysSimulated == isSimulated)
+    }
+
     @Test func `refusals are counted by reason with the first few lines`() {
         let lines = [good] + Array(repeating: good.replacing("38000", with: "-1"), count: 20) + ["x"]
         let summary = importing(lines.joined(separator: "\n")).summary
@@ -209,6 +224,12 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(
             summary.refusals["invalid altitude"]?.examples.first?.description
                 == "line 2, record 2: altitude is '-1'; it must be feet from 0 to 60999")
+        #expect(summary.refusals["invalid altitude"]?.otherLines == [7...21])
+        #expect(summary.description.contains("\n  and lines 7–21"))
+        let scattered = (0..<20).map { $0 % 2 == 0 ? good.replacing("38000", with: "-1") : good }
+        #expect(
+            importing(scattered.joined(separator: "\n")).summary.description.contains(
+                "\n  and lines 11, 13, 15, 17, 19"))
         var twice = summary
         twice.add(summary)
         #expect(twice.refusals["invalid altitude"]?.count == 40)

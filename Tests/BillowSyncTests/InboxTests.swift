@@ -133,6 +133,19 @@ struct InboxTests {
         #expect(try await inbox.store.allRows().count == 33)
     }
 
+    @Test func whatSaysItIsSimulatedIsNotMixedWithRealData() async throws {
+        let inbox = try await Inbox()
+        let clock = inbox.clock
+        try inbox.put("export.geojson", #"{"type":"FeatureCollection","simulated":true,"features":[\#(good)]}"#)
+        let path = inbox.folder.appending(path: "export.geojson").path
+        await #expect(throws: SimulatedDataError(source: nil)) {
+            try await FileImporter(store: inbox.store, now: { clock.now }).take(path)
+        }
+        #expect(try await inbox.store.head().version == .zero)
+        _ = try await FileImporter(store: inbox.store, now: { clock.now }, simulated: true).take(path)
+        #expect(try await inbox.store.allRows().count == 1)
+    }
+
     @Test func linksAndFoldersAreLeftAlone() async throws {
         let inbox = try await Inbox()
         try inbox.put("done-elsewhere", good)
