@@ -212,6 +212,7 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         var reader = ImportReader(now: testNow)
         // In the smallest pieces.
         for byte in text.utf8 { _ = reader.read([byte]) }
+        _ = reader.finish()
         #expect(reader.saysSimulated == isSimulated)
     }
 
