@@ -14,12 +14,7 @@ public struct DissolvedCells: Sendable {
     /// - Complexity: O(edges that are left)
     public init(_ chunks: DissolvedChunks) {
         let parts = chunks.all
-        // Corners of all chunks: first those that chunks share, each once, then the others chunk by chunk.
-        var shared = CornerNumbers(expecting: parts.reduce(0) { $0 + $1.rim.count })
-        let rims = parts.map { $0.rim.map { shared.number($0) } }
-        var points = [DegreePoint](repeating: .zero, count: shared.corners.count)
-        points.reserveCapacity(parts.reduce(points.count) { $0 + $1.points.count - $1.rim.count })
-
+        var corners = JoinedCorners(sharing: parts.reduce(0) { $0 + $1.open.count })
         // Labels of all chunks: 1 + chunk's place × 343 + position.
         var labelClasses = [UInt8]()
         labelClasses.reserveCapacity(parts.count * CellTable.chunkSize)
@@ -30,19 +25,16 @@ public struct DissolvedCells: Sendable {
         var open = EdgeJoiner(expecting: parts.reduce(0) { $0 + $1.open.count })
         for (place, part) in parts.enumerated() {
             let label = UInt32(place * CellTable.chunkSize)
-            let rim = rims[place]
-            let inner = UInt32(points.count) &- UInt32(rim.count)
-            for (number, point) in zip(rim, part.points) { points[Int(number)] = point }
-            points.append(contentsOf: part.points[rim.count...])
-            func number(_ corner: UInt16) -> UInt32 { corner < rim.count ? rim[Int(corner)] : inner &+ UInt32(corner) }
+            corners.begin(part.outlines)
             for edge in part.edges {
                 edges.append(
                     SharedEdge(
-                        from: number(edge.from), to: number(edge.to), left: UInt32(edge.left) + label,
+                        from: corners.number(edge.from), to: corners.number(edge.to), left: UInt32(edge.left) + label,
                         right: edge.right == 0 ? 0 : UInt32(edge.right) + label))
             }
             for edge in part.open {
-                open.add(from: number(edge.from), to: number(edge.to), label: UInt32(edge.left) + label)
+                open.add(
+                    from: corners.number(edge.from), to: corners.number(edge.to), label: UInt32(edge.left) + label)
             }
         }
         for edge in open.edges {
@@ -73,7 +65,7 @@ public struct DissolvedCells: Sendable {
             if edges[index].right != 0 { edges[index].right = numbers[Int(edges[index].right) - 1] }
         }
         self.faceClasses = faceClasses
-        arcs = ArcMap(points, edges)
+        arcs = ArcMap(corners.points, edges)
     }
 
     /// About how many bytes it takes.
@@ -103,5 +95,44 @@ public struct DissolvedCells: Sendable {
         result.arcs = ArcSimplifier(arcs).simplified(
             tolerance: tolerance * DegreePoint.unitsPerDegree, smoothing: min(max(smoothing, 0), 3))
         return result
+    }
+}
+
+/// The corners of all chunks under one row of numbers: those that chunks share once, and none that isn't asked for.
+private struct JoinedCorners {
+    /// By number.
+    private(set) var points: [DegreePoint] = []
+    private var shared: CornerNumbers
+    /// By number in `shared`.
+    private var sharedNumbers: [UInt32] = []
+    private var chunk: PlanarChunk?
+    /// By corner of that chunk: 1 + its number; 0 for one that wasn't asked for yet.
+    private var known: [UInt32] = []
+
+    init(sharing expected: Int) { shared = CornerNumbers(expecting: expected) }
+
+    mutating func begin(_ chunk: PlanarChunk) {
+        self.chunk = chunk
+        known.removeAll(keepingCapacity: true)
+        known.append(contentsOf: repeatElement(0, count: chunk.mesh.points.count))
+    }
+
+    @inline(__always)
+    mutating func number(_ corner: UInt16) -> UInt32 {
+        let corner = Int(corner)
+        if known[corner] == 0 { known[corner] = 1 + found(corner) }
+        return known[corner] - 1
+    }
+
+    private mutating func found(_ corner: Int) -> UInt32 {
+        guard let chunk else { return 0 }
+        let next = UInt32(points.count)
+        if corner < chunk.mesh.rimCount {
+            let number = Int(shared.number(chunk.mesh.points[corner]))
+            if number < sharedNumbers.count { return sharedNumbers[number] }
+            sharedNumbers.append(next)
+        }
+        points.append(chunk.places[corner])
+        return next
     }
 }

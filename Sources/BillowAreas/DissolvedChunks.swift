@@ -25,8 +25,9 @@ public struct DissolvedChunks: Sendable {
     }
 }
 
-/// An edge of a chunk. A chunk has at most 3,430 corners: its cells have ten at most.
+/// An edge of a chunk.
 struct ChunkEdge: Sendable {
+    /// Corners of the chunk's mesh.
     var from: UInt16
     var to: UInt16
     /// 1 + the position of the cell that stands for the part on the left; 0 is nothing.
@@ -38,9 +39,7 @@ struct ChunkEdge: Sendable {
 final class DissolvedChunk: Sendable {
     let index: Int
     let values: [UInt8]
-    /// The corners of its edges; the first of them, as many as `rim` has, may be other chunks' corners, too.
-    let points: [DegreePoint]
-    let rim: [GridPoint]
+    let outlines: PlanarChunk
     /// Edges whose sides are both known.
     let edges: [ChunkEdge]
     /// Edges with another chunk on their right, if anything.
@@ -49,56 +48,28 @@ final class DissolvedChunk: Sendable {
     let representatives: [UInt16]
 
     init(_ chunk: CellClasses.Chunk) {
-        index = chunk.index
-        let outlines = CellTable.of(resolution: Cell.resolution).chunk(chunk.index)
         let values = chunk.values
-        // Where the antimeridian or a pole cuts cells, the table's edges aren't those of the map: all are left to be joined.
-        let isWhole = CellOutlines.areWhole(outlines.vertices[...])
-        var corners = CornerNumbers(expecting: CellTable.chunkSize * 2)
+        let outlines = PlanarChunk.of(chunk.index)
         var sets = DisjointSets(count: values.count)
         var edges: [ChunkEdge] = []
         var open: [ChunkEdge] = []
-        func corner(_ point: GridPoint) -> UInt16 { UInt16(clamping: corners.number(point)) }
-        /// The edges of a cell in the table, with the cell on the other side.
-        func forEachEdge(of position: Int, _ body: (GridPoint, GridPoint, Int) -> Void) {
-            let ring = Int(outlines.starts[position])..<Int(outlines.starts[position + 1])
-            for vertex in ring {
-                let next = vertex + 1 == ring.upperBound ? ring.lowerBound : vertex + 1
-                body(outlines.vertices[vertex], outlines.vertices[next], Int(outlines.neighbours[vertex]))
-            }
-        }
-        func addOpen(_ a: GridPoint, _ b: GridPoint, _ position: Int) {
-            guard a != b else { return }
-            open.append(ChunkEdge(from: corner(a), to: corner(b), left: UInt16(position + 1), right: 0))
-        }
-        for (position, value) in values.enumerated() where value != 0 {
-            if isWhole {
-                forEachEdge(of: position) { a, b, other in
-                    if other == CellChunk.noNeighbour { addOpen(a, b, position) }
+        for ring in 0..<outlines.mesh.count {
+            let position = Int(outlines.cells[ring])
+            let value = values[position]
+            guard value != 0 else { continue }
+            let label = UInt16(position + 1)
+            outlines.mesh.forEachEdge(of: ring) { from, to, neighbour in
+                if neighbour == RingMesh.noNeighbour {
+                    open.append(ChunkEdge(from: from, to: to, left: label, right: 0))
+                    return
                 }
-            } else {
-                CellOutlines.forEachPart(
-                    of: outlines.vertices(position), dense: chunk.index * CellTable.chunkSize + position
-                ) { ring in
-                    guard var previous = ring.last else { return }
-                    for vertex in ring {
-                        addOpen(previous, vertex, position)
-                        previous = vertex
-                    }
-                }
-            }
-        }
-        let rim = corners.corners
-        for (position, value) in values.enumerated() where value != 0 && isWhole {
-            forEachEdge(of: position) { a, b, other in
-                guard other != CellChunk.noNeighbour, a != b else { return }
+                let other = Int(neighbour)
                 if values[other] == value {
                     sets.join(position, other)
-                } else if values[other] == 0 || position < other {
-                    edges.append(
-                        ChunkEdge(
-                            from: corner(a), to: corner(b), left: UInt16(position + 1),
-                            right: values[other] == 0 ? 0 : UInt16(other + 1)))
+                } else if values[other] == 0 {
+                    edges.append(ChunkEdge(from: from, to: to, left: label, right: 0))
+                } else if position < other {
+                    edges.append(ChunkEdge(from: from, to: to, left: label, right: neighbour + 1))
                 }
             }
         }
@@ -108,12 +79,12 @@ final class DissolvedChunk: Sendable {
             edges[index].right = part(edges[index].right)
         }
         for index in open.indices { open[index].left = part(open[index].left) }
-        // Copies, because what grew has room to spare, and this is kept for hours.
+        index = chunk.index
         self.values = values
-        self.edges = Array(edges[...])
-        self.open = Array(open[...])
-        self.rim = rim
-        points = corners.corners.map { DegreePoint(CellOutlines.place($0)) }
+        self.outlines = outlines
+        self.edges = edges.withoutRoom()
+        self.open = open.withoutRoom()
         representatives = values.indices.filter { values[$0] != 0 && sets.root(of: $0) == $0 }.map(UInt16.init)
+            .withoutRoom()
     }
 }

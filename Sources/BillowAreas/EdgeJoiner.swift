@@ -39,60 +39,6 @@ struct EdgeJoiner {
     }
 }
 
-/// Numbers corners in the order in which they come, the same corner always by the same number.
-struct CornerNumbers {
-    private(set) var corners: [GridPoint] = []
-    private var table: HashSlots
-
-    init(expecting expected: Int) {
-        table = HashSlots(expecting: expected)
-        corners.reserveCapacity(expected)
-    }
-
-    mutating func number(_ point: GridPoint) -> UInt32 {
-        let slot = table.slot(of: UInt64(bits: point)) { corners[$0] == point }
-        if let known = table[slot] { return UInt32(known) }
-        table.fill(slot, with: corners.count)
-        corners.append(point)
-        return UInt32(corners.count - 1)
-    }
-}
-
-/// Places of things in an array, by a key of 64 bits: linear probing, never full.
-private struct HashSlots {
-    /// 1 + the place; 0 is free.
-    private var slots: [UInt32]
-    private let mask: Int
-
-    init(expecting expected: Int) {
-        let size = 1 << (Int.bitWidth - max(expected * 2, 16).leadingZeroBitCount)
-        slots = [UInt32](repeating: 0, count: size)
-        mask = size - 1
-    }
-
-    /// The slot of the thing with a key, or the free one where it belongs.
-    @inline(__always)
-    func slot(of key: UInt64, isIt: (Int) -> Bool) -> Int {
-        // Source of the mixing constants: SplitMix64, S. Vigna
-        var hash = key &* 0x9E37_79B9_7F4A_7C15
-        hash = (hash ^ hash >> 32) &* 0xBF58_476D_1CE4_E5B9
-        var slot = Int(truncatingIfNeeded: hash >> 32) & mask
-        while slots[slot] != 0, !isIt(Int(slots[slot] - 1)) { slot = (slot + 1) & mask }
-        return slot
-    }
-
-    subscript(slot: Int) -> Int? { slots[slot] == 0 ? nil : Int(slots[slot] - 1) }
-
-    mutating func fill(_ slot: Int, with place: Int) { slots[slot] = UInt32(place + 1) }
-}
-
-extension UInt64 {
-    /// A grid point as one number.
-    init(bits point: GridPoint) {
-        self = UInt64(UInt32(bitPattern: point.x)) << 32 | UInt64(UInt32(bitPattern: point.y))
-    }
-}
-
 /// Which things belong together, by joining two at a time.
 ///
 /// Source: B. Galler, M. Fischer, "An improved equivalence algorithm", CACM 7 (1964); path halving

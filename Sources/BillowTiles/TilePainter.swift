@@ -280,18 +280,21 @@ struct CellOutlines {
             self.unknown.append((index, unknown))
         }
         if isShared { for cell in cells { rimOf[Int(cell >> 3) - first] = rims[Int(cell & 7)] } }
-        chunk.vertices.withUnsafeBufferPointer { vertices in
-            chunk.neighbours.withUnsafeBufferPointer { neighbours in
-                for cell in cells {
-                    let position = Int(cell >> 3) - first
-                    let range = Int(chunk.starts[position])..<Int(chunk.starts[position + 1])
-                    let ring = UnsafeBufferPointer(rebasing: vertices[range])
-                    let beyond = UnsafeBufferPointer(rebasing: neighbours[range])
-                    if isShared {
-                        add(ring, severity: Int(cell & 7), world: 0, beyond, position: UInt16(position))
-                    } else {
-                        for world in projection.worlds(of: ring) {
-                            add(ring, severity: Int(cell & 7), world: world, beyond, position: UInt16(position))
+        let mesh = chunk.mesh
+        mesh.points.withUnsafeBufferPointer { points in
+            mesh.corners.withUnsafeBufferPointer { corners in
+                mesh.neighbours.withUnsafeBufferPointer { neighbours in
+                    for cell in cells {
+                        let position = Int(cell >> 3) - first
+                        let range = mesh.range(of: position)
+                        let ring = Ring(points: points, corners: UnsafeBufferPointer(rebasing: corners[range]))
+                        let beyond = UnsafeBufferPointer(rebasing: neighbours[range])
+                        if isShared {
+                            add(ring, severity: Int(cell & 7), world: 0, beyond, position: UInt16(position))
+                        } else {
+                            for world in projection.worlds(of: ring) {
+                                add(ring, severity: Int(cell & 7), world: world, beyond, position: UInt16(position))
+                            }
                         }
                     }
                 }
@@ -321,9 +324,15 @@ struct CellOutlines {
                 UnsafeBufferPointer(uses), of: stamps, tileColumn: projection.firstColumn, tileRow: projection.firstRow
             ) { use in
                 let position = Int(cells[use] >> 3) - first
-                chunk.withVertices(position) { ring in
-                    Self.noNeighbours.withUnsafeBufferPointer { none in
-                        add(ring, severity: Int(cells[use] & 7), world: 0, none, position: UInt16(position))
+                let mesh = chunk.mesh
+                mesh.points.withUnsafeBufferPointer { points in
+                    mesh.corners.withUnsafeBufferPointer { corners in
+                        Self.noNeighbours.withUnsafeBufferPointer { none in
+                            let ring = Ring(
+                                points: points,
+                                corners: UnsafeBufferPointer(rebasing: corners[mesh.range(of: position)]))
+                            add(ring, severity: Int(cells[use] & 7), world: 0, none, position: UInt16(position))
+                        }
                     }
                 }
             }
@@ -331,11 +340,20 @@ struct CellOutlines {
         }
     }
 
-    private static let noNeighbours = [UInt16](repeating: CellChunk.noNeighbour, count: mostCorners)
+    /// The outline of a cell, for the time of a call.
+    struct Ring {
+        let points: UnsafeBufferPointer<GridPoint>
+        let corners: UnsafeBufferPointer<UInt16>
+
+        @inline(__always) var count: Int { corners.count }
+        @inline(__always) subscript(corner: Int) -> GridPoint { points[Int(corners[corner])] }
+    }
+
+    private static let noNeighbours = [UInt16](repeating: RingMesh.noNeighbour, count: mostCorners)
 
     @inline(__always)
     private func add(
-        _ ring: UnsafeBufferPointer<GridPoint>, severity: Int, world: Int64,
+        _ ring: Ring, severity: Int, world: Int64,
         _ neighbours: UnsafeBufferPointer<UInt16>, position: UInt16
     ) {
         guard ring.count >= 3, ring.count <= Self.mostCorners else { return }
@@ -440,16 +458,16 @@ struct SubpixelProjection {
     }
 
     /// In which copies of the world a cell shares a point with the tile.
-    func worlds(of vertices: UnsafeBufferPointer<GridPoint>) -> ClosedRange<Int64> {
+    func worlds(of ring: CellOutlines.Ring) -> ClosedRange<Int64> {
         // A cell within one world, as nearly all are, in a tile that is.
         var outside: UInt32 = 0
-        for vertex in vertices { outside |= UInt32(bitPattern: vertex.x) &+ 0x4000_0000 }
+        for corner in 0..<ring.count { outside |= UInt32(bitPattern: ring[corner].x) &+ 0x4000_0000 }
         if isInside && outside < 0x8000_0000 { return 0...0 }
         var minX = Int64.max
         var maxX = Int64.min
-        for vertex in vertices {
-            minX = min(minX, Int64(vertex.x))
-            maxX = max(maxX, Int64(vertex.x))
+        for corner in 0..<ring.count {
+            minX = min(minX, Int64(ring[corner].x))
+            maxX = max(maxX, Int64(ring[corner].x))
         }
         let here = minX <= box.maxX && box.minX <= maxX
         let east = minX + Grid.world <= box.maxX && box.minX <= maxX + Grid.world

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The outlines of cells as planar integer rings: cut at the antimeridian, reaching up to the poles, and with vertices that
 /// neighbours share to the unit. So the edges of any set of cells cancel in pairs wherever two of them meet.
 ///
@@ -10,23 +12,9 @@ public enum CellOutlines {
     /// The y of the south pole; the north pole's is its negative.
     public static let poleY = Int64(Int32.max)
 
-    /// Hands each part of a cell's outline to `body`: one ring, counter-clockwise as seen on a map (north up), not closed;
-    /// two or three where the antimeridian cuts the cell.
-    @inline(__always)
-    public static func forEachPart(
-        of vertices: ArraySlice<GridPoint>, dense: Int, _ body: (ArraySlice<GridPoint>) -> Void
-    ) {
-        if areWhole(vertices) {
-            body(vertices)
-        } else {
-            for part in parts(of: vertices, dense: dense) { body(part[...]) }
-        }
-    }
-
     /// Whether neither the antimeridian nor a pole cuts any of the cells that have these vertices: their outlines in the
     /// table are those of the plane.
-    @inline(__always)
-    public static func areWhole(_ vertices: ArraySlice<GridPoint>) -> Bool {
+    fileprivate static func areWhole(_ vertices: some Sequence<GridPoint>) -> Bool {
         let half = Int32(Grid.half)
         let polar = Int32(linearY)
         return vertices.allSatisfy { $0.x <= half && $0.x >= -half && $0.y <= polar && $0.y >= -polar }
@@ -57,7 +45,8 @@ public enum CellOutlines {
         var y: Int64
     }
 
-    private static func parts(of vertices: ArraySlice<GridPoint>, dense: Int) -> [[GridPoint]] {
+    /// The parts of a cell's outline: one ring; two or three where the antimeridian cuts the cell.
+    fileprivate static func parts(of vertices: RingMesh.Ring, dense: Int) -> [[GridPoint]] {
         var corners = vertices.map { Corner(x: Int64($0.x), y: Int64($0.y)) }
         if corners.contains(where: { abs($0.y) > linearY }) {
             // The table has no room for what lies next to a pole; its vertices are the library's in the same order, and,
@@ -100,5 +89,51 @@ public enum CellOutlines {
         let share = Double(x - edge.west.x) / Double(edge.east.x - edge.west.x)
         let (west, east) = (latitude(y: edge.west.y), latitude(y: edge.east.y))
         return Corner(x: x, y: y(latitude: west + (east - west) * share))
+    }
+}
+
+/// The outlines of a chunk's cells of resolution 5 in the plane of `CellOutlines`, and in degrees: what is dissolved.
+public final class PlanarChunk: Sendable {
+    public let mesh: RingMesh
+    /// By ring: the position of its cell in the chunk. A cell that the antimeridian cuts has several.
+    public let cells: [UInt16]
+    /// The corners of the mesh as GeoJSON has them, by number.
+    public let places: [DegreePoint]
+
+    private static let made = Mutex([Int: PlanarChunk]())
+
+    /// Made on first use and kept: 6 kB more than the chunk of the cell table.
+    public static func of(_ index: Int) -> PlanarChunk {
+        if let chunk = made.withLock({ $0[index] }) { return chunk }
+        // Made outside the lock: two threads may make the same chunk, and make it equal.
+        let chunk = PlanarChunk(index)
+        made.withLock { $0[index] = chunk }
+        return chunk
+    }
+
+    private init(_ index: Int) {
+        let chunk = CellTable.of(resolution: Cell.resolution).chunk(index)
+        if CellOutlines.areWhole(chunk.mesh.points) {
+            mesh = chunk.mesh
+            cells = CellChunk.positions
+        } else {
+            var starts: [UInt16] = [0]
+            var vertices: [GridPoint] = []
+            var cells: [UInt16] = []
+            for position in 0..<chunk.mesh.count {
+                let dense = index * CellTable.chunkSize + position
+                for part in CellOutlines.parts(of: chunk.vertices(position), dense: dense) {
+                    // Without the edges of no length that a pole may have.
+                    for (vertex, before) in zip(part, part.suffix(1) + part) where vertex != before {
+                        vertices.append(vertex)
+                    }
+                    starts.append(UInt16(vertices.count))
+                    cells.append(UInt16(position))
+                }
+            }
+            mesh = RingMesh(starts: starts, vertices: vertices, cells: cells)
+            self.cells = cells
+        }
+        places = mesh.points.map { DegreePoint(CellOutlines.place($0)) }
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A vertex is snapped to the grid once, by one rule for all the cells that meet in it, so neighbours share their edges to
 /// the unit: no gap and no overlap between them in any picture or file. Outlines are made by chunks of 343 (the
-/// descendants of a cell three steps coarser) on first use and kept: 20 kB a chunk, 114 MB for every cell on earth.
+/// descendants of a cell three steps coarser) on first use and kept: 18 kB a chunk, 105 MB for every cell on earth.
 public final class CellTable: Sendable {
     public let resolution: Int
     private let chunks: Mutex<[CellChunk?]>
@@ -34,92 +34,37 @@ public final class CellTable: Sendable {
     }
 
     /// The outline of a cell by its dense index.
-    public func vertices(dense: Int) -> ArraySlice<GridPoint> {
+    public func vertices(dense: Int) -> RingMesh.Ring {
         chunk(dense / Self.chunkSize).vertices(dense % Self.chunkSize)
     }
 }
 
 /// The outlines of up to 343 cells that follow each other.
 public final class CellChunk: Sendable {
-    /// Where the vertices of each cell begin, and where the last ends: count + 1 entries.
-    public let starts: [UInt16]
-    /// The vertices of all the cells, counter-clockwise as seen on a map (north up), not closed.
-    public let vertices: [GridPoint]
-    /// For the edge from each vertex to the next of its cell: the position of the cell of this chunk on its other side;
-    /// `noNeighbour` where that lies outside the chunk.
-    public let neighbours: [UInt16]
+    /// A ring for each cell, by its position; without corners for one of a pentagon's gaps.
+    public let mesh: RingMesh
     /// Whether all vertices lie in the one world between the antimeridian and itself.
     public let isWithinWorld: Bool
     /// Around the outline of each cell, for a search.
     private let boxes: CellBoxes
 
-    /// As a position, the one after the last.
-    public static let noNeighbour = UInt16(CellTable.chunkSize)
+    static let positions = (0..<CellTable.chunkSize).map { UInt16($0) }
 
     init(index: Int, resolution: Int) {
         let slots = Cell.baseCells * H3Bits.powerOfSeven(resolution)
         let first = index * CellTable.chunkSize
         var starts: [UInt16] = [0]
         var vertices: [GridPoint] = []
-        starts.reserveCapacity(CellTable.chunkSize + 1)
-        vertices.reserveCapacity(CellTable.chunkSize * 6)
+        vertices.reserveCapacity(CellTable.chunkSize * 7)
         for dense in first..<min(first + CellTable.chunkSize, slots) {
             if !H3Bits.isDeleted(dense: dense, resolution: resolution) {
                 CellOutline.append(H3Bits.index(dense: dense, resolution: resolution), to: &vertices)
             }
             starts.append(UInt16(vertices.count))
         }
-        self.starts = starts
-        self.vertices = vertices
-        neighbours = Self.neighbours(starts: starts, vertices: vertices)
+        mesh = RingMesh(starts: starts, vertices: vertices, cells: Self.positions)
         isWithinWorld = vertices.allSatisfy { abs(Int64($0.x)) <= Grid.half }
         boxes = CellBoxes(starts: starts, vertices: vertices)
-    }
-
-    /// Two cells are neighbours along an edge that one has from a to b and the other from b to a.
-    private static func neighbours(starts: [UInt16], vertices: [GridPoint]) -> [UInt16] {
-        // The vertex after each in its ring, and the ring's cell.
-        var next = [Int32](repeating: 0, count: vertices.count)
-        var owner = [UInt16](repeating: 0, count: vertices.count)
-        for cell in 0..<starts.count - 1 {
-            let ring = Int(starts[cell])..<Int(starts[cell + 1])
-            for vertex in ring {
-                next[vertex] = Int32(vertex + 1 == ring.upperBound ? ring.lowerBound : vertex + 1)
-                owner[vertex] = UInt16(cell)
-            }
-        }
-        /// The same for both directions: edges that don't cross have different middles.
-        func hash(_ a: GridPoint, _ b: GridPoint) -> Int {
-            let middle = a &+ b
-            let mixed = (UInt64(UInt32(bitPattern: middle.x)) << 32 | UInt64(UInt32(bitPattern: middle.y)))
-            return Int(truncatingIfNeeded: (mixed &* 0x9E37_79B9_7F4A_7C15) >> 40)
-        }
-        var slotCount = 64
-        while slotCount < vertices.count * 2 { slotCount *= 2 }
-        var slots = [Int32](repeating: -1, count: slotCount)
-        var neighbours = [UInt16](repeating: noNeighbour, count: vertices.count)
-        for edge in vertices.indices {
-            let (a, b) = (vertices[edge], vertices[Int(next[edge])])
-            var slot = hash(a, b) & (slotCount - 1)
-            while slots[slot] >= 0 {
-                let other = Int(slots[slot])
-                if vertices[other] == b, vertices[Int(next[other])] == a {
-                    neighbours[edge] = owner[other]
-                    neighbours[other] = owner[edge]
-                }
-                slot = (slot + 1) & (slotCount - 1)
-            }
-            slots[slot] = Int32(edge)
-        }
-        return neighbours
-    }
-
-    /// The same without a copy, for the time of a call.
-    @inlinable
-    public func withVertices<Result>(_ position: Int, _ body: (UnsafeBufferPointer<GridPoint>) -> Result) -> Result {
-        vertices.withUnsafeBufferPointer { vertices in
-            body(UnsafeBufferPointer(rebasing: vertices[Int(starts[position])..<Int(starts[position + 1])]))
-        }
     }
 
     /// Of `count` cells (at most 64) from a position on, a bit for each: whether the box around its outline shares a point with
@@ -144,9 +89,7 @@ public final class CellChunk: Sendable {
     }
 
     /// The outline of the cell at a position in the chunk; empty for one of a pentagon's gaps.
-    public func vertices(_ position: Int) -> ArraySlice<GridPoint> {
-        vertices[Int(starts[position])..<Int(starts[position + 1])]
-    }
+    public func vertices(_ position: Int) -> RingMesh.Ring { mesh.ring(position) }
 }
 
 /// Makes the outline of one cell.

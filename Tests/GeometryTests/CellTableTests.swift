@@ -124,7 +124,7 @@ struct CellTableTests {
     }
 
     /// Twice the area in square units; positive for counter-clockwise on the map (y grows southward).
-    private static func doubledArea(_ outline: ArraySlice<GridPoint>) -> Double {
+    private static func doubledArea(_ outline: some BidirectionalCollection<GridPoint>) -> Double {
         guard var previous = outline.last else { return 0 }
         var sum = 0.0
         for point in outline {

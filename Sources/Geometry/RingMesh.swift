@@ -1,0 +1,113 @@
+/// Rings of a chunk's cells that have their corners in common: each corner once, and each edge with the cell beyond it.
+///
+/// Counter-clockwise as seen on a map (north up), not closed.
+public struct RingMesh: Sendable {
+    /// Where the corners of each ring begin in `corners`, and where those of the last end: count + 1 entries.
+    public let starts: [UInt16]
+    /// By corner of a ring: its number in `points`.
+    public let corners: [UInt16]
+    /// By corner of a ring: the cell on the other side of the edge from it to the next corner, as a position in the chunk;
+    /// `noNeighbour` where that lies in another chunk, if anywhere.
+    public let neighbours: [UInt16]
+    /// Every corner once. Those on edges without a neighbour come first: only they may be another chunk's, too.
+    public let points: [GridPoint]
+    /// How many of `points` lie on edges without a neighbour.
+    public let rimCount: Int
+
+    /// As a position, the one after the last.
+    public static let noNeighbour = UInt16(CellTable.chunkSize)
+
+    /// - Parameters:
+    ///   - starts: where each ring begins in `vertices`, and where the last ends.
+    ///   - vertices: of all rings, one behind the other; at most 2¹⁶.
+    ///   - cells: the position of the cell that each ring belongs to.
+    init(starts: [UInt16], vertices: [GridPoint], cells: [UInt16]) {
+        var numbers = CornerNumbers(expecting: vertices.count)
+        let corners = vertices.map { UInt16(truncatingIfNeeded: numbers.number($0)) }
+        let neighbours = Self.neighbours(starts: starts, corners: corners, cells: cells)
+
+        var isOnRim = [Bool](repeating: false, count: numbers.corners.count)
+        Self.forEachEdge(starts, corners) { corner, from, to, _ in
+            guard neighbours[corner] == Self.noNeighbour else { return }
+            isOnRim[Int(from)] = true
+            isOnRim[Int(to)] = true
+        }
+        let order = isOnRim.indices.filter { isOnRim[$0] } + isOnRim.indices.filter { !isOnRim[$0] }
+        var renumbered = [UInt16](repeating: 0, count: order.count)
+        for (number, former) in order.enumerated() { renumbered[former] = UInt16(number) }
+
+        self.starts = starts.withoutRoom()
+        self.corners = corners.map { renumbered[Int($0)] }
+        self.neighbours = neighbours
+        points = order.map { numbers.corners[$0] }
+        rimCount = isOnRim.count { $0 }
+    }
+
+    /// How many rings there are.
+    public var count: Int { starts.count - 1 }
+
+    /// Where the corners of a ring lie in `corners`.
+    @inlinable public func range(of ring: Int) -> Range<Int> { Int(starts[ring])..<Int(starts[ring + 1]) }
+
+    public func ring(_ index: Int) -> Ring { Ring(points: points, corners: corners[range(of: index)]) }
+
+    /// The corners of one ring.
+    public struct Ring: RandomAccessCollection, Sendable {
+        let points: [GridPoint]
+        let corners: ArraySlice<UInt16>
+
+        public var startIndex: Int { corners.startIndex }
+        public var endIndex: Int { corners.endIndex }
+        public subscript(index: Int) -> GridPoint { points[Int(corners[index])] }
+    }
+
+    /// Every edge: the place of its first corner in `corners`, the numbers of both, and its ring.
+    @inline(__always)
+    private static func forEachEdge(
+        _ starts: [UInt16], _ corners: [UInt16], _ body: (_ corner: Int, _ from: UInt16, _ to: UInt16, _ ring: Int) -> Void
+    ) {
+        for ring in 0..<starts.count - 1 {
+            let range = Int(starts[ring])..<Int(starts[ring + 1])
+            for corner in range {
+                let next = corner + 1 == range.upperBound ? range.lowerBound : corner + 1
+                body(corner, corners[corner], corners[next], ring)
+            }
+        }
+    }
+
+    /// Every edge of a ring: the numbers of its corners, and the cell beyond it.
+    @inlinable
+    @inline(__always)
+    public func forEachEdge(of ring: Int, _ body: (_ from: UInt16, _ to: UInt16, _ neighbour: UInt16) -> Void) {
+        let range = range(of: ring)
+        for corner in range {
+            let next = corner + 1 == range.upperBound ? range.lowerBound : corner + 1
+            body(corners[corner], corners[next], neighbours[corner])
+        }
+    }
+
+    /// Two rings are neighbours along an edge that one has from a to b and the other from b to a.
+    private static func neighbours(starts: [UInt16], corners: [UInt16], cells: [UInt16]) -> [UInt16] {
+        struct Edge {
+            var from: UInt16
+            var to: UInt16
+            var corner: Int
+            var ring: Int
+        }
+        var neighbours = [UInt16](repeating: noNeighbour, count: corners.count)
+        var edges: [Edge] = []
+        edges.reserveCapacity(corners.count)
+        var table = HashSlots(expecting: corners.count)
+        forEachEdge(starts, corners) { corner, from, to, ring in
+            let back = table.slot(of: UInt64(to) << 16 | UInt64(from)) { edges[$0].from == to && edges[$0].to == from }
+            if let other = table[back].map({ edges[$0] }) {
+                neighbours[corner] = cells[other.ring]
+                neighbours[other.corner] = cells[ring]
+            }
+            let slot = table.slot(of: UInt64(from) << 16 | UInt64(to)) { edges[$0].from == from && edges[$0].to == to }
+            table.fill(slot, with: edges.count)
+            edges.append(Edge(from: from, to: to, corner: corner, ring: ring))
+        }
+        return neighbours
+    }
+}
