@@ -105,14 +105,16 @@ private struct JoinedCorners {
     private var shared: CornerNumbers
     /// By number in `shared`.
     private var sharedNumbers: [UInt32] = []
-    private var chunk: PlanarChunk?
+    private var mesh = RingMesh.empty
+    private var places: [DegreePoint] = []
     /// By corner of that chunk: 1 + its number; 0 for one that wasn't asked for yet.
     private var known: [UInt32] = []
 
     init(sharing expected: Int) { shared = CornerNumbers(expecting: expected) }
 
     mutating func begin(_ chunk: PlanarChunk) {
-        self.chunk = chunk
+        mesh = chunk.mesh
+        places = chunk.places
         known.removeAll(keepingCapacity: true)
         known.append(contentsOf: repeatElement(0, count: chunk.mesh.points.count))
     }
@@ -124,15 +126,15 @@ private struct JoinedCorners {
         return known[corner] - 1
     }
 
+    @inline(__always)
     private mutating func found(_ corner: Int) -> UInt32 {
-        guard let chunk else { return 0 }
         let next = UInt32(points.count)
-        if corner < chunk.mesh.rimCount {
-            let number = Int(shared.number(chunk.mesh.points[corner]))
+        if corner < mesh.rimCount {
+            let number = Int(shared.number(mesh.points[corner]))
             if number < sharedNumbers.count { return sharedNumbers[number] }
             sharedNumbers.append(next)
         }
-        points.append(chunk.places[corner])
+        points.append(places[corner])
         return next
     }
 }

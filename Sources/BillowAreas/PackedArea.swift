@@ -33,7 +33,7 @@ public struct PackedArea: Sendable, Hashable {
                 return rings.map { ringEnd in
                     let corners = points[point..<Int(ringEnd)]
                     point = corners.endIndex
-                    return corners.map(\.place)
+                    return corners.map { $0.place }
                 }
             })
     }

@@ -26,6 +26,8 @@ public struct BillowApplication: Sendable {
         ///
         /// Source: SkyPath iOS SDK reference 3.0 (a viewport not above the continental US, 8 million km²), rounded up
         public var areaLimitKm2 = 10_000_000.0
+        /// What all caches may keep together.
+        public var cacheBytes = CacheBudget.defaultBytes
         /// How many tiles are painted at once.
         public var paintersAtOnce: Int
         public var timeline: TimelineSettings
@@ -118,7 +120,7 @@ public struct BillowApplication: Sendable {
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
             trafficRetentionSeconds: configuration.trafficRetentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds,
-            polygonHistories: configuration.polygonHistories)
+            polygonHistories: configuration.polygonHistories, caches: CacheBudget(bytes: configuration.cacheBytes))
         features = FeatureSource(frames: frames, store: store)
         changes = ChangeSource(frames: frames, features: features)
         alerts = AlertSource(frames: frames, store: store, ageRule: configuration.ageRule)

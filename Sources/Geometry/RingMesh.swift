@@ -43,6 +43,8 @@ public struct RingMesh: Sendable {
         rimCount = isOnRim.count { $0 }
     }
 
+    public static let empty = RingMesh(starts: [0], vertices: [], cells: [])
+
     /// How many rings there are.
     public var count: Int { starts.count - 1 }
 

@@ -102,7 +102,7 @@ struct KeptAnswerTests {
         #expect(answers.statistics.hits == 2)
         #expect(answers.statistics.misses == 1)
         #expect(answers.statistics.entries == 1)
-        #expect(answers.statistics.cost == 7)
+        #expect(answers.statistics.bytes == 7)
     }
 
     @Test(
@@ -220,6 +220,6 @@ struct KeptAnswerTests {
         answers.forget()
         for number in 0..<200 { answers.keep(large, to: "/l\(number)", at: answers.moment) }
         #expect(answers.statistics.entries == 128)
-        #expect(answers.statistics.cost == 32 << 20)
+        #expect(answers.statistics.bytes == 32 << 20)
     }
 }

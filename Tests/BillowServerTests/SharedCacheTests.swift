@@ -45,7 +45,7 @@ struct SharedCacheTests {
 
     @Test("concurrent askers of one key share one making")
     func single() async throws {
-        let cache = SharedCache<Int, String>(capacity: 100) { $0.count }
+        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
         let made = Counter()
         let gate = Gate()
         let values = try await withThrowingTaskGroup(of: String.self) { group in
@@ -71,31 +71,64 @@ struct SharedCacheTests {
 
     @Test("an error goes to all who wait, and is not kept")
     func errors() async throws {
-        let cache = SharedCache<Int, String>(capacity: 100) { $0.count }
+        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
         await #expect(throws: Broken.self) { try await cache.value(for: 1) { throw Broken() } }
         #expect(try await cache.value(for: 1) { "well" } == "well")
     }
 
-    @Test("what was used longest ago goes first, and what is larger than all room is not kept")
+    private static func text(_ letter: String, _ bytes: Int = 9_800) -> String { String(repeating: letter, count: bytes) }
+
+    @Test("what was used longest ago goes first, and what would push out most of the rest is not kept")
     func eviction() async throws {
-        let cache = SharedCache<Int, String>(capacity: 80) { $0.count }
-        for key in 0..<8 { _ = try await cache.value(for: key) { "0123456789" } }
+        let budget = CacheBudget(bytes: 80_000)
+        let cache = SharedCache<Int, String>(budget) { $0.count }
+        for key in 0..<8 { _ = try await cache.value(for: key) { Self.text("a") } }
+        #expect(cache.statistics.bytes == 80_000)
         _ = try await cache.value(for: 0) { "never asked" }
-        _ = try await cache.value(for: 8) { "0123456789" }
-        #expect(cache.statistics.cost <= 80)
+        _ = try await cache.value(for: 8) { Self.text("b") }
+        #expect(cache.statistics.bytes <= 80_000)
         let misses = cache.statistics.misses
-        #expect(try await cache.value(for: 0) { "gone" } == "0123456789")
-        #expect(try await cache.value(for: 8) { "gone" } == "0123456789")
+        #expect(try await cache.value(for: 0) { "gone" } == Self.text("a"))
+        #expect(try await cache.value(for: 8) { "gone" } == Self.text("b"))
         #expect(cache.statistics.misses == misses)
         #expect(try await cache.value(for: 1) { "anew" } == "anew")
-        let large = String(repeating: "x", count: 81)
+        let large = Self.text("x", 40_001)
+        let before = cache.statistics.bytes
         #expect(try await cache.value(for: 9) { large } == large)
-        #expect(cache.statistics.cost <= 80)
+        #expect(cache.statistics.bytes == before)
+    }
+
+    @Test("caches share their budget: the one that is used takes the room of the one that isn't")
+    func sharing() async throws {
+        let budget = CacheBudget(bytes: 100_000)
+        let idle = SharedCache<Int, String>(budget) { $0.count }
+        let busy = SharedCache<Int, String>(budget) { $0.count }
+        for key in 0..<9 { idle.keep(Self.text("i"), for: key) }
+        for key in 0..<200 {
+            busy.keep(Self.text("b"), for: key)
+            #expect(idle.statistics.bytes + busy.statistics.bytes <= 100_000)
+            // Still in use, however old.
+            #expect(busy.kept(0) != nil)
+        }
+        #expect(idle.statistics.entries == 0)
+        #expect(busy.statistics.entries >= 8)
+    }
+
+    @Test("a cache that is gone gives its room back")
+    func gone() {
+        let budget = CacheBudget(bytes: 100_000)
+        var cache: SharedCache<Int, String>? = SharedCache(budget) { $0.count }
+        for key in 0..<9 { cache?.keep(Self.text("a"), for: key) }
+        #expect(cache?.statistics.entries == 9)
+        cache = nil
+        let other = SharedCache<Int, String>(budget) { $0.count }
+        for key in 0..<10 { other.keep(Self.text("b"), for: key) }
+        #expect(other.statistics.entries == 10)
     }
 
     @Test("a making that nobody waits for any more is cancelled, and the next asker gets a new one")
     func abandoned() async throws {
-        let cache = SharedCache<Int, String>(capacity: 100) { $0.count }
+        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
         let wasCancelled = Gate()
         let began = Gate()
         let asker = Task {
@@ -119,7 +152,7 @@ struct SharedCacheTests {
 
     @Test("one of two who wait may go; the other is served")
     func oneLeaves() async throws {
-        let cache = SharedCache<Int, String>(capacity: 100) { $0.count }
+        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
         let gate = Gate()
         let make: @Sendable () async throws -> String = {
             await gate.pass()

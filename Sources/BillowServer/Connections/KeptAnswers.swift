@@ -51,7 +51,7 @@ final class KeptAnswers: Sendable {
 
     var statistics: CacheStatistics {
         state.withLock {
-            CacheStatistics(entries: $0.answers.count, cost: $0.bytes, hits: $0.hits, misses: $0.misses)
+            CacheStatistics(entries: $0.answers.count, bytes: $0.bytes, hits: $0.hits, misses: $0.misses)
         }
     }
 

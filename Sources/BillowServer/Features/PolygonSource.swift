@@ -67,18 +67,19 @@ final class PolygonSource: Sendable {
     }
 
     private let frames: FrameSource
-    /// By cells, a byte each: some pictures of the whole world.
-    private let contents = SharedCache<Picture, Content>(capacity: 6_000_000) { content in
-        content.cells.chunks.reduce(1_000) { $0 + $1.values.count }
-    }
-    /// In bytes.
-    private let dissolves = SharedCache<Fingerprint, DissolvedCells>(capacity: 16 << 20) { $0.byteCount }
-    private let areas = SharedCache<AreaKey, [Severity: PackedArea]>(capacity: 32 << 20) { areas in
-        areas.values.reduce(1_000) { $0 + $1.byteCount }
-    }
+    private let contents: SharedCache<Picture, Content>
+    private let dissolves: SharedCache<Fingerprint, DissolvedCells>
+    private let areas: SharedCache<AreaKey, [Severity: PackedArea]>
     private let ready = Mutex(Ready())
 
-    init(frames: FrameSource) { self.frames = frames }
+    init(frames: FrameSource) {
+        self.frames = frames
+        contents = SharedCache(frames.caches) { content in
+            content.cells.chunks.reduce(1_000) { $0 + $1.values.count + 50 }
+        }
+        dissolves = SharedCache(frames.caches) { $0.byteCount }
+        areas = SharedCache(frames.caches) { areas in areas.values.reduce(1_000) { $0 + $1.byteCount } }
+    }
 
     /// The polygons of a query.
     /// - Throws: `Problem` 404 for a history that isn't made.

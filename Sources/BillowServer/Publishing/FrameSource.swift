@@ -47,25 +47,34 @@ public final class FrameSource: Sendable {
     /// What is archived is read in parts so long: short, so that little is read that isn't shown and several processors share
     /// it, and whole, so that the frames of a timeline share them.
     private static let segmentSeconds = 1_200
-    /// Archived windows, by rows.
-    private let windows = SharedCache<SegmentsKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
-    /// Their single parts, by rows: windows that overlap share their columns.
-    private let segments = SharedCache<SegmentsKey, Window>(capacity: 2_000_000) { $0.count + 10_000 }
+    /// What all caches of this server keep together.
+    let caches: CacheBudget
+    /// Archived windows.
+    private let windows: SharedCache<SegmentsKey, Window>
+    /// Their single parts: windows that overlap share their columns.
+    private let segments: SharedCache<SegmentsKey, Window>
     /// When what is archived last changed.
-    private let changes = SharedCache<ChangeKey, Version>(capacity: 20_000) { _ in 1 }
-    /// Archived pilot reports and areas, by records.
-    private let reports = SharedCache<SeenKey, [PilotReport]>(capacity: 200_000) { $0.count + 10 }
-    private let areas = SharedCache<SeenKey, [IssuedArea]>(capacity: 50_000) { $0.count + 10 }
-    /// When archived areas begin and end, by instants.
-    private let areaChanges = SharedCache<AreaChangesKey, [Instant]>(capacity: 100_000) { $0.count + 10 }
-    /// Planes, by bytes.
-    private let planes = SharedCache<PlaneKey, FramePlane>(capacity: 64 << 20) { $0.bytes }
+    private let changes: SharedCache<ChangeKey, Version>
+    /// Archived pilot reports and areas.
+    private let reports: SharedCache<SeenKey, [PilotReport]>
+    private let areas: SharedCache<SeenKey, [IssuedArea]>
+    /// When archived areas begin and end.
+    private let areaChanges: SharedCache<AreaChangesKey, [Instant]>
+    private let planes: SharedCache<PlaneKey, FramePlane>
 
     public init(
         publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
         trafficDropSeconds: Int = 180,
-        polygonHistories: PolygonHistories = PolygonHistories()
+        polygonHistories: PolygonHistories = PolygonHistories(), caches: CacheBudget = CacheBudget()
     ) {
+        self.caches = caches
+        windows = SharedCache(caches) { $0.keptBytesOfLinks }
+        segments = SharedCache(caches) { $0.keptBytes }
+        changes = SharedCache(caches) { _ in 0 }
+        reports = SharedCache(caches) { $0.reduce(0) { $0 + $1.keptBytes } }
+        areas = SharedCache(caches) { $0.reduce(0) { $0 + $1.keptBytes } }
+        areaChanges = SharedCache(caches) { $0.count * MemoryLayout<Instant>.stride }
+        planes = SharedCache(caches) { $0.bytes }
         self.publisher = publisher
         self.store = store
         self.retentionSeconds = retentionSeconds

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Values made once, on threads for long work, and kept while there is room: concurrent askers of one key share one making,
-/// and what was used longest ago goes first. A making that nobody waits for any more is cancelled.
+/// Values made once, on threads for long work, and kept while their budget has room: concurrent askers of one key share one
+/// making. A making that nobody waits for any more is cancelled.
 final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var value: Value
-        var cost: Int
+        var bytes: Int
         var lastUsed: UInt64
     }
 
@@ -24,55 +24,79 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var entries: [Key: Entry] = [:]
         var flights: [Key: Flight] = [:]
-        var cost = 0
-        var clock: UInt64 = 0
+        var bytes = 0
         var hits = 0
         var misses = 0
+
+        /// - Returns: what was let go of, to be freed outside the lock, and its bytes.
+        mutating func drop(before: UInt64) -> (values: [Value], bytes: Int) {
+            let old = entries.filter { $0.value.lastUsed < before }
+            for key in old.keys { entries[key] = nil }
+            let freed = old.values.reduce(0) { $0 + $1.bytes }
+            bytes -= freed
+            return (old.values.map(\.value), freed)
+        }
     }
 
-    private let capacity: Int
-    private let cost: @Sendable (Value) -> Int
-    private let state = Mutex(State())
+    private let budget: CacheBudget
+    private let bytes: @Sendable (Value) -> Int
+    private let state: Kept
 
-    /// `capacity` in the unit of `cost`, usually bytes.
-    init(capacity: Int, cost: @escaping @Sendable (Value) -> Int) {
-        self.capacity = capacity
-        self.cost = cost
+    /// Apart from the cache, so that the budget may know it.
+    private final class Kept: Sendable {
+        let mutex = Mutex(State())
     }
+
+    /// What an entry takes beside its value, about: key, times and its place in the table.
+    private static var overhead: Int { 200 }
+
+    /// - Parameter bytes: about what a value takes.
+    init(_ budget: CacheBudget, bytes: @escaping @Sendable (Value) -> Int) {
+        self.budget = budget
+        self.bytes = bytes
+        state = Kept()
+        budget.add(
+            CacheBudget.Member(
+                forEach: { [weak state] body in
+                    state?.mutex.withLock { for entry in $0.entries.values { body(entry.lastUsed, entry.bytes) } }
+                },
+                drop: { [weak state, weak budget] before in
+                    let freed = state?.mutex.withLock { $0.drop(before: before) }
+                    budget?.note(-(freed?.bytes ?? 0))
+                }))
+    }
+
+    deinit { budget.note(-state.mutex.withLock { $0.bytes }) }
 
     var statistics: CacheStatistics {
-        state.withLock { CacheStatistics(entries: $0.entries.count, cost: $0.cost, hits: $0.hits, misses: $0.misses) }
+        state.mutex.withLock {
+            CacheStatistics(entries: $0.entries.count, bytes: $0.bytes, hits: $0.hits, misses: $0.misses)
+        }
     }
 
     /// The value of a key where it is kept, which counts as a hit; nil counts for nothing.
     func kept(_ key: Key) -> Value? {
-        state.withLock { state in
-            guard var entry = state.entries[key] else { return nil }
-            state.clock += 1
+        state.mutex.withLock { state in
+            guard let index = state.entries.index(forKey: key) else { return nil }
             state.hits += 1
-            entry.lastUsed = state.clock
-            state.entries[key] = entry
-            return entry.value
+            state.entries.values[index].lastUsed = budget.tick()
+            return state.entries.values[index].value
         }
     }
 
     /// Keeps a value made elsewhere, in place of any other of its key.
     func keep(_ value: Value, for key: Key) {
-        state.withLock { state in
-            state.clock += 1
-            keep(value, for: key, in: &state)
-        }
+        let bytes = bytes(value) + Self.overhead
+        budget.note(state.mutex.withLock { keep(value, bytes, for: key, in: &$0) })
     }
 
     /// The value of a key, from `make` where it isn't kept. An error is handed to all who wait, and not kept.
     func value(for key: Key, make: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        let found = state.withLock { state -> Found in
-            state.clock += 1
-            if var entry = state.entries[key] {
-                entry.lastUsed = state.clock
-                state.entries[key] = entry
+        let found = state.mutex.withLock { state -> Found in
+            if let index = state.entries.index(forKey: key) {
+                state.entries.values[index].lastUsed = budget.tick()
                 state.hits += 1
-                return .kept(entry.value)
+                return .kept(state.entries.values[index].value)
             }
             if var flight = state.flights[key] {
                 flight.waiting += 1
@@ -82,7 +106,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             }
             state.misses += 1
             let task = Task(executorPreference: WorkExecutor.shared) { try await make() }
-            let flight = Flight(number: state.clock, task: task, waiting: 1)
+            let flight = Flight(number: budget.tick(), task: task, waiting: 1)
             state.flights[key] = flight
             return .inFlight(flight)
         }
@@ -94,14 +118,14 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             } onCancel: {
                 leave(key, flight.number)
             }
-            state.withLock { land(key, flight.number, result, in: &$0) }
+            land(key, flight.number, result)
             return try result.get()
         }
     }
 
     /// One of those who wait for a flight waits no more. The last one ends it; who comes after that begins another.
     private func leave(_ key: Key, _ number: UInt64) {
-        let abandoned = state.withLock { state -> Task<Value, any Error>? in
+        let abandoned = state.mutex.withLock { state -> Task<Value, any Error>? in
             guard var flight = state.flights[key], flight.number == number else { return nil }
             flight.waiting -= 1
             state.flights[key] = flight.waiting > 0 ? flight : nil
@@ -110,33 +134,32 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         abandoned?.cancel()
     }
 
-    private func land(_ key: Key, _ number: UInt64, _ result: Result<Value, any Error>, in state: inout State) {
-        guard state.flights[key]?.number == number else { return }
-        state.flights[key] = nil
-        guard case .success(let value) = result else { return }
-        keep(value, for: key, in: &state)
+    private func land(_ key: Key, _ number: UInt64, _ result: Result<Value, any Error>) {
+        let value = try? result.get()
+        let bytes = value.map(bytes).map { $0 + Self.overhead } ?? 0
+        let change = state.mutex.withLock { state -> Int in
+            guard state.flights[key]?.number == number else { return 0 }
+            state.flights[key] = nil
+            return value.map { keep($0, bytes, for: key, in: &state) } ?? 0
+        }
+        budget.note(change)
     }
 
-    private func keep(_ value: Value, for key: Key, in state: inout State) {
-        let cost = cost(value)
-        guard cost <= capacity else { return }
-        state.cost -= state.entries[key]?.cost ?? 0
-        state.entries[key] = Entry(value: value, cost: cost, lastUsed: state.clock)
-        state.cost += cost
-        guard state.cost > capacity else { return }
-        // Down to seven eighths at a time, so that the sorting is paid for by many insertions.
-        for (old, entry) in state.entries.sorted(by: { $0.value.lastUsed < $1.value.lastUsed }) {
-            guard state.cost > capacity / 8 * 7 else { return }
-            state.entries[old] = nil
-            state.cost -= entry.cost
-        }
+    /// - Returns: how many bytes more are kept.
+    private func keep(_ value: Value, _ bytes: Int, for key: Key, in state: inout State) -> Int {
+        // One that would push out nearly everything else is of less use than that.
+        guard bytes <= budget.bytes / 2 else { return 0 }
+        let change = bytes - (state.entries[key]?.bytes ?? 0)
+        state.entries[key] = Entry(value: value, bytes: bytes, lastUsed: budget.tick())
+        state.bytes += change
+        return change
     }
 }
 
-/// How much a cache keeps, in its own unit, and how often it was of use.
+/// How much a cache keeps, and how often it was of use.
 struct CacheStatistics: Sendable {
     var entries: Int
-    var cost: Int
+    var bytes: Int
     var hits: Int
     var misses: Int
 }

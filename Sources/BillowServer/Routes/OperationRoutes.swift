@@ -115,7 +115,7 @@ struct OperationRoutes: Sendable {
 
         init(_ statistics: CacheStatistics) {
             entries = statistics.entries
-            bytes = statistics.cost
+            bytes = statistics.bytes
             hits = statistics.hits
             misses = statistics.misses
         }

@@ -61,7 +61,7 @@ public final class AnimationRenderer: Sendable {
 
     private let maps: MapRenderer
     private let ageRule: AgeRule
-    private let made = SharedCache<Key, [UInt8]>(capacity: 32 << 20) { $0.count + 500 }
+    private let made: SharedCache<Key, [UInt8]>
 
     /// All that the bytes depend on.
     private struct Key: Hashable, Sendable {
@@ -82,6 +82,7 @@ public final class AnimationRenderer: Sendable {
         self.maps = maps
         self.frames = frames
         self.ageRule = ageRule
+        made = SharedCache(frames.caches) { $0.count + 500 }
     }
 
     /// The picture as a PNG file.

@@ -33,7 +33,9 @@ public final class MapRenderer: Sendable {
 
     private let pictures: PictureSource
     private let pool: PaintPool
-    private let made = SharedCache<Fingerprint, [UInt8]>(capacity: 64 << 20) { $0.count + 100 }
+    private let made: SharedCache<Fingerprint, [UInt8]>
+    /// What all caches of this server keep together.
+    var caches: CacheBudget { pictures.caches }
 
     /// A large picture takes a second: who comes after so many is turned away.
     private static let queueLimit = 16
@@ -41,6 +43,7 @@ public final class MapRenderer: Sendable {
     /// - Throws: `PNGError` when libdeflate can't be set up.
     public init(pictures: PictureSource) throws(PNGError) {
         self.pictures = pictures
+        made = SharedCache(pictures.caches) { $0.count }
         pool = try PaintPool(width: 1, queueLimit: MapRenderer.queueLimit)
     }
 

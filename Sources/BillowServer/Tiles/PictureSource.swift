@@ -14,17 +14,16 @@ public final class PictureSource: Sendable {
 
     private let frames: FrameSource
     private let store: any Store
-    /// By records.
-    private let records = SharedCache<Key, PictureData>(capacity: 1_000_000) { $0.recordCount + 100 }
+    private let records: SharedCache<Key, PictureData>
     private struct TrackKey: Hashable, Sendable {
         var minute: Instant
         var version: Version
     }
 
-    /// Every track at a minute, by positions.
-    private let tracks = SharedCache<TrackKey, [[AircraftPosition]]>(capacity: 3_000_000) { tracks in
-        tracks.reduce(100) { $0 + $1.count }
-    }
+    /// Every track at a minute.
+    private let tracks: SharedCache<TrackKey, [[AircraftPosition]]>
+    /// What all caches of this server keep together.
+    var caches: CacheBudget { frames.caches }
 
     /// How long the line behind an aircraft is.
     static let trackSeconds = 1_800
@@ -32,6 +31,10 @@ public final class PictureSource: Sendable {
     public init(frames: FrameSource, store: any Store) {
         self.frames = frames
         self.store = store
+        records = SharedCache(frames.caches) { $0.keptBytes }
+        tracks = SharedCache(frames.caches) { tracks in
+            tracks.reduce(0) { $0 + $1.count * MemoryLayout<AircraftPosition>.stride + 32 }
+        }
     }
 
     /// What a list of layers needs at an instant that `FrameSource.instant` gave.
@@ -126,11 +129,5 @@ public final class PictureSource: Sendable {
             guard let aircraft = track.first?.icao24, let end = endOf[aircraft] else { return nil }
             return end.observedAt > track[track.count - 1].observedAt ? track + [end] : track
         }
-    }
-}
-
-extension PictureData {
-    fileprivate var recordCount: Int {
-        reports.count + hazards.count + forecasts.count + positions.count + tracks.reduce(0) { $0 + $1.count }
     }
 }

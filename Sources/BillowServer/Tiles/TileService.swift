@@ -23,9 +23,9 @@ public final class TileService: Sendable {
 
     private let pictures: PictureSource
     let pool: PaintPool
-    private let tiles = SharedCache<Fingerprint, [UInt8]>(capacity: 128 << 20) { $0.count + 100 }
-    /// What tiles are known to show, by some 500 bytes: a tile that is asked for again and again is not gathered again.
-    private let shown = SharedCache<Shown, Fingerprint?>(capacity: 20_000) { _ in 1 }
+    private let tiles: SharedCache<Fingerprint, [UInt8]>
+    /// What tiles are known to show: a tile that is asked for again and again is not gathered again.
+    private let shown: SharedCache<Shown, Fingerprint?>
     private let empty: [TileScale: [UInt8]]
 
     /// What a tile shows is settled by these.
@@ -37,6 +37,8 @@ public final class TileService: Sendable {
     /// - Throws: `PNGError` when libdeflate can't be set up.
     public init(pictures: PictureSource, paintersAtOnce: Int) throws(PNGError) {
         self.pictures = pictures
+        tiles = SharedCache(pictures.caches) { $0.count }
+        shown = SharedCache(pictures.caches) { _ in 300 }
         pool = try PaintPool(width: paintersAtOnce, queueLimit: 1_024)
         var empty: [TileScale: [UInt8]] = [:]
         for scale in TileScale.allCases { empty[scale] = try PNG.emptyTile(size: scale.pixels) }

@@ -35,7 +35,7 @@ final class VectorTileSource: Sendable {
     private let polygons: PolygonSource
     private let store: any Store
     private let pool: PaintPool
-    private let tiles = SharedCache<Key, [UInt8]>(capacity: 64 << 20) { $0.count + 200 }
+    private let tiles: SharedCache<Key, [UInt8]>
 
     /// - Parameter pool: where tiles are made.
     init(
@@ -46,6 +46,7 @@ final class VectorTileSource: Sendable {
         self.polygons = polygons
         self.store = store
         self.pool = pool
+        tiles = SharedCache(frames.caches) { $0.count }
     }
 
     /// The tile; empty where nothing is in it.

@@ -107,6 +107,7 @@ private struct Server {
             timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds)
         configuration.polygonHistories = settings.polygons
         configuration.areaLimitKm2 = settings.areaLimitKm2
+        configuration.cacheBytes = settings.cacheMegabytes << 20
         configuration.trafficRetentionSeconds = settings.trafficRetentionSeconds
         let application = try BillowApplication(
             configuration, store: store, control: store, styles: styles, states: states, loops: loops,

@@ -22,6 +22,8 @@ struct Settings: Sendable {
     var timeline = TimelineSettings()
     var polygons = PolygonHistories()
     var areaLimitKm2 = 10_000_000.0
+    /// What the server may keep ready of pictures and what they are made of, in 2²⁰ bytes.
+    var cacheMegabytes = CacheBudget.defaultBytes >> 20
     var logLevel = "info"
     var sources: [Source] = []
     /// Whether the sources are simulated: all of them, or none; nil where none says so, and their answers will tell.
@@ -131,6 +133,8 @@ extension Settings {
             longest: polygonSection.value("history", expected: "0.5, 1, 2, 4 or 6") { History($0) } ?? .sixHours,
             upTo: polygonSection.flag("upTo") ?? true)
         polygonSection.finish()
+        cacheMegabytes =
+            root.integer("cacheMegabytes", in: 16...65_536, unit: "megabytes") ?? cacheMegabytes
         areaLimitKm2 =
             root.value("areaLimit", expected: "a number of km² above 0") {
                 Double($0).flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
