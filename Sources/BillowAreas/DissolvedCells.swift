@@ -105,16 +105,16 @@ private struct JoinedCorners {
     private var shared: CornerNumbers
     /// By number in `shared`.
     private var sharedNumbers: [UInt32] = []
+    private var chunk: PlanarChunk?
     private var mesh = RingMesh.empty
-    private var places: [DegreePoint] = []
     /// By corner of that chunk: 1 + its number; 0 for one that wasn't asked for yet.
     private var known: [UInt32] = []
 
     init(sharing expected: Int) { shared = CornerNumbers(expecting: expected) }
 
     mutating func begin(_ chunk: PlanarChunk) {
+        self.chunk = chunk
         mesh = chunk.mesh
-        places = chunk.places
         known.removeAll(keepingCapacity: true)
         known.append(contentsOf: repeatElement(0, count: chunk.mesh.points.count))
     }
@@ -134,7 +134,7 @@ private struct JoinedCorners {
             if number < sharedNumbers.count { return sharedNumbers[number] }
             sharedNumbers.append(next)
         }
-        points.append(places[corner])
+        if let chunk { points.append(chunk.place(corner)) }
         return next
     }
 }

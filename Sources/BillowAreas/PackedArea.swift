@@ -13,10 +13,11 @@ public struct PackedArea: Sendable, Hashable {
     init(_ polygons: [[[DegreePoint]]]) {
         polygonEnds.reserveCapacity(polygons.count)
         ringEnds.reserveCapacity(polygons.reduce(0) { $0 + $1.count })
-        points.reserveCapacity(polygons.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } })
+        points.reserveCapacity(polygons.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count - 1 } })
         for polygon in polygons {
             for ring in polygon {
-                points.append(contentsOf: ring)
+                // It ends with the point that it begins with.
+                points.append(contentsOf: ring.dropLast())
                 ringEnds.append(UInt32(points.count))
             }
             polygonEnds.append(UInt32(ringEnds.count))
@@ -33,7 +34,7 @@ public struct PackedArea: Sendable, Hashable {
                 return rings.map { ringEnd in
                     let corners = points[point..<Int(ringEnd)]
                     point = corners.endIndex
-                    return corners.map { $0.place }
+                    return corners.map { $0.place } + corners.prefix(1).map { $0.place }
                 }
             })
     }

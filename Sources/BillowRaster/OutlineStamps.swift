@@ -1,8 +1,10 @@
+import Geometry
+
 /// What small outlines add to the pixels of a raster, worked out once and kept: at one zoom a cell's outline lies in the same
 /// pixels of the world in every tile and every frame. Drawn from it, a cell is the same to the bit.
 ///
-/// Holds the stamps of so many outlines of one zoom and one size of raster.
-public final class OutlineStamps {
+/// Holds the stamps of so many outlines of one zoom and one size of raster. Immutable, so that all workers draw by them.
+public final class OutlineStamps: Sendable {
     fileprivate struct Stamp {
         /// The north-western pixel, counted from the world's.
         var row: Int32 = 0
@@ -17,89 +19,119 @@ public final class OutlineStamps {
         var columns: UInt8 = 0
     }
 
-    /// By outline: the place of its stamp, or what is said instead. Most outlines of a sheet are never drawn.
-    private var places: [UInt16]
+    fileprivate struct Columns: Sendable {
+        /// By outline: the place of its stamp, or what is said instead. Most outlines of a sheet are never drawn.
+        var places: [UInt16]
+        var stamps: [Stamp] = []
+        /// Of the entries: from the stamp's north-western pixel on, in pixels of the raster's memory.
+        var offsets: [UInt16] = []
+        /// Of the entries: the areas that the outline (lower half) and its inset (upper half) add, with their signs.
+        var areas: [UInt32] = []
+        var masks: [UInt32] = []
+    }
+
+    fileprivate let columns: Columns
     public static let unknown: UInt16 = 0xFFFF
     fileprivate static let tooLarge: UInt16 = 0xFFFE
-    private var stamps: [Stamp] = []
-    /// Of the entries: from the stamp's north-western pixel on, in pixels of the raster's memory.
-    private var offsets: [UInt16] = []
-    /// Of the entries: the areas that the outline (lower half) and its inset (upper half) add, with their signs.
-    private var areas: [UInt32] = []
-    private var masks: [UInt32] = []
 
     /// Pixels each way, beyond which an outline has no stamp.
     public static let largest = 30
 
-    /// - Parameter count: less than 65,534.
-    public init(count: Int) { places = [UInt16](repeating: Self.unknown, count: count) }
+    /// None yet.
+    /// - Parameter count: of outlines, less than 65,534.
+    public init(count: Int) { columns = Columns(places: [UInt16](repeating: Self.unknown, count: count)) }
+
+    fileprivate init(_ columns: Columns) { self.columns = columns }
 
     /// Whether an outline's stamp must be made before it is used.
-    public func isUnknown(_ index: Int) -> Bool { places[index] == Self.unknown }
+    public func isUnknown(_ index: Int) -> Bool { columns.places[index] == Self.unknown }
 
     /// By outline: what a use of its stamp is made with, or `unknown`.
     public func withPlaces<Result>(_ body: (UnsafeBufferPointer<UInt16>) -> Result) -> Result {
-        places.withUnsafeBufferPointer(body)
+        columns.places.withUnsafeBufferPointer(body)
     }
 
-    /// Makes the stamp of an outline and its inset (or without: no corners), by their corners in subpixels from the tile's
-    /// north-west corner, which is a pixel of the world.
-    public func make(
-        _ index: Int, outline: UnsafeBufferPointer<SIMD2<Int64>>, inset: UnsafeBufferPointer<SIMD2<Int64>>,
-        tileColumn: Int, tileRow: Int, with maker: StampMaker
-    ) {
-        var low = SIMD2<Int64>(repeating: .max)
-        var high = SIMD2<Int64>(repeating: .min)
-        for corner in outline {
-            low = pointwiseMin(low, corner)
-            high = pointwiseMax(high, corner)
+    /// About what it takes.
+    public var byteCount: Int {
+        200 + columns.places.count * 2 + columns.stamps.count * MemoryLayout<Stamp>.stride + columns.offsets.count * 6
+            + columns.masks.count * 4
+    }
+
+    /// Those of a sheet and more.
+    public struct Builder {
+        private var columns: Columns
+
+        public init(_ stamps: OutlineStamps) { columns = stamps.columns }
+
+        public func isUnknown(_ index: Int) -> Bool { columns.places[index] == OutlineStamps.unknown }
+
+        /// Without room to grow: it is kept long.
+        public var stamps: OutlineStamps {
+            OutlineStamps(
+                Columns(
+                    places: columns.places, stamps: columns.stamps.withoutRoom(), offsets: columns.offsets.withoutRoom(),
+                    areas: columns.areas.withoutRoom(), masks: columns.masks.withoutRoom()))
         }
-        let first = low &>> 10
-        let size = high &>> 10 &- first &+ 1
-        guard size.x <= Int64(Self.largest), size.y <= Int64(Self.largest), (Int(size.y) + 1) * maker.stride <= 0xFFFF
-        else {
-            places[index] = Self.tooLarge
-            return
-        }
-        var stamp = Stamp(
-            row: Int32(truncatingIfNeeded: tileRow + Int(first.y)),
-            column: Int32(truncatingIfNeeded: tileColumn + Int(first.x)),
-            firstEntry: Int32(offsets.count), firstMask: Int32(masks.count))
-        let moved = first &<< 10
-        maker.add(outline, moved: moved, StampMaker.Areas(outline: 1, inset: 0))
-        maker.add(inset, moved: moved, StampMaker.Areas(outline: 0, inset: 1))
-        let rows = Int(size.y)
-        stamp.rows = UInt8(rows)
-        var ownMasks = [UInt32](repeating: 0, count: 2 * rows)
-        var own: [(offset: UInt16, areas: UInt32)] = []
-        var insetOnly = own
-        for row in 0..<rows {
-            maker.grid.drain(row: row) { column, areas in
-                if areas.isNothing { return }
-                let entry = (
-                    offset: UInt16(row * maker.stride + column),
-                    areas: UInt32(UInt16(truncatingIfNeeded: areas.outline))
-                        | UInt32(UInt16(truncatingIfNeeded: areas.inset)) << 16
-                )
-                let bit: UInt32 = 1 << UInt32(column)
-                ownMasks[row + rows] |= bit
-                if areas.outline == 0 {
-                    insetOnly.append(entry)
-                } else {
-                    own.append(entry)
-                    ownMasks[row] |= bit
-                }
-                stamp.columns = max(stamp.columns, UInt8(column + 1))
+
+        /// Makes the stamp of an outline and its inset (or without: no corners), by their corners in subpixels from the
+        /// tile's north-west corner, which is a pixel of the world.
+        public mutating func make(
+            _ index: Int, outline: UnsafeBufferPointer<SIMD2<Int64>>, inset: UnsafeBufferPointer<SIMD2<Int64>>,
+            tileColumn: Int, tileRow: Int, with maker: StampMaker
+        ) {
+            var low = SIMD2<Int64>(repeating: .max)
+            var high = SIMD2<Int64>(repeating: .min)
+            for corner in outline {
+                low = pointwiseMin(low, corner)
+                high = pointwiseMax(high, corner)
             }
+            let first = low &>> 10
+            let size = high &>> 10 &- first &+ 1
+            let largest = Int64(OutlineStamps.largest)
+            guard size.x <= largest, size.y <= largest, (Int(size.y) + 1) * maker.stride <= 0xFFFF else {
+                columns.places[index] = OutlineStamps.tooLarge
+                return
+            }
+            var stamp = Stamp(
+                row: Int32(truncatingIfNeeded: tileRow + Int(first.y)),
+                column: Int32(truncatingIfNeeded: tileColumn + Int(first.x)),
+                firstEntry: Int32(columns.offsets.count), firstMask: Int32(columns.masks.count))
+            let moved = first &<< 10
+            maker.add(outline, moved: moved, StampMaker.Areas(outline: 1, inset: 0))
+            maker.add(inset, moved: moved, StampMaker.Areas(outline: 0, inset: 1))
+            let rows = Int(size.y)
+            stamp.rows = UInt8(rows)
+            var ownMasks = [UInt32](repeating: 0, count: 2 * rows)
+            var own: [(offset: UInt16, areas: UInt32)] = []
+            var insetOnly = own
+            for row in 0..<rows {
+                maker.grid.drain(row: row) { column, areas in
+                    if areas.isNothing { return }
+                    let entry = (
+                        offset: UInt16(row * maker.stride + column),
+                        areas: UInt32(UInt16(truncatingIfNeeded: areas.outline))
+                            | UInt32(UInt16(truncatingIfNeeded: areas.inset)) << 16
+                    )
+                    let bit: UInt32 = 1 << UInt32(column)
+                    ownMasks[row + rows] |= bit
+                    if areas.outline == 0 {
+                        insetOnly.append(entry)
+                    } else {
+                        own.append(entry)
+                        ownMasks[row] |= bit
+                    }
+                    stamp.columns = max(stamp.columns, UInt8(column + 1))
+                }
+            }
+            stamp.outlineEntries = UInt16(own.count)
+            own += insetOnly
+            stamp.entries = UInt16(own.count)
+            columns.masks += ownMasks
+            columns.offsets += own.lazy.map(\.offset)
+            columns.areas += own.lazy.map(\.areas)
+            columns.places[index] = UInt16(columns.stamps.count)
+            columns.stamps.append(stamp)
         }
-        stamp.outlineEntries = UInt16(own.count)
-        own += insetOnly
-        stamp.entries = UInt16(own.count)
-        masks += ownMasks
-        offsets += own.lazy.map(\.offset)
-        areas += own.lazy.map(\.areas)
-        places[index] = UInt16(stamps.count)
-        stamps.append(stamp)
     }
 }
 
@@ -224,10 +256,10 @@ extension OutlineStamps {
     }
 
     fileprivate func withBuffers<Result>(_ body: (Buffers) -> Result) -> Result {
-        stamps.withUnsafeBufferPointer { stamps in
-            offsets.withUnsafeBufferPointer { offsets in
-                areas.withUnsafeBufferPointer { areas in
-                    masks.withUnsafeBufferPointer { masks in
+        columns.stamps.withUnsafeBufferPointer { stamps in
+            columns.offsets.withUnsafeBufferPointer { offsets in
+                columns.areas.withUnsafeBufferPointer { areas in
+                    columns.masks.withUnsafeBufferPointer { masks in
                         body(Buffers(stamps: stamps, offsets: offsets, areas: areas, masks: masks))
                     }
                 }

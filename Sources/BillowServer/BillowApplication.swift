@@ -221,7 +221,7 @@ public struct BillowApplication: Sendable {
         let watch = FlightWatch(publisher: publisher, monitor: flights)
         return [
             publisher, OutlineWarmer(publisher: publisher), prerenderer, preparation, watch, retention, application,
-            Heartbeat(hub: events),
+            Heartbeat(hub: events), MemoryReturn(),
             Drain(readiness: readiness, events: events),
         ]
     }

@@ -20,11 +20,12 @@ public enum PictureError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// Draws any layers in any style. Holds the buffers that it draws in, so it serves one at a time. Not `Sendable`.
 public final class PicturePainter {
-    private let tiles = TilePainter()
+    private let tiles: TilePainter
     private let cells = CellPainter()
     private let labels = LabelPainter()
 
-    public init() {}
+    /// - Parameter stamps: where the stamps of small cells are kept; several painters may have them in common.
+    public init(stamps: StampStore = StampStore()) { tiles = TilePainter(stamps: stamps) }
 
     /// Works out ahead what makes the next pictures of the same places faster, for some tenths of a millisecond.
     ///

@@ -46,10 +46,11 @@ public struct HexagonClasses: Sendable, Hashable {
 /// Draws tiles of hexagons. Holds the buffers that it draws in, so it serves one at a time.
 public final class TilePainter {
     private var rasters: [Int: InkRaster] = [:]
-    private let stamps = StampStore()
+    private let stamps: StampWork
     private var builder: (classes: HexagonClasses, builder: PaletteBuilder)?
 
-    public init() {}
+    /// - Parameter stamps: where the stamps of small cells are kept; several painters may have them in common.
+    public init(stamps: StampStore = StampStore()) { self.stamps = StampWork(stamps) }
 
     /// The picture of a tile's content, 256 × scale pixels each way.
     public func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, classes: HexagonClasses)
@@ -66,7 +67,7 @@ public final class TilePainter {
     /// no picture waits for it.
     ///
     /// - Returns: whether there is more to do.
-    public func prepare(stamps limit: Int) -> Bool { stamps.makeWanted(limit) }
+    public func prepare(stamps limit: Int) -> Bool { stamps.make(limit) }
 
     /// The shares of every pixel before any palette, for tests: drawn as pictures are, with other inks.
     func shares(
@@ -89,7 +90,7 @@ public final class TilePainter {
     ) {
         let projection = SubpixelProjection(coord: coord, scale: scale)
         let table = CellTable.of(resolution: content.resolution)
-        let known = coord.z <= StampStore.highestZoom ? stamps.all(of: coord.z, scale, for: raster) : nil
+        let known = coord.z <= StampStore.highestZoom ? stamps.store.use(StampStore.Place(coord.z, scale)) : nil
         var outlines = CellOutlines(borders: borders, raster: raster, projection: projection, stamps: known)
         content.cells.withUnsafeBufferPointer { cells in
             var next = 0
@@ -106,8 +107,8 @@ public final class TilePainter {
         guard let known, !outlines.unknown.isEmpty else { return }
         stamps.want(
             outlines.unknown.map { chunk, positions in
-                StampStore.Wanted(
-                    sheets: known, projection: projection, chunk: table.chunk(chunk), index: chunk,
+                StampWork.Wanted(
+                    place: known.place, pixels: raster, projection: projection, chunk: table.chunk(chunk), index: chunk,
                     positions: positions.reversed())
             })
     }
@@ -127,117 +128,6 @@ public final class TilePainter {
     }
 }
 
-/// The stamps of small cells, kept for the next tile: by zoom and scale, then by chunk of the cell table. When there are too
-/// many, those of the zoom and scale that was drawn longest ago are forgotten.
-private final class StampStore {
-    /// Cells have more than 30 px each way beyond it, at any scale.
-    static let highestZoom = 6
-    /// Some 200 bytes each.
-    private static let most = 250_000
-
-    /// Cells of one chunk that were drawn without stamps.
-    struct Wanted {
-        var sheets: Sheets
-        var projection: SubpixelProjection
-        var chunk: CellChunk
-        var index: Int
-        /// The last is the next to be made: in the order of drawing, in which memory is then read.
-        var positions: [UInt16]
-    }
-
-    private var wanted: [Wanted] = []
-    private var wantedCount = 0
-
-    /// Notes what is wanted, while there is room: what finds none is wanted again when it is drawn again.
-    func want(_ more: [Wanted]) {
-        guard wantedCount < Self.most / 4 else { return }
-        wanted += more
-        wantedCount += more.reduce(0) { $0 + $1.positions.count }
-    }
-
-    /// Makes up to so many of what is wanted; of the newest pictures first.
-    func makeWanted(_ limit: Int) -> Bool {
-        trim()
-        var left = limit
-        while left > 0, var next = wanted.popLast() {
-            let sheet = next.sheets.sheet(next.index)
-            while left > 0, let position = next.positions.popLast() {
-                wantedCount -= 1
-                guard sheet.isUnknown(Int(position)) else { continue }
-                next.sheets.make(Int(position), of: next.chunk, next.projection, on: sheet)
-                left -= 1
-            }
-            if !next.positions.isEmpty { wanted.append(next) }
-        }
-        return !wanted.isEmpty
-    }
-
-    private struct Key: Hashable {
-        var zoom: Int
-        var scale: TileScale
-    }
-
-    /// The stamps of one zoom and scale.
-    final class Sheets {
-        let maker: StampMaker
-        private var byChunk: [Int: OutlineStamps] = [:]
-
-        init(maker: StampMaker) { self.maker = maker }
-
-        func sheet(_ chunk: Int) -> OutlineStamps {
-            if let made = byChunk[chunk] { return made }
-            let made = OutlineStamps(count: CellTable.chunkSize)
-            byChunk[chunk] = made
-            return made
-        }
-
-        func make(
-            _ position: Int, of chunk: CellChunk, _ projection: SubpixelProjection, on sheet: OutlineStamps
-        ) {
-            let ring = chunk.vertices(position)
-            guard (3...CellOutlines.mostCorners).contains(ring.count) else { return }
-            let outline = ring.map { projection.project($0, world: 0) }
-            var inset = outline
-            inset.withUnsafeMutableBufferPointer { CellOutlines.shrink($0) }
-            outline.withUnsafeBufferPointer { outline in
-                inset.withUnsafeBufferPointer { inset in
-                    sheet.make(
-                        position, outline: outline, inset: inset, tileColumn: projection.firstColumn,
-                        tileRow: projection.firstRow, with: maker)
-                }
-            }
-            made += 1
-        }
-
-        /// How many stamps were made.
-        private(set) var made = 0
-        /// When they were last used, counted in tiles.
-        var lastUsed = 0
-    }
-
-    /// Between pictures, because letting go of some thousand arrays takes milliseconds.
-    private func trim() {
-        guard sheets.values.reduce(0, { $0 + $1.made }) > Self.most,
-            let oldest = sheets.min(by: { $0.value.lastUsed < $1.value.lastUsed })
-        else { return }
-        sheets[oldest.key] = nil
-        for wanted in wanted where wanted.sheets === oldest.value { wantedCount -= wanted.positions.count }
-        wanted.removeAll { $0.sheets === oldest.value }
-    }
-
-    private var sheets: [Key: Sheets] = [:]
-    private var tiles = 0
-
-    func all(of zoom: Int, _ scale: TileScale, for raster: InkRaster) -> Sheets {
-        tiles += 1
-        let key = Key(zoom: zoom, scale: scale)
-        let found = sheets[key] ?? Sheets(maker: StampMaker(for: raster))
-        found.lastUsed = tiles
-        sheets[key] = found
-        return found
-    }
-}
-
 /// The outlines of a tile's cells on their way to its raster.
 struct CellOutlines {
     /// The raster's classes of each severity: what its outline and its inside are drawn in.
@@ -245,7 +135,7 @@ struct CellOutlines {
     private let fills: [UInt8]
     private let raster: InkRaster
     private let projection: SubpixelProjection
-    private let stamps: StampStore.Sheets?
+    private let stamps: StampStore.Use?
     /// What has no stamp yet, by chunk.
     private(set) var unknown: [(chunk: Int, positions: [UInt16])] = []
     /// By position in the chunk that is being drawn: the class of the cell's rim, or nothing.
@@ -255,7 +145,7 @@ struct CellOutlines {
     static let mostCorners = 16
 
     fileprivate init(
-        borders: [Int?], raster: InkRaster, projection: SubpixelProjection, stamps: StampStore.Sheets?
+        borders: [Int?], raster: InkRaster, projection: SubpixelProjection, stamps: StampStore.Use?
     ) {
         fills = borders.indices.map { UInt8($0 + 1) }
         rims = borders.enumerated().map { UInt8(($1 ?? $0) + 1) }

@@ -23,8 +23,11 @@ public enum CellOutlines {
     /// The place of a point of that plane; longitude −180…180.
     public static func place(_ point: GridPoint) -> LonLat {
         LonLat(
-            uncheckedLongitude: Double(point.x) / Double(Grid.half) * 180, latitude: latitude(y: Int64(point.y)))
+            uncheckedLongitude: longitude(x: point.x), latitude: latitude(y: Int64(point.y)))
     }
+
+    @inline(__always)
+    fileprivate static func longitude(x: Int32) -> Double { Double(x) / Double(Grid.half) * 180 }
 
     private static func latitude(y: Int64) -> Double {
         guard abs(y) > linearY else { return UnitMercator.latitude(y: Double(y) / Double(Grid.world) + 0.5) }
@@ -97,12 +100,12 @@ public final class PlanarChunk: Sendable {
     public let mesh: RingMesh
     /// By ring: the position of its cell in the chunk. A cell that the antimeridian cuts has several.
     public let cells: [UInt16]
-    /// The corners of the mesh as GeoJSON has them, by number.
-    public let places: [DegreePoint]
+    /// Of the corners of the mesh, by number, in units of `DegreePoint`: what takes long to work out.
+    private let latitudes: [Int32]
 
     private static let made = Mutex([Int: PlanarChunk]())
 
-    /// Made on first use and kept: 6 kB more than the chunk of the cell table.
+    /// Made on first use and kept: 3 kB more than the chunk of the cell table.
     public static func of(_ index: Int) -> PlanarChunk {
         if let chunk = made.withLock({ $0[index] }) { return chunk }
         // Made outside the lock: two threads may make the same chunk, and make it equal.
@@ -134,6 +137,12 @@ public final class PlanarChunk: Sendable {
             mesh = RingMesh(starts: starts, vertices: vertices, cells: cells)
             self.cells = cells
         }
-        places = mesh.points.map { DegreePoint(CellOutlines.place($0)) }
+        latitudes = mesh.points.map { DegreePoint(CellOutlines.place($0)).y }
+    }
+
+    /// A corner of the mesh as GeoJSON has it.
+    @inline(__always)
+    public func place(_ corner: Int) -> DegreePoint {
+        DegreePoint(DegreePoint.units(CellOutlines.longitude(x: mesh.points[corner].x)), latitudes[corner])
     }
 }

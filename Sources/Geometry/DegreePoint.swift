@@ -9,11 +9,12 @@ extension DegreePoint {
     public static let unitsPerDegree = 1e7
 
     public init(_ place: LonLat) {
-        // At most 1.8 × 10⁹.
-        self.init(
-            Int32((place.longitude * DegreePoint.unitsPerDegree).rounded()),
-            Int32((place.latitude * DegreePoint.unitsPerDegree).rounded()))
+        self.init(DegreePoint.units(place.longitude), DegreePoint.units(place.latitude))
     }
+
+    /// - Parameter degrees: −180…180, so at most 1.8 × 10⁹ units.
+    @inline(__always)
+    static func units(_ degrees: Double) -> Int32 { Int32((degrees * DegreePoint.unitsPerDegree).rounded()) }
 
     /// The place; beyond ±180° or ±90° it is brought to the nearest.
     public var place: LonLat {

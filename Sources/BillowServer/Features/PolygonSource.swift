@@ -1,7 +1,6 @@
 import BillowAreas
 import BillowSnapshot
 import BillowTiles
-import CMemory
 import Geometry
 import HTTPTypes
 import Hummingbird
@@ -59,10 +58,12 @@ final class PolygonSource: Sendable {
         var severities: SeveritySet
     }
 
-    /// What the newest publication has ready, each history's under its cells.
+    /// What the newest publication has ready.
     private struct Ready {
-        /// Made anew in part only: from minute to minute, and from history to history, most chunks are the same.
-        var chunks: [Fingerprint: DissolvedChunks] = [:]
+        /// Of the longest history: made anew in part only, because from minute to minute, and from it to the shorter ones, most
+        /// chunks are the same.
+        var chunks = DissolvedChunks(CellClasses([(Cell, UInt8)]()))
+        /// Each history's under its cells.
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
     }
 
@@ -124,7 +125,9 @@ final class PolygonSource: Sendable {
         }
         let key = AreaKey(cells: content.fingerprint, shape: shape, severities: severities)
         return try await areas.value(for: key) { [self] in
-            var dissolved = try await dissolve(content, in: picture)
+            var dissolved = try await dissolves.value(for: content.fingerprint) { [self] in
+                DissolvedCells(chunks(of: content))
+            }
             if shape.tolerance > 0 || shape.smoothing > 0 {
                 dissolved = dissolved.simplified(tolerance: shape.tolerance, smoothing: shape.smoothing)
             }
@@ -132,37 +135,36 @@ final class PolygonSource: Sendable {
         }
     }
 
-    private func dissolve(_ content: Content, in picture: Picture) async throws -> DissolvedCells {
-        try await dissolves.value(for: content.fingerprint) { [self] in
-            guard picture.area == .everywhere, isConfigured(picture.filter) else {
-                return DissolvedCells(content.cells)
-            }
-            let known = ready.withLock { Array($0.chunks.values) }
-            let chunks = DissolvedChunks(content.cells, reusing: known)
-            ready.withLock { $0.chunks[content.fingerprint] = chunks }
-            return DissolvedCells(chunks)
-        }
-    }
-
-    private func isConfigured(_ filter: Filter) -> Bool {
-        frames.polygonHistories.all.contains { Filter(history: $0) == filter }
+    private func chunks(of content: Content) -> DissolvedChunks {
+        DissolvedChunks(content.cells, reusing: [ready.withLock { $0.chunks }])
     }
 
     /// Makes what is asked for most: the whole world, every history that is configured, exact sets.
     func prepare(_ snapshot: Snapshot) async throws {
-        var current: Set<Fingerprint> = []
-        for history in frames.polygonHistories.all {
+        var areas: [Fingerprint: [Severity: PackedArea]] = [:]
+        for history in frames.polygonHistories.all.sorted(by: >) {
             let picture = Picture(
                 version: snapshot.versions.observations, instant: snapshot.publication.asOf,
                 filter: Filter(history: history), area: .everywhere)
             let content = try await content(picture, snapshot)
-            let areas = try await areas(of: content, in: picture, shape: PolygonShape())
-            ready.withLock { $0.areas[content.fingerprint] = areas }
-            current.insert(content.fingerprint)
+            guard areas[content.fingerprint] == nil else { continue }
+            areas[content.fingerprint] = try await prepared(content, isLongest: areas.isEmpty)
+            try Task.checkCancellation()
         }
-        ready.withLock { ready in
-            ready.chunks = ready.chunks.filter { current.contains($0.key) }
-            ready.areas = ready.areas.filter { current.contains($0.key) }
+        ready.withLock { [areas] in $0.areas = areas }
+    }
+
+    private func prepared(_ content: Content, isLongest: Bool) async throws -> [Severity: PackedArea] {
+        if let known = ready.withLock({ $0.areas[content.fingerprint] }) { return known }
+        let key = AreaKey(cells: content.fingerprint, shape: PolygonShape(), severities: .all)
+        return try await areas.value(for: key, isKept: false) { [self] in
+            let chunks = chunks(of: content)
+            let areas = TurbulencePolygon.areas(of: DissolvedCells(chunks), mode: .exact, severities: .all)
+            ready.withLock { ready in
+                if isLongest { ready.chunks = chunks }
+                ready.areas[content.fingerprint] = areas
+            }
+            return areas
         }
     }
 }
@@ -203,8 +205,6 @@ struct PolygonPreparation: Service {
                 prepared = snapshot.publication
                 // A failure to read the store is the publisher's to tell; the next publication tries again.
                 try? await cancelWhenGracefulShutdown { try await polygons.prepare(snapshot) }
-                // A publication's work leaves more behind, in small pieces between what is kept, than anything else.
-                billow_memory_trim()
             }
             // Cut short only by the shutdown that ends the loop.
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }

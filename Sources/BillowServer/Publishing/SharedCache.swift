@@ -14,6 +14,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var number: UInt64
         var task: Task<Value, any Error>
         var waiting: Int
+        var isKept: Bool
     }
 
     private enum Found {
@@ -91,7 +92,11 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// The value of a key, from `make` where it isn't kept. An error is handed to all who wait, and not kept.
-    func value(for key: Key, make: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    ///
+    /// - Parameter isKept: false where the asker keeps it: then only those who ask while it is made share it.
+    func value(
+        for key: Key, isKept: Bool = true, make: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         let found = state.mutex.withLock { state -> Found in
             if let index = state.entries.index(forKey: key) {
                 state.entries.values[index].lastUsed = budget.tick()
@@ -106,7 +111,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             }
             state.misses += 1
             let task = Task(executorPreference: WorkExecutor.shared) { try await make() }
-            let flight = Flight(number: budget.tick(), task: task, waiting: 1)
+            let flight = Flight(number: budget.tick(), task: task, waiting: 1, isKept: isKept)
             state.flights[key] = flight
             return .inFlight(flight)
         }
@@ -138,9 +143,10 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let value = try? result.get()
         let bytes = value.map(bytes).map { $0 + Self.overhead } ?? 0
         let change = state.mutex.withLock { state -> Int in
-            guard state.flights[key]?.number == number else { return 0 }
+            guard let flight = state.flights[key], flight.number == number else { return 0 }
             state.flights[key] = nil
-            return value.map { keep($0, bytes, for: key, in: &state) } ?? 0
+            guard flight.isKept, let value else { return 0 }
+            return keep(value, bytes, for: key, in: &state)
         }
         budget.note(change)
     }

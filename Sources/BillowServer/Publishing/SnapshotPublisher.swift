@@ -132,7 +132,17 @@ public final class SnapshotPublisher: Service {
         // The head is asked for first: what is committed in between is read now and found again by the next delta, which
         // takes in what is there already without a trace.
         let head = try await store.head()
-        let rows = try await store.rows(from: liveFrom, to: .distantFuture, asOf: head.version)
+        var windows: [Window] = []
+        var sources: [SourceRecord] = []
+        // An hour at a time, because rows take more room than the columns that they become.
+        for hour in stride(from: liveFrom.seconds, through: max(now, liveFrom).seconds, by: Window.liveSegmentSeconds) {
+            let end = hour + Window.liveSegmentSeconds
+            let rows = try await store.rows(
+                from: Instant(clamping: hour), to: end > now.seconds ? .distantFuture : Instant(clamping: end),
+                asOf: head.version)
+            windows.append(Window(rows: rows.rows, sources: rows.sources))
+            sources = rows.sources
+        }
         let reports = try await store.pilotReports(from: liveFrom, to: .distantFuture, asOf: head.version)
         let areas = try await store.areas(nil, from: liveFrom, to: .distantFuture, asOf: head.version)
         let positions = try await store.positions(
@@ -144,7 +154,7 @@ public final class SnapshotPublisher: Service {
         publish(
             Snapshot(
                 publication: Publication(version: head.version, asOf: now), log: head.log,
-                window: Window(rows: rows.rows, sources: rows.sources), liveFrom: liveFrom, sources: rows.sources,
+                window: Window(joining: windows, sources: sources), liveFrom: liveFrom, sources: sources,
                 severityTable: severityTable, reports: reports, areas: AreaWindow(areas), traffic: Traffic(positions),
                 frameVersions: frameVersions))
     }

@@ -8,10 +8,13 @@ import HTTPTypes
 actor PaintPool {
     /// One worker: it owns the buffers that it paints in.
     actor Worker {
-        private let painter = PicturePainter()
+        private let painter: PicturePainter
         private let encoder: IndexedPNGEncoder
 
-        init() throws(PNGError) { encoder = try IndexedPNGEncoder() }
+        init(_ stamps: StampStore) throws(PNGError) {
+            painter = PicturePainter(stamps: stamps)
+            encoder = try IndexedPNGEncoder()
+        }
 
         func run<Value: Sendable>(_ work: Work<Value>) throws -> Value { try work(painter, encoder) }
 
@@ -30,7 +33,8 @@ actor PaintPool {
     /// `width`: how many paint at once; `queueLimit`: how many may wait.
     init(width: Int, queueLimit: Int) throws(PNGError) {
         idle = []
-        for _ in 0..<width { idle.append(try Worker()) }
+        let stamps = StampStore()
+        for _ in 0..<width { idle.append(try Worker(stamps)) }
         self.queueLimit = queueLimit
     }
 

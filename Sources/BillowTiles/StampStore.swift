@@ -1,0 +1,191 @@
+import BillowRaster
+import Geometry
+import Synchronization
+
+/// The stamps of small cells, kept for the next tile, by zoom, scale and chunk of the cell table. Painters have it in common:
+/// what one has worked out all of them draw by.
+public final class StampStore: Sendable {
+    /// Cells have more than 30 px each way beyond it, at any scale.
+    static let highestZoom = 6
+    /// Some 200 to 500 bytes a stamp.
+    private static let mostBytes = 40 << 20
+    /// Sheets that were used within so many tiles aren't let go of: where more is wanted than there is room for, some cells are
+    /// drawn without.
+    private static let usedLately: UInt64 = 2_000
+
+    /// The zoom and the scale that stamps are for.
+    struct Place: Hashable, Sendable {
+        var zoom: Int
+        var scale: TileScale
+
+        init(_ zoom: Int, _ scale: TileScale) {
+            self.zoom = zoom
+            self.scale = scale
+        }
+    }
+
+    private struct Key: Hashable {
+        var place: Place
+        var chunk: Int
+    }
+
+    private struct Sheet {
+        var stamps: OutlineStamps
+        var lastUsed: UInt64
+    }
+
+    private struct State {
+        var sheets: [Key: Sheet] = [:]
+        var bytes = 0
+        var tiles: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private static let none = OutlineStamps(count: CellTable.chunkSize)
+
+    public init() {}
+
+    /// What one tile draws by.
+    struct Use {
+        fileprivate let store: StampStore
+        let place: Place
+        fileprivate let tile: UInt64
+
+        /// The stamps of a chunk, as far as there are any.
+        func sheet(_ chunk: Int) -> OutlineStamps { store.sheet(Key(place: place, chunk: chunk), tile: tile) }
+    }
+
+    func use(_ place: Place) -> Use {
+        Use(
+            store: self, place: place,
+            tile: state.withLock { state in
+                state.tiles += 1
+                return state.tiles
+            })
+    }
+
+    private func sheet(_ key: Key, tile: UInt64) -> OutlineStamps {
+        state.withLock { state in
+            guard let index = state.sheets.index(forKey: key) else { return Self.none }
+            state.sheets.values[index].lastUsed = tile
+            return state.sheets.values[index].stamps
+        }
+    }
+
+    /// The stamps of a chunk, to add to.
+    func sheet(of place: Place, chunk: Int) -> OutlineStamps {
+        state.withLock { $0.sheets[Key(place: place, chunk: chunk)]?.stamps ?? Self.none }
+    }
+
+    /// Puts a sheet in place of the one that it was made from; nothing happens where that is another by now.
+    func replace(_ old: OutlineStamps, by new: OutlineStamps, of place: Place, chunk: Int) {
+        state.withLock { state in
+            let key = Key(place: place, chunk: chunk)
+            let current = state.sheets[key]
+            guard (current?.stamps ?? Self.none) === old else { return }
+            state.bytes += new.byteCount - (current?.stamps.byteCount ?? 0)
+            state.sheets[key] = Sheet(stamps: new, lastUsed: current?.lastUsed ?? state.tiles)
+        }
+    }
+
+    /// Makes room by letting go of what was used longest ago; gives whether there is any.
+    ///
+    /// - Complexity: O(sheets log sheets), once in many that are made
+    func hasRoom() -> Bool {
+        // Let go of outside the lock.
+        var gone: [OutlineStamps] = []
+        return state.withLock { state in
+            guard state.bytes > Self.mostBytes else { return true }
+            let before = state.tiles - min(state.tiles, Self.usedLately)
+            let old = state.sheets.filter { $0.value.lastUsed < before }.sorted { $0.value.lastUsed < $1.value.lastUsed }
+            for (key, sheet) in old {
+                guard state.bytes > Self.mostBytes / 8 * 7 else { break }
+                state.sheets[key] = nil
+                state.bytes -= sheet.stamps.byteCount
+                gone.append(sheet.stamps)
+            }
+            return state.bytes <= Self.mostBytes
+        }
+    }
+}
+
+/// What stamps one painter has yet to make, and makes between its pictures.
+final class StampWork {
+    let store: StampStore
+
+    /// Cells of one chunk that were drawn without stamps.
+    struct Wanted {
+        var place: StampStore.Place
+        var pixels: InkRaster
+        var projection: SubpixelProjection
+        var chunk: CellChunk
+        var index: Int
+        /// The last is the next to be made: in the order of drawing, in which memory is then read.
+        var positions: [UInt16]
+    }
+
+    private var makers: [ObjectIdentifier: StampMaker] = [:]
+    private var wanted: [Wanted] = []
+    private var wantedCount = 0
+    private static let mostWanted = 60_000
+
+    init(_ store: StampStore) { self.store = store }
+
+    /// Notes what is wanted, while there is room: what finds none is wanted again when it is drawn again.
+    func want(_ more: [Wanted]) {
+        guard wantedCount < Self.mostWanted else { return }
+        wanted += more
+        wantedCount += more.reduce(0) { $0 + $1.positions.count }
+    }
+
+    /// Makes up to so many of what is wanted; of the newest pictures first.
+    ///
+    /// - Returns: whether there is more to do.
+    func make(_ limit: Int) -> Bool {
+        guard !wanted.isEmpty else { return false }
+        guard store.hasRoom() else {
+            wanted = []
+            wantedCount = 0
+            return false
+        }
+        var left = limit
+        while left > 0, var next = wanted.popLast() {
+            let known = store.sheet(of: next.place, chunk: next.index)
+            var builder = OutlineStamps.Builder(known)
+            let before = left
+            while left > 0, let position = next.positions.popLast() {
+                wantedCount -= 1
+                guard builder.isUnknown(Int(position)) else { continue }
+                make(Int(position), next, &builder)
+                left -= 1
+            }
+            if left < before { store.replace(known, by: builder.stamps, of: next.place, chunk: next.index) }
+            if !next.positions.isEmpty { wanted.append(next) }
+        }
+        return !wanted.isEmpty
+    }
+
+    private func make(_ position: Int, _ wanted: Wanted, _ builder: inout OutlineStamps.Builder) {
+        let ring = wanted.chunk.vertices(position)
+        guard (3...CellOutlines.mostCorners).contains(ring.count) else { return }
+        let projection = wanted.projection
+        let outline = ring.map { projection.project($0, world: 0) }
+        var inset = outline
+        inset.withUnsafeMutableBufferPointer { CellOutlines.shrink($0) }
+        let maker = maker(for: wanted.pixels)
+        outline.withUnsafeBufferPointer { outline in
+            inset.withUnsafeBufferPointer { inset in
+                builder.make(
+                    position, outline: outline, inset: inset, tileColumn: projection.firstColumn,
+                    tileRow: projection.firstRow, with: maker)
+            }
+        }
+    }
+
+    private func maker(for raster: InkRaster) -> StampMaker {
+        if let made = makers[ObjectIdentifier(raster)] { return made }
+        let made = StampMaker(for: raster)
+        makers[ObjectIdentifier(raster)] = made
+        return made
+    }
+}
