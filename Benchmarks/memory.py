@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Resident memory of a server with 1,000,000 live observations under an hour of mixed load.
 
-Usage: Benchmarks/memory.py [--billow bin/billow] [--observations 1000000] [--minutes 60] [--clients 3] [--folder …]
+Usage: Benchmarks/memory.py [--billow bin/billow] [--observations 1000000] [--minutes 60] [--clients 3] [--rest 0.2] [--folder …]
 
 The observations lie in the eight hours before now, so that every history shows another picture; as many as grow too old come in
 every ten seconds, sent to `POST /observations`. Meanwhile clients look as people and programs do: views of the newest picture at all zooms,
@@ -29,9 +29,9 @@ LIVE_SECONDS = 8 * 3600
 class Load(threading.Thread):
     """One client, one request after the other, with a rest between views."""
 
-    def __init__(self, hubs, seed, stop):
+    def __init__(self, hubs, seed, stop, rest=0.2):
         super().__init__(daemon=True)
-        self.hubs, self.random, self.stop = hubs, random.Random(seed), stop
+        self.hubs, self.random, self.stop, self.rest = hubs, random.Random(seed), stop, rest
         self.connection = http.client.HTTPConnection(HOST, PORT, timeout=120)
         self.answers, self.failure, self.version = 0, None, None
 
@@ -105,7 +105,7 @@ class Load(threading.Thread):
         try:
             while not self.stop.is_set():
                 self.random.choice(kinds)()
-                self.stop.wait(0.2)
+                self.stop.wait(self.rest)
         except Exception as error:
             self.failure = error
 
@@ -156,6 +156,7 @@ def main():
     parser.add_argument("--observations", type=int, default=1_000_000)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--clients", type=int, default=3)
+    parser.add_argument("--rest", type=float, default=0.2, help="seconds between two views of a client")
     parser.add_argument("--folder", default="Benchmarks/.build/memory")
     options = parser.parse_args()
     folder = Path(options.folder).absolute()
@@ -179,7 +180,7 @@ def main():
         print(f"{options.observations} observations, at rest after 20 s: {resident(server.pid):.0f} MB, "
               f"largest while it started {resident(server.pid, 'VmHWM'):.0f} MB\n")
         print("| minutes | smallest MB | median | largest | answers/s |\n| --- | --- | --- | --- | --- |", flush=True)
-        loads = [Load(hubs, seed, stop) for seed in range(options.clients)]
+        loads = [Load(hubs, seed, stop, options.rest) for seed in range(options.clients)]
         reports = Reports(hubs, options.observations / LIVE_SECONDS, key, stop)
         for thread in [*loads, reports]:
             thread.start()
