@@ -28,7 +28,8 @@ extension WindowPart {
         let numbers = Dictionary(uniqueKeysWithValues: zip(kinds, UInt32(0)...))
         let hasEDRs = segment.edrs.contains { $0 != Segment.noEDR }
         let header = PackedHeader(
-            part: UInt32(truncatingIfNeeded: part.number), rows: UInt32(count), kinds: UInt32(kinds.count), hasEDRs: hasEDRs)
+            part: UInt32(truncatingIfNeeded: part.number), rows: UInt32(count), kinds: UInt32(kinds.count),
+            hasEDRs: hasEDRs)
         var bytes = header.bytes
         bytes.reserveCapacity(header.cellsAt + count + count / 4)
         for kind in kinds { bytes.append(littleEndian: kind) }

@@ -12,7 +12,8 @@ public struct WindowPart: Sendable {
     /// - Complexity: O(n), or O(n log n) for rows that are not in the order of their keys
     public init(_ part: ArchivePart, rows: [ObservationRow]) {
         precondition(
-            rows.allSatisfy { ArchivePart($0.observedAt) == part }, "a row that was not observed in part \(part.number)")
+            rows.allSatisfy { ArchivePart($0.observedAt) == part }, "a row that was not observed in part \(part.number)"
+        )
         self.init(part, segment: Segment().merging(rows, removing: []))
     }
 
