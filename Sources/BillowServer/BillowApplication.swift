@@ -222,7 +222,8 @@ public struct BillowApplication: Sendable {
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
         let watch = FlightWatch(publisher: publisher, monitor: flights)
         return [
-            publisher, OutlineWarmer(publisher: publisher), prerenderer, preparation, watch, retention, packer, application,
+            publisher, OutlineWarmer(publisher: publisher), prerenderer, preparation, watch, retention, packer,
+            application,
             Heartbeat(hub: events),
             Drain(readiness: readiness, events: events),
         ]
