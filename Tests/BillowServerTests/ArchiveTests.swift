@@ -85,14 +85,13 @@ private struct Server {
         let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
         let plane = try await frames.plane(at: instant, filter: filter, in: snapshot)
         return Look(
-            records: frame.standingRecords(), hexagons: frame.hexagons(),
+            records: frame.standingRecords(),
             plane: ArchiveTests.chunks.flatMap { Array(plane.values(inChunk: $0)) })
     }
 }
 
 private struct Look: Equatable {
     var records: [StandingRecord]
-    var hexagons: [Hexagon]
     var plane: [UInt8]
 }
 
@@ -133,7 +132,7 @@ struct ArchiveTests {
         let rows = try await Server(world, .none)
         var random = SeededGenerator(seed: seed)
         var seen = 0
-        for _ in 0..<8 {
+        for _ in 0..<6 {
             // Not so early that it looks at parts without anything, which nobody packs.
             let instant = noon.advanced(by: -Int.random(in: 4 * 3_600..<Self.span - 7 * 3_600, using: &random))
             let filter = try Self.filters().randomElement(using: &random).orMissing()
@@ -142,7 +141,7 @@ struct ArchiveTests {
             #expect(try await rows.look(instant, filter, at: version) == look, "\(instant) \(filter) \(version as Any)")
             seen += look.records.count
         }
-        #expect(seen > 30)
+        #expect(seen > 20)
         return packed
     }
 
@@ -151,7 +150,7 @@ struct ArchiveTests {
         let seed: UInt64 = 1
         try await withWorld { world in
             try await world.take(Self.observations(1_500, seed: seed))
-            #expect(try await compare(world, seed: seed).reads > 20)
+            #expect(try await compare(world, seed: seed).reads > 15)
             let parts = try await Server(world).pack()
             // All that ended before what archived pictures look at, and not the hours that are live alone.
             #expect(parts > 40 && parts <= 20 * 3 - 8)
