@@ -18,8 +18,8 @@ public struct HazardPull: Sendable, Hashable {
 
     /// Its areas from this pull to the next, and areas of other pulls that it ends or dates, in any order of pulls.
     ///
-    /// A domestic SIGMET holds from its issue, and ends the one of its name before it: one that was issued since the pull
-    /// before has a beginning of its own, from its issue to the first pull that has it.
+    /// A domestic SIGMET holds from its issue, and ends those that it `replaces`: one that was issued since the pull before has a
+    /// beginning of its own, from its issue to the first pull that has it.
     ///
     /// - Parameter stored: what is known of the days around it.
     public func placed(among stored: [IssuedArea]) -> [IssuedArea] {
@@ -44,10 +44,13 @@ public struct HazardPull: Sendable, Hashable {
         // The same under one identity is what is new of it.
         var placed = Dictionary(others.map { ($0.identity, $0) }) { first, _ in first }
         for area in beginnings + own { placed[area.identity] = area }
-        let issues = Dictionary(grouping: placed.values.filter(Self.isBeginning), by: \.id)
+        let issues = placed.values.filter(Self.isBeginning)
+        let lastSeen = Dictionary(placed.values.map { (Issue($0), $0.validFrom) }, uniquingKeysWith: max)
         let unchanged = Set(known).subtracting(own)
         return placed.values.compactMap { area in
-            let superseded = issues[area.id]?.map(\.validFrom).filter { $0 > area.validFrom }.min()
+            // What a later pull still has was not replaced before it.
+            let from = max(area.validFrom, lastSeen[Issue(area)] ?? .distantPast)
+            let superseded = issues.lazy.filter { Self.replaces($0, area) }.map(\.validFrom).filter { $0 > from }.min()
             let area = Self.held(area, from: area.validFrom, to: min(area.validTo, superseded ?? .distantFuture))
             return area.flatMap { unchanged.contains($0) ? nil : $0 }
         }.sorted { ($0.id, $0.validFrom) < ($1.id, $1.validFrom) }
@@ -62,6 +65,35 @@ public struct HazardPull: Sendable, Hashable {
             }
             return held(area, from: issuedAt, to: min(area.validTo, end))
         }
+    }
+
+    /// Which issue an area is of.
+    private struct Issue: Hashable {
+        var id: String
+        var issuedAt: Instant?
+
+        init(_ area: IssuedArea) {
+            id = area.id
+            issuedAt = area.issuedAt
+        }
+    }
+
+    /// Whether a SIGMET takes the place of another that was issued before: of one of its name; and convective ones, which have
+    /// new numbers in each bulletin, of those of its region. Regions without any have a bulletin too, at 55 minutes past each
+    /// hour, that says so: where one of them is known, those of that hour were issued for all.
+    ///
+    /// Source: FAA Aeronautical Information Manual, chapter 7 section 1, convective SIGMET
+    private static func replaces(_ new: IssuedArea, _ old: IssuedArea) -> Bool {
+        if new.id == old.id { return true }
+        guard let region = convectiveRegion(new), let other = convectiveRegion(old), let issuedAt = new.issuedAt,
+            old.issuedAt ?? .distantPast < issuedAt
+        else { return false }
+        return region == other || issuedAt.seconds / 60 % 60 == 55
+    }
+
+    /// The `e` of `sigmet-62e-2`; nil for what isn't convective.
+    private static func convectiveRegion(_ area: IssuedArea) -> Character? {
+        area.hazard == "CONVECTIVE" ? area.id.split(separator: "-").dropFirst().first?.last : nil
     }
 
     /// Whether it is the time from an issue to the pull that has it, and not what a pull has.

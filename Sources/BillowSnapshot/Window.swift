@@ -114,14 +114,15 @@ public struct Window: Sendable {
         let columns = hours.map { segments[$0] ?? Segment() }
         var left = columns.map(\.count)
         var links = columns.map { [UInt32](repeating: .max, count: $0.count) }
-        let heads = { (left: [Int], hour: Int) in left[hour] > 0 ? columns[hour].places[left[hour] - 1] : nil }
-        var places = hours.indices.map { heads(left, $0) }
-        while let place = places.lazy.compactMap({ $0 }).max() {
+        // The last place of each that is left, and one more; 0 where none is.
+        var heads = columns.map { ($0.places.last ?? .max) &+ 1 }
+        while let head = heads.max(), head > 0 {
+            let place = head - 1
             let replaces = replacing.contains(Place(bits: place).source)
             var observedLater = UInt32.max
             var replacedLater = UInt32.max
             // The newest hour comes first.
-            for hour in hours.indices where places[hour] == place {
+            for hour in hours.indices where heads[hour] == head {
                 var row = left[hour]
                 while row > 0, columns[hour].places[row - 1] == place {
                     row -= 1
@@ -133,7 +134,7 @@ public struct Window: Sendable {
                     links[hour][row] = replacedLater
                 }
                 left[hour] = row
-                places[hour] = heads(left, hour)
+                heads[hour] = row > 0 ? columns[hour].places[row - 1] + 1 : 0
             }
         }
         for (hour, links) in zip(hours, links) { segments[hour]?.setReplacedAt(links) }
