@@ -82,6 +82,20 @@ public struct SkyPathUpstream: Upstream {
     public var query: DataQuery? { wanted }
     public var types: [DataQuery.DataType] { DataQuery.DataType.allCases }
     public var credential: String? { client.configuration.apiKey.fingerprint }
+    public var slowKinds: [DataKind: Duration] {
+        wanted.types.contains(.nowcast) ? [.forecasts: .seconds(Self.nowcastSeconds)] : [:]
+    }
+
+    public func collections(at now: Instant) -> [String] { due(at: now).flatMap(\.collections) }
+
+    public func retry() { progress.enableAll() }
+
+    public func resume(now: Instant) async throws(SyncError) {
+        guard try await known(in: store) != nil else { return }
+        let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+        var outcome = SyncOutcome()
+        try await replaceViewport(cursors[Self.viewportName], now: now, &outcome)
+    }
 
     public func asking(_ query: DataQuery) -> any Upstream {
         var upstream = SkyPathUpstream(
@@ -133,12 +147,25 @@ public struct SkyPathUpstream: Upstream {
             try await keepSession()
         } catch {
             var error = error
-            outcome.disabled = progress.disabled(at: now).filter { wanted.types.contains($0.key) }
+            outcome.disabled = resting(at: now).mapValues(\.message)
             error.outcome = outcome
             throw error
         }
-        outcome.disabled = progress.disabled(at: now).filter { wanted.types.contains($0.key) }
+        outcome.disabled = resting(at: now).mapValues(\.message)
         return outcome
+    }
+
+    /// The types that are asked for and that the account may not have for the time being.
+    private func resting(at now: Instant) -> [DataQuery.DataType: (message: String, until: Instant)] {
+        progress.disabled(at: now).filter { wanted.types.contains($0.key) }
+    }
+
+    /// The types that a round asks for: those that don't rest, but for a nowcast so young that there is no other yet.
+    private func due(at now: Instant) -> [DataQuery.DataType] {
+        let resting = resting(at: now)
+        return DataQuery.DataType.allCases.filter { type in
+            wanted.types.contains(type) && resting[type] == nil && !(type == .nowcast && hasNowcast(at: now))
+        }
     }
 
     /// What a session is good for.
@@ -172,17 +199,14 @@ public struct SkyPathUpstream: Upstream {
         progress.keptSession = session
     }
 
-    /// Every type that doesn't rest; all of them where all do. What goes wrong with one costs the others nothing, unless it
-    /// is the upstream that is down or has enough of us.
+    /// Every type that is due. What goes wrong with one costs the others nothing, unless it is the upstream that is down or has
+    /// enough of us.
     private func round(_ clock: Clock, _ outcome: inout SyncOutcome) async throws(SyncError) {
         let record = try await known(in: store)
-        let asked = DataQuery.DataType.allCases.filter(wanted.types.contains)
-        let resting = progress.disabled(at: clock.now)
-        let active = asked.filter { resting[$0] == nil }
+        let due = due(at: clock.now)
         var failure: SyncError?
-        var refusal: SyncError?
         var answered = Set<DataQuery.DataType>()
-        types: for type in active.isEmpty ? asked : active {
+        types: for type in due {
             if Task.isCancelled { throw .cancelled }
             do throws(SyncError) {
                 if type == .turbulence {
@@ -195,7 +219,6 @@ public struct SkyPathUpstream: Upstream {
             } catch {
                 if error.code == "disabled" {
                     progress.disable(type, at: clock.now, error.message)
-                    refusal = refusal ?? error
                 } else if error.isAboutOneType {
                     failure = failure ?? error.about(type)
                 } else {
@@ -212,8 +235,14 @@ public struct SkyPathUpstream: Upstream {
                 fetchedKinds: Dictionary(uniqueKeysWithValues: fetched.map { ($0, clock.now) }))
             _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
         }
+        outcome.wasAnswered = !answered.isEmpty
         if let failure { throw failure }
-        if let refusal, answered.isEmpty { throw refusal }
+        let resting = resting(at: clock.now).values
+        if resting.count == wanted.types.count, let first = resting.min(by: { $0.until < $1.until }) {
+            throw SyncError(
+                kind: .refused, code: "disabled", message: first.message, isReachable: due.isEmpty ? nil : true,
+                retryAfterSeconds: first.until.seconds - clock.now.seconds)
+        }
     }
 
     private func turbulence(_ clock: Clock, _ record: SourceRecord?, _ outcome: inout SyncOutcome)
@@ -222,19 +251,21 @@ public struct SkyPathUpstream: Upstream {
         let pieces = try self.pieces()
         let cursors =
             record == nil ? [:] : try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+        var use = RecordUse()
         for piece in pieces {
             if Task.isCancelled { throw .cancelled }
             let cursor = cursors[piece.name].flatMap(SkyPathCursor.init(text:)).flatMap {
                 $0.isUsable(for: signature, at: clock.now, reachSeconds: reachSeconds) ? $0 : nil
             }
             do {
-                try await fetch(piece, after: cursor, clock, &outcome)
+                try await fetch(piece, after: cursor, clock, &use, &outcome)
             } catch {
                 // A delta that the upstream won't give is asked for whole.
                 guard cursor != nil, error.isAboutTheQuery else { throw error }
-                try await fetch(piece, after: nil, clock, &outcome)
+                try await fetch(piece, after: nil, clock, &use, &outcome)
             }
         }
+        try use.check()
         try await replaceViewport(cursors[Self.viewportName], now: clock.now, &outcome)
         try await finish(pieces, cursors: cursors, record: record, now: clock.now)
     }
@@ -333,14 +364,14 @@ public struct SkyPathUpstream: Upstream {
     }
 
     private func fetch(
-        _ piece: SkyPathPiece, after cursor: SkyPathCursor?, _ clock: Clock, _ outcome: inout SyncOutcome
-    )
-        async throws(SyncError)
-    {
+        _ piece: SkyPathPiece, after cursor: SkyPathCursor?, _ clock: Clock, _ use: inout RecordUse,
+        _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
         let answer = try await ask(piece, after: cursor)
         try await register(
             in: store, answerIsSimulated: answer.isSimulated, from: client.configuration.environment.baseURL)
         count(answer.counts, &outcome)
+        use.add(used: answer.records.count, unusable: answer.counts.skippedByReason)
         let intake = SkyPathIntake(
             answer.records,
             SkyPathIntake.Rules(
@@ -357,7 +388,7 @@ public struct SkyPathUpstream: Upstream {
         if let updatedAt = answer.updatedAt, updatedAt > clock.latest.advanced(by: Self.futureSeconds) { next = nil }
         try await write(intake.observations, retraction, cursor: next.map { [piece.name: $0.text] } ?? [:], &outcome)
         if isReadable, let recheckAt = cursor?.recheckAt, recheckAt <= clock.now {
-            try await fetch(piece, after: nil, clock, &outcome)
+            try await fetch(piece, after: nil, clock, &use, &outcome)
         }
     }
 
@@ -441,10 +472,17 @@ public struct SkyPathUpstream: Upstream {
     }
 
     func count(_ counts: SkyPathCounts, _ outcome: inout SyncOutcome) {
-        for (reason, count) in counts.skipped { outcome.skipped[reason.rawValue, default: 0] += count }
+        outcome.skipped.merge(counts.skippedByReason, uniquingKeysWith: +)
         for (what, count) in [
             ("brought to parent cell", counts.broughtToParent), ("severity lowered to 4", counts.clampedSeverity),
             ("EDR dropped", counts.droppedEDR),
         ] where count > 0 { outcome.adjusted[what, default: 0] += count }
+    }
+}
+
+extension SkyPathCounts {
+    /// Records that could not be read.
+    var skippedByReason: [String: Int] {
+        Dictionary(uniqueKeysWithValues: skipped.map { ($0.key.rawValue, $0.value) })
     }
 }
