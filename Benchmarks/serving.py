@@ -24,8 +24,8 @@ HOST = "127.0.0.1"
 PORT, NGINX_PORT = 18480, 18481
 
 
-def write_world(path, count):
-    """Observations along 4,000 straight flights, thick around hubs, as CSV."""
+def write_world(path, count, seconds=7000):
+    """Observations of the last seconds along 4,000 straight flights, thick around hubs, as CSV."""
     random.seed(11)
     hubs = [(-87.9, 41.9), (-84.4, 33.6), (-97.0, 32.9), (-73.8, 40.6), (-0.4, 51.5), (8.6, 50.0), (2.5, 49.0),
             (55.4, 25.3), (103.9, 1.4), (139.8, 35.6), (116.6, 40.1), (151.2, -33.9), (-46.5, -23.4), (-118.4, 33.9)]
@@ -43,7 +43,7 @@ def write_world(path, count):
                 if random.random() < 0.05:
                     severity = random.choice([0, 0, 0, 0, 1, 1, 2, 3, 4])
                 file.write(f"{flight}-{step},{x0 + (x1 - x0) * share:.4f},{y0 + (y1 - y0) * share:.4f},{level},{severity},"
-                           f"{now - random.randrange(7000)}\n")
+                           f"{now - random.randrange(seconds)}\n")
     return hubs
 
 

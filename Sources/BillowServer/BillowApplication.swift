@@ -118,7 +118,7 @@ public struct BillowApplication: Sendable {
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
             trafficRetentionSeconds: configuration.trafficRetentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds,
-            polygonHistories: configuration.polygonHistories)
+            polygonHistories: configuration.polygonHistories, logger: logger)
         features = FeatureSource(frames: frames, store: store)
         changes = ChangeSource(frames: frames, features: features)
         alerts = AlertSource(frames: frames, store: store, ageRule: configuration.ageRule)
@@ -196,6 +196,10 @@ public struct BillowApplication: Sendable {
             trafficRetentionSeconds: configuration.trafficRetentionSeconds, now: now, logger: logger)
     }
 
+    var packer: ArchivePacker {
+        ArchivePacker(archive: frames.archive, publisher: publisher, frames: frames, logger: logger)
+    }
+
     /// Of the viewer's files that Hummingbird has no type for.
     private static let mediaTypes = [
         "geojson": MediaType(type: .application, subType: "geo+json"),
@@ -218,7 +222,8 @@ public struct BillowApplication: Sendable {
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
         let watch = FlightWatch(publisher: publisher, monitor: flights)
         return [
-            publisher, OutlineWarmer(publisher: publisher), prerenderer, preparation, watch, retention, application,
+            publisher, OutlineWarmer(publisher: publisher), prerenderer, preparation, watch, retention, packer,
+            application,
             Heartbeat(hub: events),
             Drain(readiness: readiness, events: events),
         ]

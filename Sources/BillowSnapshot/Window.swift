@@ -5,15 +5,17 @@ public struct Window: Sendable {
     /// By stretch: second since 1970 ÷ `segmentSeconds`. Those with rows.
     private(set) var segments: [Int: Segment]
     /// How long the stretch of a segment is.
-    public let segmentSeconds: Int
+    private let segmentSeconds: Int
     /// Of live windows: few are to be gone through, and a delta touches one.
-    public static let liveSegmentSeconds = 3_600
+    private static let liveSegmentSeconds = 3_600
     /// The sources that the rows name.
     public private(set) var sources: [SourceNumber: SourceID]
     private var replacing: Set<SourceNumber>
 
     /// An empty window.
-    public init(segmentSeconds: Int = liveSegmentSeconds) {
+    public init() { self.init(segmentSeconds: Window.liveSegmentSeconds) }
+
+    private init(segmentSeconds: Int) {
         self.segmentSeconds = segmentSeconds
         segments = [:]
         sources = [:]
@@ -21,16 +23,16 @@ public struct Window: Sendable {
     }
 
     /// Rows that count, of any time.
-    public init(rows: [ObservationRow], sources: [SourceRecord], segmentSeconds: Int = liveSegmentSeconds) {
-        self.init(segmentSeconds: segmentSeconds)
+    public init(rows: [ObservationRow], sources: [SourceRecord]) {
+        self.init()
         update(opened: rows, closed: [], sources: sources)
     }
 
-    /// Windows of different segments of the same length as one; their rows are not read again.
-    /// - Complexity: O(rows × windows)
-    public init(joining windows: [Window], sources: [SourceRecord]) {
-        self.init(segmentSeconds: windows.first?.segmentSeconds ?? Window.liveSegmentSeconds)
-        for window in windows { segments.merge(window.segments) { first, _ in first } }
+    /// Different parts of the archive as one window; their rows are not read again.
+    /// - Complexity: O(rows × parts)
+    public init(joining parts: [WindowPart], sources: [SourceRecord]) {
+        self.init(segmentSeconds: ArchivePart.seconds)
+        for part in parts where part.count > 0 { segments[part.part.number] = part.segment }
         setSources(sources)
         linkAll()
     }
@@ -80,10 +82,7 @@ public struct Window: Sendable {
     }
 
     private func bySegment(_ rows: [ObservationRow]) -> [Int: [ObservationRow]] {
-        let segment = { [segmentSeconds] (row: ObservationRow) in row.observedAt.seconds / segmentSeconds }
-        // What is read from the archive is one segment as it is.
-        if let only = rows.first.map(segment), rows.allSatisfy({ segment($0) == only }) { return [only: rows] }
-        return Dictionary(grouping: rows, by: segment)
+        Dictionary(grouping: rows) { [segmentSeconds] row in row.observedAt.seconds / segmentSeconds }
     }
 
     /// Gives whether a source's rule is another one now.
