@@ -46,6 +46,8 @@ public struct SkyPathUpstream: Upstream {
     private static let roundName = "query"
     /// The name, among the cursors, of the viewport whose data is stored.
     private static let viewportName = "viewport"
+    /// Stands there from the first data of another viewport on until that of the one before is gone.
+    private static let changing = "changing"
     /// The name, among the cursors, of the session that is open.
     private static let sessionName = "session"
     /// What stands among the cursors and is none.
@@ -252,17 +254,20 @@ public struct SkyPathUpstream: Upstream {
         let cursors =
             record == nil ? [:] : try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         var use = RecordUse()
+        // Beside the data, so that wherever the round ends the store knows that it has some of another viewport.
+        let marks: [String: String?] =
+            cursors[Self.viewportName] == viewportMark ? [:] : [Self.viewportName: Self.changing]
         for piece in pieces {
             if Task.isCancelled { throw .cancelled }
             let cursor = cursors[piece.name].flatMap(SkyPathCursor.init(text:)).flatMap {
                 $0.isUsable(for: signature, at: clock.now, reachSeconds: reachSeconds) ? $0 : nil
             }
             do {
-                try await fetch(piece, after: cursor, clock, &use, &outcome)
+                try await fetch(piece, after: cursor, marks, clock, &use, &outcome)
             } catch {
                 // A delta that the upstream won't give is asked for whole.
                 guard cursor != nil, error.isAboutTheQuery else { throw error }
-                try await fetch(piece, after: nil, clock, &use, &outcome)
+                try await fetch(piece, after: nil, marks, clock, &use, &outcome)
             }
         }
         try use.check()
@@ -291,12 +296,13 @@ public struct SkyPathUpstream: Upstream {
         _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
     }
 
+    private var viewportMark: String? { wanted.viewport.map { SkyPathPiece.stableHash($0.text) } }
+
     /// Where the viewport is another than the one that was stored for, what lies in no part of the query any more goes: a
     /// viewport's data is that of what somebody looks at. After a restart there is none.
     private func replaceViewport(_ old: String?, now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let new = wanted.viewport.map { SkyPathPiece.stableHash($0.text) }
-        guard old != new else { return }
-        var batch = Batch(source: id, cursors: [Self.viewportName: new])
+        guard old != viewportMark else { return }
+        var batch = Batch(source: id, cursors: [Self.viewportName: viewportMark])
         if old != nil, !wanted.global {
             let wanted = wanted
             batch.retraction = Retraction(
@@ -364,8 +370,8 @@ public struct SkyPathUpstream: Upstream {
     }
 
     private func fetch(
-        _ piece: SkyPathPiece, after cursor: SkyPathCursor?, _ clock: Clock, _ use: inout RecordUse,
-        _ outcome: inout SyncOutcome
+        _ piece: SkyPathPiece, after cursor: SkyPathCursor?, _ marks: [String: String?], _ clock: Clock,
+        _ use: inout RecordUse, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         let answer = try await ask(piece, after: cursor)
         try await register(
@@ -386,24 +392,25 @@ public struct SkyPathUpstream: Upstream {
         if !isReadable { next?.recheckAt = cursor == nil ? clock.now.advanced(by: Self.recheckSeconds) : clock.now }
         // From a cursor in the future on, nothing would ever change: better whole again.
         if let updatedAt = answer.updatedAt, updatedAt > clock.latest.advanced(by: Self.futureSeconds) { next = nil }
-        try await write(intake.observations, retraction, cursor: next.map { [piece.name: $0.text] } ?? [:], &outcome)
+        try await write(
+            intake.observations, retraction, cursor: next.map { [piece.name: $0.text] } ?? [:], marks, &outcome)
         if isReadable, let recheckAt = cursor?.recheckAt, recheckAt <= clock.now {
-            try await fetch(piece, after: nil, clock, &use, &outcome)
+            try await fetch(piece, after: nil, marks, clock, &use, &outcome)
         }
     }
 
-    /// In batches. The cursor lands with the last of the data, never before it.
+    /// In batches. The cursor lands with the last of the data, never before it; marks land with the first.
     private func write(
-        _ observations: [Observation], _ retraction: Retraction?, cursor: [String: String?],
+        _ observations: [Observation], _ retraction: Retraction?, cursor: [String: String?], _ marks: [String: String?],
         _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         var start = 0
         repeat {
             let end = min(start + batchSize, observations.count)
-            var batch = Batch(source: id, observations: Array(observations[start..<end]))
+            var batch = Batch(source: id, observations: Array(observations[start..<end]), cursors: marks)
             if end == observations.count {
                 batch.retraction = retraction
-                batch.cursors = cursor
+                batch.cursors.merge(cursor) { $1 }
             }
             let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
             outcome.accepted += result.accepted

@@ -317,7 +317,11 @@ public actor SourceLoop: Service {
 
     private func succeeded(_ outcome: SyncOutcome) -> Duration {
         guard outcome.wasAnswered else {
-            states.update(id) { $0.count(outcome) }
+            states.update(id) { state in
+                state.count(outcome)
+                // What failed is refused by now, and `disabled` says so.
+                if let type = state.lastError?.type, outcome.disabled[type] != nil { state.lastError = nil }
+            }
             return backOff.interval
         }
         if failures > 0 { logger.notice("the upstream answers again", metadata: ["failures": "\(failures)"]) }

@@ -92,8 +92,11 @@ struct SkyPathProductTests {
             _ = await loop.round()
             let good = rig.clock.now
             #expect(try state().activity == .waiting)
-            rig.simulator.setFault(.forbidden)
+            rig.simulator.setFault(.htmlPage)
             rig.clock.advance(60)
+            _ = await loop.round()
+            #expect(try state().activity == .failing && state().lastError?.code == "unreadable")
+            rig.simulator.setFault(.forbidden)
             // The nowcast isn't due: what was refused is no success, and no failure of the rest.
             #expect(await loop.round() == .seconds(60))
             #expect(try state().activity == .waiting && state().lastSuccess == good)
