@@ -112,7 +112,7 @@ public struct BillowApplication: Sendable {
         feed.start(publisher)
         // What a round brought is shown without waiting for the next look at the store.
         states.observe { [publisher] old, new in
-            if old.isFetching, !new.isFetching { publisher.wake() }
+            if old.isFetching && !new.isFetching || old.accepted != new.accepted { publisher.wake() }
         }
         frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
@@ -214,7 +214,7 @@ public struct BillowApplication: Sendable {
         let application = Application(
             router: router(),
             server: HTTPServerBuilder { [answers] responder in
-                ServingChannel(http: HTTP1Channel(responder: responder), answers: answers)
+                ServingChannel(responder: responder, answers: answers)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),

@@ -151,7 +151,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(throws: DocumentError.service("Invalid fore")) {
             try HazardDecoder.decode(Data(#"{"status":"error","error":"Invalid fore"}"#.utf8))
         }
-        #expect(throws: DocumentError.unknownForm) { try HazardDecoder.decode(Data("<html>".utf8)) }
+        #expect(throws: DocumentError.html) { try HazardDecoder.decode(Data("<html>".utf8)) }
         #expect(throws: DocumentError.self) { try HazardDecoder.decode(try Fixture.sigmets.data().prefix(3_000)) }
     }
 }
