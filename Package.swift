@@ -50,7 +50,8 @@ let package = Package(
         .target(
             name: "BillowRaster", dependencies: ["Turbulence", "WireJSON", "CPNG", "CDeflate", "CFreeType", "CVector"],
             swiftSettings: strict),
-        .target(name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
+        .target(
+            name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry", "CDeflate"], swiftSettings: strict),
         .target(
             name: "BillowTiles", dependencies: ["Turbulence", "Geometry", "BillowSnapshot", "BillowRaster"],
             swiftSettings: strict),
@@ -62,7 +63,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationWeather"], swiftSettings: strict),
+            name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationWeather", "WireJSON"],
+            swiftSettings: strict),
         .target(name: "WireJSON", swiftSettings: strict),
         .target(
             name: "WireHTTP",
@@ -89,7 +91,7 @@ let package = Package(
         .target(
             name: "AviationWeather",
             dependencies: [
-                "WireHTTP", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
@@ -130,7 +132,7 @@ let package = Package(
             dependencies: [
                 "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
                 "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky", "SkyPath", "AviationWeather",
-                "Turbulence", "Geometry", "WireHTTP", "CMemory",
+                "Turbulence", "Geometry", "WireHTTP", "WireJSON", "CMemory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),

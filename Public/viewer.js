@@ -51,6 +51,7 @@ function start() {
     });
     const inspector = new Inspector(map, maplibregl, legend, () => ({ ...knowledge.view, time: shownTime() }));
     let shownKey = null;
+    let refused = null; // what there was no picture of, as its instant lies outside of what there is
     let drawing = false;
 
     /** At most one redraw a frame, however many tiles arrive in it. */
@@ -77,6 +78,7 @@ function start() {
         else dock.refilter();
         noteLink([]);
         knowledge.problems.delete("The picture");
+        refused = null;
         writeHash();
         applyView();
     }
@@ -117,6 +119,8 @@ function start() {
 
     async function pollPicture(signal) {
         const view = { ...knowledge.view };
+        if (refused?.subject === subjectOf(view) && (refused.isPast || view.time > now())) return;
+        refused = null;
         const query = filters(view);
         if (view.time !== null) query.set("time", compact(view.time));
         try {
@@ -131,6 +135,11 @@ function start() {
             if (error.status === 0) return;
             noteContact();
             knowledge.problems.set("The picture", error.message);
+            if (error.code === "time-outside-retention") {
+                // Said once: what is past doesn't come back, and no tile of it would either.
+                refused = { subject: subjectOf(view), isPast: view.time <= now() };
+                return pictures.clear();
+            }
             // What is on the map is not what the form says: better none than another.
             if (pictures.current && pictures.current.request.subject !== subjectOf(view)) pictures.clear();
         }

@@ -1,4 +1,3 @@
-import BillowSnapshot
 import Foundation
 import Geometry
 import Turbulence
@@ -7,13 +6,14 @@ import Turbulence
 @testable import BillowExchange
 @testable import BillowRaster
 @testable import BillowServer
+@testable import BillowSnapshot
 @testable import BillowTiles
 @testable import BillowTimeline
 @testable import OpenSky
 @testable import SkyPath
 
-/// What reads text from outside: each takes any bytes and must take or refuse them, never trap, and never give what its
-/// types forbid. Driven by libFuzzer (`make fuzz`), and over the corpus by the tests.
+/// What reads text from outside, or bytes from a disk: each takes any bytes and must take or refuse them, never trap, and never
+/// give what its types forbid. Driven by libFuzzer (`make fuzz`), and over the corpus by the tests.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// `z/x/y.png`, then layers and time.
     case tile
@@ -27,6 +27,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case opensky
     /// Bodies of areas, routes and alerts, and well-known text.
     case body
+    /// Packed parts of the archive.
+    case packed
 
     /// Any fixed time.
     private static let now = Instant(clamping: 1_795_262_400)
@@ -49,6 +51,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             _ = try? OpenSky.ReplyReader.flights(bytes)
             _ = try? OpenSky.ReplyReader.track(bytes)
         case .body: Self.body(bytes)
+        case .packed: Self.packed(bytes)
         }
     }
 
@@ -113,6 +116,28 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         _ = try? assumed.areas(bytes)
         _ = try? assumed.flights(bytes)
         _ = try? assumed.pilotReports(bytes)
+    }
+
+    private static func packed(_ bytes: [UInt8]) {
+        _ = try? WindowPart(ArchivePart(now), packed: bytes)
+        // The checksum, and whose it is, would hold nearly everything up.
+        guard bytes.count >= PackedHeader.length else { return }
+        var sealed = bytes
+        sealed.replaceSubrange(
+            8..<12, with: withUnsafeBytes(of: UInt32(ArchivePart(now).number).littleEndian, Array.init))
+        PackedHeader.seal(&sealed)
+        guard let part = try? WindowPart(ArchivePart(now), packed: sealed) else { return }
+        let again = try? WindowPart(ArchivePart(now), packed: part.packed())
+        precondition(again?.packed() == part.packed(), "the same rows once more")
+        let rules = SourceID("fuzz").map { id in
+            [SourceRecord(number: SourceNumber(rawValue: 0), id: id, merge: .replace)]
+        }
+        let frame = Frame(
+            window: Window(joining: [part], sources: rules ?? []), at: part.part.end.advanced(by: -1), filter: Filter(),
+            table: SeverityTable())
+        let known = frame.standingRecords()
+        precondition(known.allSatisfy { ArchivePart($0.row.observedAt) == part.part }, "rows of the part")
+        precondition((frame.plane().count > 0) || known.isEmpty, "cells of records")
     }
 
     private static func body(_ bytes: [UInt8]) {

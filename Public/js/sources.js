@@ -9,7 +9,7 @@ const layers = document.getElementById("layers");
 /** What the server says a source does, in words, and how bad that is. */
 const STATES = {
     fetching: ["good", "fetching"], waiting: ["good", "up to date"], failing: ["bad", "failing"],
-    refused: ["bad", "key refused"], stopped: ["wait", "stopped"], stored: ["wait", "stored data"],
+    refused: ["bad", "key refused"], disabled: ["bad", "not allowed"], stopped: ["wait", "stopped"], stored: ["wait", "stored data"],
 };
 
 /** Shows `/status`; null where it isn't known yet. */
@@ -38,6 +38,7 @@ function row(source) {
     const details = [
         source.kind, received !== null && `last success ${dateTime(received)}`, next !== null && `next attempt ${dateTime(next)}`,
         source.counts && `${source.counts.accepted} records taken`, source.lastError?.message,
+        ...Object.entries(source.disabled ?? {}).map(([type, words]) => `${type}: ${words}`),
     ].filter(Boolean).join(" · ");
     return element("li", { "data-level": level, title: details },
         element("span", { className: "dot", "aria-hidden": "true" }),
@@ -48,6 +49,7 @@ function row(source) {
 function stateOf(source) {
     const known = STATES[source.state] ?? ["wait", source.state];
     if (known[0] !== "good") return known;
+    if (source.disabled) return ["warn", `without ${Object.keys(source.disabled).sort().join(", ")}`];
     if (!source.stale) return known;
     return ["warn", source.lastSuccess ? "silent" : "nothing yet"];
 }

@@ -12,6 +12,9 @@ public enum HazardDecoder {
         /// Records that couldn't be read, by `ReportError.code`.
         public var refused: [String: Int] = [:]
 
+        /// Of these, what should have been an area. A line (a freezing level, say) is none, and nothing is missing without it.
+        public var unreadable: [String: Int] { refused.filter { !$0.key.hasPrefix(ReportError.notAnAreaCode) } }
+
         /// Records, readable or not.
         public var count: Int { refused.values.reduce(reports.count, +) }
     }
@@ -23,6 +26,7 @@ public enum HazardDecoder {
         var outcome = Outcome()
         switch WireDocument.firstByte(of: data) {
         case nil: break
+        case UInt8(ascii: "<"): throw .html
         case UInt8(ascii: "["), UInt8(ascii: "{"):
             for record in try WireDocument.records(HazardReport.self, in: data) {
                 switch record {

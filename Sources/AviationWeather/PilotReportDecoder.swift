@@ -30,6 +30,7 @@ public enum PilotReportDecoder {
         var outcome = Outcome()
         switch WireDocument.firstByte(of: data) {
         case nil: break
+        case UInt8(ascii: "<"): throw .html
         case UInt8(ascii: "["), UInt8(ascii: "{"):
             for record in try WireDocument.records(AircraftReport.self, in: data) { outcome.add(record) }
         default:

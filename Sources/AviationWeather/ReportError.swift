@@ -1,3 +1,5 @@
+import WireJSON
+
 /// Why one report can't be read. Its neighbours are none the worse.
 public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Not an object, or a feature without properties.
@@ -15,9 +17,12 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notAReport: "not a report"
         case .missing(let field): "missing \(field)"
         case .invalid(let field, _, _): "invalid \(field)"
-        case .notAnArea(let shape): "not an area: \(shape)"
+        case .notAnArea(let shape): "\(Self.notAnAreaCode): \(shape.printable)"
         }
     }
+
+    /// What the code of what is no area begins with.
+    static let notAnAreaCode = "not an area"
 
     public var description: String {
         switch self {
@@ -29,7 +34,9 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     static func invalid(_ field: String, _ value: String, _ expected: String) -> ReportError {
-        .invalid(field: field, value: value.count > 100 ? String(value.prefix(100)) + "…" : value, expected: expected)
+        .invalid(
+            field: field, value: (value.count > 100 ? String(value.prefix(100)) + "…" : value).printable,
+            expected: expected)
     }
 }
 
@@ -37,6 +44,8 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
 public enum DocumentError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Neither of the three forms.
     case unknownForm
+    /// A page for people.
+    case html
     /// JSON that doesn't parse: cut off or damaged, with the parser's words.
     case malformed(String)
     /// The service's own error body.
@@ -45,8 +54,9 @@ public enum DocumentError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownForm: "neither a JSON array, a GeoJSON FeatureCollection nor an ADDS CSV"
+        case .html: "an HTML page instead of an answer"
         case .malformed(let reason): "malformed JSON: \(reason)"
-        case .service(let reason): "the service answered with an error: \(reason)"
+        case .service(let reason): "the service answered with an error: \(reason.prefix(500).printable)"
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import WireJSON
 
 /// The name of a member of a record.
 struct WireKey: CodingKey {
@@ -136,7 +137,9 @@ enum WireDocument {
     private static func parse<Value: Decodable>(_ type: Value.Type, _ data: Data) throws(DocumentError) -> Value {
         do { return try JSONDecoder().decode(type, from: data) } catch DecodingError.typeMismatch {
             throw .unknownForm
-        } catch { throw .malformed(String(describing: error)) }
+        } catch DecodingError.dataCorrupted(let context) {
+            throw .malformed(context.debugDescription.printable)
+        } catch { throw .malformed(error.localizedDescription.printable) }
     }
 
     /// A FeatureCollection, or the error body `{"status": "error", "error": "…"}`.

@@ -18,12 +18,15 @@ public struct FeatureWriter: Sendable {
     private var day = DayText()
     /// Features written so far.
     public private(set) var features = 0
+    /// Whether each feature says by itself that it is simulated, because no collection around them can.
+    private var isSimulatedAlone: Bool { members?.simulated == true && format != .geojson }
 
     /// Longitudes and latitudes are written to 7 decimals, about a centimetre.
     public static let coordinateDecimals = 7
 
     /// - Parameters:
-    ///   - members: of a FeatureCollection; the other formats have no place for them.
+    ///   - members: of a FeatureCollection. The other formats have no place for them, but for `simulated`: where it is true each
+    ///     feature and row says so.
     ///   - hasGeometry: false writes null in its place, for clients that know it by the feature's id.
     public init(
         _ collection: ExportCollection, as format: ExportFormat, members: CollectionMembers? = nil,
@@ -256,6 +259,10 @@ public struct FeatureWriter: Sendable {
         json.openObject()
         member("type", "Feature")
         member("id", id)
+        if isSimulatedAlone {
+            json.name("simulated")
+            json.value(true)
+        }
         json.name("geometry")
         if hasGeometry { write(geometry) } else { json.null() }
         json.name("properties")
@@ -353,22 +360,29 @@ public struct FeatureWriter: Sendable {
                 json.append(",")
                 json.append(name)
             }
-            json.append(collection == .traffic ? ",longitude,latitude\r\n" : ",geometry\r\n")
-            return
+            json.append(collection == .traffic ? ",longitude,latitude" : ",geometry")
+            return endRow(isHeader: true)
         }
         switch collection {
         case .observations:
             json.append(FeatureWriter.observationColumns)
-            json.append(",longitude,latitude\r\n")
+            json.append(",longitude,latitude")
         case .hexagons, .turbulence:
             json.append(FeatureWriter.observationColumns)
-            json.append(",reports,trend,longitude,latitude\r\n")
+            json.append(",reports,trend,longitude,latitude")
         case .pireps:
             json.append(
-                "id,type,aircraft,altitude,severity,severityName,observedAt,turbulence,text,source,kind,longitude,latitude\r\n"
+                "id,type,aircraft,altitude,severity,severityName,observedAt,turbulence,text,source,kind,longitude,latitude"
             )
         default: break
         }
+        endRow(isHeader: true)
+    }
+
+    /// Ends a row, which is the one place where a CSV can say what it is made of.
+    private mutating func endRow(isHeader: Bool = false) {
+        if isSimulatedAlone { json.append(isHeader ? ",simulated" : ",true") }
+        json.append("\r\n")
     }
 
     /// A feature as a row, empty where it has no value.
@@ -395,7 +409,7 @@ public struct FeatureWriter: Sendable {
             next += 1
         }
         if case .point(let place) = feature.geometry { cells(place) } else { cell(feature.geometry.wellKnownText) }
-        json.append("\r\n")
+        endRow()
     }
 
     /// A feature as a row. Its place is its point, or else the centre of its cell.
@@ -424,7 +438,7 @@ public struct FeatureWriter: Sendable {
             cell(trend?.rawValue ?? "")
         }
         if case .point(let place) = geometry { cells(place) } else { cells(H3.center(of: observation.cell)) }
-        json.append("\r\n")
+        endRow()
     }
 
     private mutating func row(_ report: PilotReport) {
@@ -446,7 +460,7 @@ public struct FeatureWriter: Sendable {
         cell(report.source.name)
         cell(ObservationKind.pilotReport.name)
         cells(report.place)
-        json.append("\r\n")
+        endRow()
     }
 
     private mutating func cells(_ place: LonLat) {

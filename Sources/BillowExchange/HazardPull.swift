@@ -1,4 +1,3 @@
-import AviationWeather
 public import Turbulence
 
 /// What an archive says to have held at one moment: its files are copies of what was served, pulled about once an hour, and
@@ -18,8 +17,8 @@ public struct HazardPull: Sendable, Hashable {
 
     /// Its areas from this pull to the next, and areas of other pulls that it ends or dates, in any order of pulls.
     ///
-    /// A domestic SIGMET holds from its issue, and ends the one of its name before it: one that was issued since the pull
-    /// before has a beginning of its own, from its issue to the first pull that has it.
+    /// A domestic SIGMET holds from its issue, and ends those that it `replaces`: one that was issued since the pull before has a
+    /// beginning of its own, from its issue to the first pull that has it.
     ///
     /// - Parameter stored: what is known of the days around it.
     public func placed(among stored: [IssuedArea]) -> [IssuedArea] {
@@ -44,10 +43,13 @@ public struct HazardPull: Sendable, Hashable {
         // The same under one identity is what is new of it.
         var placed = Dictionary(others.map { ($0.identity, $0) }) { first, _ in first }
         for area in beginnings + own { placed[area.identity] = area }
-        let issues = Dictionary(grouping: placed.values.filter(Self.isBeginning), by: \.id)
+        let issues = placed.values.filter(Self.isBeginning)
+        let lastSeen = Dictionary(placed.values.map { (Issue($0), $0.validFrom) }, uniquingKeysWith: max)
         let unchanged = Set(known).subtracting(own)
         return placed.values.compactMap { area in
-            let superseded = issues[area.id]?.map(\.validFrom).filter { $0 > area.validFrom }.min()
+            // What a later pull still has was not replaced before it.
+            let from = max(area.validFrom, lastSeen[Issue(area)] ?? .distantPast)
+            let superseded = issues.lazy.filter { $0.replaces(area) }.map(\.validFrom).filter { $0 > from }.min()
             let area = Self.held(area, from: area.validFrom, to: min(area.validTo, superseded ?? .distantFuture))
             return area.flatMap { unchanged.contains($0) ? nil : $0 }
         }.sorted { ($0.id, $0.validFrom) < ($1.id, $1.validFrom) }
@@ -57,16 +59,27 @@ public struct HazardPull: Sendable, Hashable {
     private static func beginnings(of areas: [IssuedArea], from start: Instant, to end: Instant) -> [IssuedArea] {
         guard end.seconds - start.seconds <= longestSeconds else { return [] }
         return areas.compactMap { area in
-            guard area.kind == HazardProduct.sigmet.rawValue, let issuedAt = area.issuedAt, issuedAt > start else {
+            guard area.kind == IssuedArea.sigmetKind, let issuedAt = area.issuedAt, issuedAt > start else {
                 return nil
             }
             return held(area, from: issuedAt, to: min(area.validTo, end))
         }
     }
 
+    /// Which issue an area is of.
+    private struct Issue: Hashable {
+        var id: String
+        var issuedAt: Instant?
+
+        init(_ area: IssuedArea) {
+            id = area.id
+            issuedAt = area.issuedAt
+        }
+    }
+
     /// Whether it is the time from an issue to the pull that has it, and not what a pull has.
     private static func isBeginning(_ area: IssuedArea) -> Bool {
-        area.kind == HazardProduct.sigmet.rawValue && area.validFrom == area.issuedAt
+        area.kind == IssuedArea.sigmetKind && area.validFrom == area.issuedAt
     }
 
     /// nil where nothing is left of it.

@@ -47,6 +47,7 @@ public struct ImportReader: Sendable {
     private var record = 0
     private var jsonRecord = JSONRecordReader()
     private var csvFields = RecordFields()
+    private var hasSimulatedRecord = false
 
     /// - Parameters:
     ///   - now: the clock; an observation more than 5 minutes ahead of it is refused, any past is taken.
@@ -64,8 +65,10 @@ public struct ImportReader: Sendable {
     /// Whether the file as a whole can't be used, so that reading on is of no use.
     public var isUnusable: Bool { if case .unusable = mode { true } else { false } }
 
-    /// Whether the file has said so far that what it holds is simulated, as exports of GeoJSON do.
-    public var saysSimulated: Bool { if case .json(let splitter) = mode { splitter.saysSimulated } else { false } }
+    /// Whether the file, or a record of it, has said so far that what it holds is simulated, as exports do.
+    public var saysSimulated: Bool {
+        if case .json(let splitter) = mode, splitter.saysSimulated { true } else { hasSimulatedRecord }
+    }
 
     /// Bytes held back for a record that isn't whole yet.
     var bufferedBytes: Int { buffer.count }
@@ -187,7 +190,9 @@ public struct ImportReader: Sendable {
     }
 
     private mutating func takeJSON(_ range: Range<Int>, line: Int) throws(RefusalReason) {
-        switch try jsonRecord.read(buffer, in: range) {
+        let kind = try jsonRecord.read(buffer, in: range)
+        if jsonRecord.saysSimulated { hasSimulatedRecord = true }
+        switch kind {
         case .observation:
             take(try decoder.observation(jsonRecord.fields, featureID: jsonRecord.featureID))
         case .exportedPilotReport:
@@ -239,6 +244,7 @@ public struct ImportReader: Sendable {
             record -= 1
             return
         }
+        if csvFields.saysSimulated { hasSimulatedRecord = true }
         if table.holdsPilotReports {
             take(try ExportedPilotReportDecoder(values: decoder).report(csvFields, featureID: .null, bytes: []))
         } else {

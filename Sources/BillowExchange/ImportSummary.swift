@@ -1,4 +1,5 @@
 public import Turbulence
+import WireJSON
 
 /// What an import read, took and refused: all that its last lines say.
 public struct ImportSummary: Sendable, Hashable {
@@ -118,7 +119,7 @@ extension ImportSummary: CustomStringConvertible {
             line(groupsWithoutLevel, "turbulence groups without a level, in pireps only"),
             line(groupsWithUnusableLevel, "turbulence groups with an impossible level, in pireps only"),
         ].compactMap { $0 }
-        lines += unknownWords.sorted { $0.key < $1.key }.map { "unknown \($0.key) (\($0.value) times)" }
+        lines += unknownWords.sorted { $0.key < $1.key }.map { "unknown \($0.key.printable) (\($0.value) times)" }
         for (code, refusal) in refusals.sorted(by: { $0.key < $1.key }) {
             lines.append("refused, \(code): \(refusal.count)")
             lines += refusal.examples.map { "  \($0)" }

@@ -4,6 +4,8 @@ struct JSONRecordReader {
     private(set) var fields = RecordFields()
     private var outer = RecordFields()
     private(set) var featureID = RecordFields.Value.null
+    /// Whether the record says of itself that it is simulated, as exports do beside the properties.
+    private(set) var saysSimulated = false
 
     /// What sort of record it is, told by its names.
     enum Kind {
@@ -20,6 +22,7 @@ struct JSONRecordReader {
         fields.removeAll()
         outer.removeAll()
         featureID = .null
+        saysSimulated = false
         var hasProperties = false
         var type: String?
         // Only an object without properties means its own members.
@@ -49,6 +52,7 @@ struct JSONRecordReader {
             }
         }
         try cursor.expectEnd()
+        saysSimulated = outer.saysSimulated
         if !hasProperties {
             if type == "Feature" || type == "FeatureCollection" { throw .notAFeature }
             if let contradiction { throw contradiction }

@@ -2,7 +2,7 @@
 enum FieldName: Int, CaseIterable {
     case h3, longitude, latitude, altitude, altitudeMin, altitudeMax, severity, severityName, severityBasis, edr,
         observedAt,
-        id, aircraft, source, category, kind, reports
+        id, aircraft, source, category, kind, reports, simulated
     // A pilot report as Billow exports it.
     case turbulence, text, type
     // A pilot report as the Aviation Weather Center sends it.
@@ -65,6 +65,9 @@ struct RecordFields {
         guard before == .null || before == value else { throw .contradiction("\(name.name) is given twice") }
         values[name.rawValue] = value
     }
+
+    /// Whether the record says that it is made up, as exports of simulated data do.
+    var saysSimulated: Bool { self[.simulated] == .bool(true) || self[.simulated] == .text("true") }
 
     /// A text, or a number as it was written; nil where absent.
     func text(_ name: FieldName) throws(RefusalReason) -> String? {

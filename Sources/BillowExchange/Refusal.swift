@@ -1,3 +1,5 @@
+import WireJSON
+
 /// A record, or a whole file, that an import didn't take.
 public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The line that it begins on, from 1.
@@ -70,7 +72,10 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var description: String {
+    /// A sentence that may quote the file, written so that it can be shown in a terminal.
+    public var description: String { sentence.printable }
+
+    private var sentence: String {
         switch self {
         case .unknownFormat(let found): "neither GeoJSON, CSV of observations nor pilot reports: \(found)"
         case .syntax(let what): "can't be read: \(what)"

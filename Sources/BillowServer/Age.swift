@@ -33,6 +33,8 @@ public struct AgeRule: Sendable {
         public var intervalSeconds: Int?
         /// A setting of its own.
         public var staleAfterSeconds: Int?
+        /// Kinds that are asked for more seldom, and how often.
+        var slowKinds: [DataKind: Int] = [:]
 
         public init(kinds: Set<DataKind>, intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil) {
             self.kinds = kinds
@@ -71,17 +73,20 @@ public struct AgeRule: Sendable {
         guard var feed = configured[id], let state = states?[id] else { return configured[id] }
         feed.kinds = state.feeds
         feed.intervalSeconds = state.interval.map { Int($0.components.seconds) }
+        feed.slowKinds = state.slowKinds.mapValues { Int($0.components.seconds) }
         return feed
     }
 
-    /// How long a source may be silent.
-    private func patienceSeconds(_ feed: Feed?) -> Int {
-        feed?.staleAfterSeconds ?? staleAfterSeconds ?? max(Self.patienceSeconds, 2 * (feed?.intervalSeconds ?? 0))
+    /// How long a source may be silent on a kind of data; nil is on everything.
+    private func patienceSeconds(_ feed: Feed?, _ kind: DataKind?) -> Int {
+        let patience =
+            feed?.staleAfterSeconds ?? staleAfterSeconds ?? max(Self.patienceSeconds, 2 * (feed?.intervalSeconds ?? 0))
+        return max(patience, 2 * (kind.flatMap { feed?.slowKinds[$0] } ?? 0))
     }
 
-    /// Whether a source was last fetched too long ago; one that never was is.
-    func isStale(_ id: SourceID, fetchedAt: Instant?, at now: Instant) -> Bool {
-        (fetchedAt ?? .distantPast) < now.advanced(by: -patienceSeconds(feed(id)))
+    /// Whether a source was last fetched, for a kind of data or at all, too long ago; one that never was is.
+    func isStale(_ id: SourceID, _ kind: DataKind? = nil, fetchedAt: Instant?, at now: Instant) -> Bool {
+        (fetchedAt ?? .distantPast) < now.advanced(by: -patienceSeconds(feed(id), kind))
     }
 
     /// The age of what a filter lets through of some kinds of data, by the publication's time or a later one.
@@ -102,15 +107,16 @@ public struct AgeRule: Sendable {
         }
         /// What a folder's files, imports and what is sent in hold may be of any kind: they feed nothing, and don't age.
         let isStored = taken.contains { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
-        let fed = kinds.map(feeding)
-        let times = fed.flatMap { $0 }
+        let fed = kinds.map { kind in (kind: kind, sources: feeding(kind)) }
+        let times = fed.flatMap(\.sources)
         let isWhole = times.allSatisfy { $0.fetchedAt != nil }
         return Age(
             dataTime: isWhole ? times.compactMap(\.fetchedAt).min() : nil,
             // What nobody feeds and nobody ever sent isn't known to be empty.
             isStale: times.isEmpty && !isStored
-                || fed.contains { sources in
-                    !sources.isEmpty && sources.allSatisfy { isStale($0.source, fetchedAt: $0.fetchedAt, at: now) }
+                || fed.contains { kind, sources in
+                    !sources.isEmpty
+                        && sources.allSatisfy { isStale($0.source, kind, fetchedAt: $0.fetchedAt, at: now) }
                 },
             isSimulated: taken.contains { $0.simulated == true },
             completeSince: isWhole

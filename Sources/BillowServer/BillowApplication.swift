@@ -114,13 +114,14 @@ public struct BillowApplication: Sendable {
         feed.start(publisher)
         // What a round brought is shown without waiting for the next look at the store.
         states.observe { [publisher] old, new in
-            if old.isFetching, !new.isFetching { publisher.wake() }
+            if old.isFetching && !new.isFetching || old.accepted != new.accepted { publisher.wake() }
         }
         frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
             trafficRetentionSeconds: configuration.trafficRetentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds,
-            polygonHistories: configuration.polygonHistories, caches: CacheBudget(bytes: configuration.cacheBytes))
+            polygonHistories: configuration.polygonHistories, caches: CacheBudget(bytes: configuration.cacheBytes),
+            logger: logger)
         features = FeatureSource(frames: frames, store: store)
         changes = ChangeSource(frames: frames, features: features)
         alerts = AlertSource(frames: frames, store: store, ageRule: configuration.ageRule)
@@ -198,6 +199,10 @@ public struct BillowApplication: Sendable {
             trafficRetentionSeconds: configuration.trafficRetentionSeconds, now: now, logger: logger)
     }
 
+    var packer: ArchivePacker {
+        ArchivePacker(archive: frames.archive, publisher: publisher, frames: frames, logger: logger)
+    }
+
     /// Of the viewer's files that Hummingbird has no type for.
     private static let mediaTypes = [
         "geojson": MediaType(type: .application, subType: "geo+json"),
@@ -212,7 +217,7 @@ public struct BillowApplication: Sendable {
         let application = Application(
             router: router(),
             server: HTTPServerBuilder { [answers] responder in
-                ServingChannel(http: HTTP1Channel(responder: responder), answers: answers)
+                ServingChannel(responder: responder, answers: answers)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
@@ -220,8 +225,8 @@ public struct BillowApplication: Sendable {
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
         let watch = FlightWatch(publisher: publisher, monitor: flights)
         return [
-            publisher, OutlineWarmer(publisher: publisher), prerenderer, preparation, watch, retention, application,
-            Heartbeat(hub: events), MemoryReturn(),
+            publisher, OutlineWarmer(publisher: publisher), prerenderer, preparation, watch, retention, packer,
+            application, Heartbeat(hub: events), MemoryReturn(),
             Drain(readiness: readiness, events: events),
         ]
     }

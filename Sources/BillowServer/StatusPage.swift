@@ -50,14 +50,19 @@ enum StatusPage {
     }
 
     private static func row(_ source: JSONValue) -> String {
-        let isBad = source["stale"] == .bool(true) || source["lastError"] != nil
+        let isBad = source["stale"] == .bool(true) || source["lastError"] != nil || source["disabled"] != nil
         var cells = "<td\(isBad ? " class=\"bad\"" : "")>\(text(source["id"]))</td>"
         for column in columns { cells += "<td>\(text(source[column.member]))</td>" }
         cells += "<td>\(text(source["counts"]?["accepted"]))</td><td>\(reasons(source["counts"]?["skipped"]))</td>"
         var rows = "<tr>\(cells)</tr>"
+        func tell(_ html: String) {
+            rows += "<tr><td></td><td class=\"bad\" colspan=\"\(columns.count + 2)\">\(html)</td></tr>"
+        }
         if let error = source["lastError"] {
-            rows += "<tr><td></td><td class=\"bad\" colspan=\"\(columns.count + 2)\">"
-            rows += "\(text(error["code"])): \(text(error["message"])) (\(text(error["at"])))</td></tr>"
+            tell("\(text(error["code"])): \(text(error["message"])) (\(text(error["at"])))")
+        }
+        if case .object(let types)? = source["disabled"] {
+            for (type, words) in types.sorted(by: { $0.key < $1.key }) { tell("\(escaped(type)): \(text(words))") }
         }
         return rows
     }

@@ -1,7 +1,7 @@
 import Geometry
 import Turbulence
 
-/// The rows of one hour, in columns, sorted by place and time. 28 bytes a row.
+/// The rows of one hour or part of the archive, in columns, sorted by place and time. 28 bytes a row.
 struct Segment: Sendable {
     /// Place, 64 bits a row: see `Place`.
     private(set) var places: [UInt64]
@@ -61,7 +61,7 @@ struct Segment: Sendable {
         return merged
     }
 
-    private mutating func reserve(_ capacity: Int) {
+    mutating func reserve(_ capacity: Int) {
         places.reserveCapacity(capacity)
         observedAt.reserveCapacity(capacity)
         replacedAt.reserveCapacity(capacity)
@@ -72,13 +72,21 @@ struct Segment: Sendable {
     }
 
     private mutating func append(_ row: ObservationRow, place: UInt64) {
+        append(
+            place: place, observedAt: UInt32(row.observedAt.seconds),
+            severity: row.intensity.severity?.rawValue ?? Segment.none,
+            edr: row.intensity.edr?.tenThousandths ?? Segment.noEDR, kind: row.kind.rawValue, key: row.key.rawValue)
+    }
+
+    /// A row whose link is left open, after all others in the order of (place, key).
+    mutating func append(place: UInt64, observedAt: UInt32, severity: UInt8, edr: UInt16, kind: UInt8, key: Int64) {
         places.append(place)
-        observedAt.append(UInt32(row.observedAt.seconds))
+        self.observedAt.append(observedAt)
         replacedAt.append(.max)
-        severities.append(row.intensity.severity?.rawValue ?? Segment.none)
-        edrs.append(row.intensity.edr?.tenThousandths ?? Segment.noEDR)
-        kinds.append(row.kind.rawValue)
-        keys.append(row.key.rawValue)
+        severities.append(severity)
+        edrs.append(edr)
+        kinds.append(kind)
+        keys.append(key)
     }
 
     private mutating func append(copying index: Int, of other: Segment) {
@@ -91,7 +99,8 @@ struct Segment: Sendable {
         keys.append(other.keys[index])
     }
 
-    private mutating func indexChunks() {
+    /// To be called when all rows are there.
+    mutating func indexChunks() {
         var chunk = 0
         for (index, place) in places.enumerated() {
             let own = Place(bits: place).dense / CellTable.chunkSize
@@ -153,7 +162,7 @@ struct Place: Hashable {
     init(of row: ObservationRow) {
         let category = UInt64(row.category.map { $0.number / 10 } ?? 0)
         bits =
-            UInt64(row.cell.dense) << 24 | UInt64(row.source.rawValue) << 16 | category << 12
+            UInt64(row.cell.dense) << Place.kindBits | UInt64(row.source.rawValue) << 16 | category << 12
             | UInt64(row.altitude.lowest.thousands) << 6 | UInt64(row.altitude.highest.thousands)
     }
 
@@ -184,9 +193,12 @@ struct Place: Hashable {
     }
 
     private static let bitWidth = 45
+    /// Of all but the cell.
+    static let kindBits: UInt64 = 24
+    static let kindMask: UInt32 = 1 << 24 - 1
     private static let digitBits = 12
 
-    @inline(__always) var dense: Int { Int(bits >> 24) }
+    @inline(__always) var dense: Int { Int(bits >> Place.kindBits) }
     @inline(__always) var source: SourceNumber { SourceNumber(rawValue: UInt8(truncatingIfNeeded: bits >> 16)) }
     /// 0 where none was named, else a tenth of the category's number.
     @inline(__always) var categoryCode: UInt8 { UInt8(bits >> 12 & 0xF) }

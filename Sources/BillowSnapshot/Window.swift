@@ -5,15 +5,17 @@ public struct Window: Sendable {
     /// By stretch: second since 1970 ÷ `segmentSeconds`. Those with rows.
     private(set) var segments: [Int: Segment]
     /// How long the stretch of a segment is.
-    public let segmentSeconds: Int
+    private let segmentSeconds: Int
     /// Of live windows: few are to be gone through, and a delta touches one.
-    public static let liveSegmentSeconds = 3_600
+    private static let liveSegmentSeconds = 3_600
     /// The sources that the rows name.
     public private(set) var sources: [SourceNumber: SourceID]
     private var replacing: Set<SourceNumber>
 
     /// An empty window.
-    public init(segmentSeconds: Int = liveSegmentSeconds) {
+    public init() { self.init(segmentSeconds: Window.liveSegmentSeconds) }
+
+    private init(segmentSeconds: Int) {
         self.segmentSeconds = segmentSeconds
         segments = [:]
         sources = [:]
@@ -21,16 +23,25 @@ public struct Window: Sendable {
     }
 
     /// Rows that count, of any time.
-    public init(rows: [ObservationRow], sources: [SourceRecord], segmentSeconds: Int = liveSegmentSeconds) {
-        self.init(segmentSeconds: segmentSeconds)
+    public init(rows: [ObservationRow], sources: [SourceRecord]) {
+        self.init()
         update(opened: rows, closed: [], sources: sources)
     }
 
-    /// Windows of different segments of the same length as one; their rows are not read again.
-    /// - Complexity: O(rows × windows)
+    /// Windows of different hours as one; their rows are not read again.
+    /// - Complexity: O(rows × hours)
     public init(joining windows: [Window], sources: [SourceRecord]) {
-        self.init(segmentSeconds: windows.first?.segmentSeconds ?? Window.liveSegmentSeconds)
+        self.init()
         for window in windows { segments.merge(window.segments) { first, _ in first } }
+        setSources(sources)
+        linkAll()
+    }
+
+    /// Different parts of the archive as one window; their rows are not read again.
+    /// - Complexity: O(rows × parts)
+    public init(joining parts: [WindowPart], sources: [SourceRecord]) {
+        self.init(segmentSeconds: ArchivePart.seconds)
+        for part in parts where part.count > 0 { segments[part.part.number] = part.segment }
         setSources(sources)
         linkAll()
     }
@@ -80,10 +91,7 @@ public struct Window: Sendable {
     }
 
     private func bySegment(_ rows: [ObservationRow]) -> [Int: [ObservationRow]] {
-        let segment = { [segmentSeconds] (row: ObservationRow) in row.observedAt.seconds / segmentSeconds }
-        // What is read from the archive is one segment as it is.
-        if let only = rows.first.map(segment), rows.allSatisfy({ segment($0) == only }) { return [only: rows] }
-        return Dictionary(grouping: rows, by: segment)
+        Dictionary(grouping: rows) { [segmentSeconds] row in row.observedAt.seconds / segmentSeconds }
     }
 
     /// Gives whether a source's rule is another one now.
@@ -115,14 +123,15 @@ public struct Window: Sendable {
         let columns = hours.map { segments[$0] ?? Segment() }
         var left = columns.map(\.count)
         var links = columns.map { [UInt32](repeating: .max, count: $0.count) }
-        let heads = { (left: [Int], hour: Int) in left[hour] > 0 ? columns[hour].places[left[hour] - 1] : nil }
-        var places = hours.indices.map { heads(left, $0) }
-        while let place = places.lazy.compactMap({ $0 }).max() {
+        // The last place of each that is left, and one more; 0 where none is.
+        var heads = columns.map { ($0.places.last ?? .max) &+ 1 }
+        while let head = heads.max(), head > 0 {
+            let place = head - 1
             let replaces = replacing.contains(Place(bits: place).source)
             var observedLater = UInt32.max
             var replacedLater = UInt32.max
             // The newest hour comes first.
-            for hour in hours.indices where places[hour] == place {
+            for hour in hours.indices where heads[hour] == head {
                 var row = left[hour]
                 while row > 0, columns[hour].places[row - 1] == place {
                     row -= 1
@@ -134,7 +143,7 @@ public struct Window: Sendable {
                     links[hour][row] = replacedLater
                 }
                 left[hour] = row
-                places[hour] = heads(left, hour)
+                heads[hour] = row > 0 ? columns[hour].places[row - 1] + 1 : 0
             }
         }
         for (hour, links) in zip(hours, links) { segments[hour]?.setReplacedAt(links) }

@@ -213,6 +213,25 @@ enum Query {
     static let newestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 1"
     static let positionsSince = "\(positions) WHERE since > ?"
 
+    // MARK: Packed parts of the archive
+
+    static let packedRows = "SELECT packed FROM packedPart WHERE part = ? AND version = ?"
+    static let packedVersion = "SELECT version FROM packedPart WHERE part = ?"
+    /// One a part of the archive, all of them wanted.
+    static let packedParts = "SELECT part FROM packedPart ORDER BY part"
+    static let keepPacked = """
+        INSERT INTO packedPart (part, version, packed) VALUES (?, ?, ?)
+        ON CONFLICT (part) DO UPDATE SET version = excluded.version, packed = excluded.packed
+        """
+    static let discardPacked = "DELETE FROM packedPart WHERE part = ?"
+    static let newestStep = "SELECT step FROM changedStep WHERE kind = ? AND step < ? ORDER BY step DESC LIMIT 1"
+    static let deletions = "SELECT deletions FROM head WHERE id = 1"
+    static let noteDeletion = "UPDATE head SET deletions = deletions + 1 WHERE id = 1"
+
+    private static let allOfPacking = [
+        packedRows, packedVersion, keepPacked, discardPacked, newestStep, deletions, noteDeletion,
+    ]
+
     // MARK: Pruning
 
     static let prunable = """
@@ -277,7 +296,7 @@ enum Query {
         insertAccessKey, revokeAccessKey, sourceControl, setSourceControl, removeSourceControl,
     ]
 
-    /// For the test of their plans; `sources`, `settleSources` and `accessKeys` go through the whole of a short table.
+    /// For the test of their plans; `sources`, `settleSources`, `accessKeys` and `packedParts` go through the whole of a short table.
     static let all =
         [
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
@@ -291,5 +310,5 @@ enum Query {
             closeArea, openArea, openAreasAfter, areasAsOf, areaValidities, areasOpenedSince, areasClosedSince,
             insertPosition,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
-        ] + besideTheLog + allOfChanges + allOfPruning
+        ] + besideTheLog + allOfChanges + allOfPruning + allOfPacking
 }

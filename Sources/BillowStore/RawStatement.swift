@@ -46,6 +46,12 @@ struct RawStatement {
         if code != SQLITE_OK { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 
+    /// SQLite copies them. An empty buffer may have no address, which would mean NULL.
+    func bind(_ value: [UInt8], at position: Int32) {
+        guard !value.isEmpty else { return check(sqlite3_bind_zeroblob(handle, position, 0)) }
+        check(sqlite3_bind_blob64(handle, position, value, UInt64(value.count), transient))
+    }
+
     // MARK: Running
 
     /// Runs it for its effect and makes it ready for the next arguments.
@@ -97,6 +103,12 @@ struct Columns {
 
     /// 0 for NULL.
     func double(_ position: Int32) -> Double { sqlite3_column_double(handle, position) }
+
+    /// None for NULL.
+    func bytes(_ position: Int32) -> [UInt8] {
+        let start = sqlite3_column_blob(handle, position)
+        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, position))))
+    }
 
     func text(_ position: Int32) -> String? {
         guard let start = sqlite3_column_text(handle, position) else { return nil }

@@ -37,22 +37,27 @@ extension SQLiteStore {
 
     public func lastChange(of data: SeenData) async throws(StoreError) -> Version {
         try await reading { db in
-            let statement: RawStatement
+            let found: Version?
             switch data {
-            case .observed(let kind, let steps):
-                statement = try RawStatement(db, Query.lastChangedStep)
-                statement.bind(Int64(kind.rawValue), at: 1)
-                statement.bind(Int64(steps.lowerBound.number), at: 2)
-                statement.bind(Int64(steps.upperBound.number), at: 3)
+            case .observed(let kind, let steps): found = try Self.lastChange(of: kind, in: steps, db)
             case .areas(let collection, let instant):
-                statement = try RawStatement(db, Query.lastChangedArea)
+                let statement = try RawStatement(db, Query.lastChangedArea)
                 statement.bind(Int64(collection.rawValue), at: 1)
                 statement.bind(Int64(instant.seconds), at: 2)
                 statement.bind(Int64(instant.seconds), at: 3)
+                found = (try statement.first { $0.optionalInteger(0) } ?? nil).map(Version.init(rawValue:))
             }
-            let found = try statement.first { $0.optionalInteger(0) } ?? nil
-            return max(try Self.rules(db), Version(rawValue: found ?? 0))
+            return max(try Self.rules(db), found ?? .zero)
         }
+    }
+
+    /// The last version that changed anything observed in some steps; nil where nothing ever was.
+    static func lastChange(of kind: ObservedKind, in steps: ClosedRange<TimeStep>, _ db: Database) throws -> Version? {
+        let statement = try RawStatement(db, Query.lastChangedStep)
+        statement.bind(Int64(kind.rawValue), at: 1)
+        statement.bind(Int64(steps.lowerBound.number), at: 2)
+        statement.bind(Int64(steps.upperBound.number), at: 3)
+        return (try statement.first { $0.optionalInteger(0) } ?? nil).map(Version.init(rawValue:))
     }
 
     public func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool {

@@ -53,6 +53,7 @@ extension SQLiteStore {
         var read = 0
         var last = end
         var leaving: [(key: ObservationKey, isVoid: Bool)] = []
+        var parts: Set<ArchivePart> = []
         try statement.forEachRow { columns in
             read += 1
             last = ObservationKey(rawValue: columns.integer(0))
@@ -70,8 +71,12 @@ extension SQLiteStore {
             let statement = isFollowed ? void : delete
             statement.bind(key.rawValue, at: 1)
             try statement.run()
-            if !isVoid { deleted += 1 }
+            if !isVoid {
+                deleted += 1
+                parts.insert(ArchivePart(key.observedAt))
+            }
         }
+        try noteDeletion(of: parts, db)
         return (deleted, leaving.last?.key.observedAt, read == pruneRows ? last : nil)
     }
 

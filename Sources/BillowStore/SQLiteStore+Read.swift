@@ -324,7 +324,7 @@ extension RawStatement {
     }
 
     /// All rows of a query on observations.
-    fileprivate func rows(capacity: Int = 0) throws -> [ObservationRow] {
+    func rows(capacity: Int = 0) throws -> [ObservationRow] {
         var rows: [ObservationRow] = []
         rows.reserveCapacity(capacity)
         try forEachRow { rows.append(try ObservationRow($0)) }

@@ -17,6 +17,7 @@ enum Schema {
         migrator.registerMigration("6 fetched kinds") { try $0.execute(sql: fetchedKinds) }
         migrator.registerMigration("7 imports and natures") { try $0.execute(sql: importsAndNatures) }
         migrator.registerMigration("8 earlier imports") { try $0.execute(sql: earlierImports) }
+        migrator.registerMigration("9 packed parts") { try $0.execute(sql: packedParts) }
         return migrator
     }
 
@@ -230,5 +231,17 @@ enum Schema {
             WHERE imported = 0 AND source IN (SELECT number FROM source WHERE name <> 'ingest') AND validTo < (
                 SELECT newest FROM importClock WHERE version <= since ORDER BY version DESC LIMIT 1) - 86400;
         DROP TABLE importClock;
+        """
+
+    /// Copies of parts of the archive (`ArchivePart`), as `WindowPart` packs them: they can be made anew of the log at any time.
+    /// `version` is the last one that had changed any row of the part. `head.deletions` counts the transactions that deleted
+    /// observations, which change no version.
+    private static let packedParts = """
+        CREATE TABLE packedPart (
+            part INTEGER PRIMARY KEY CHECK (part >= 0),
+            version INTEGER NOT NULL CHECK (version > 0),
+            packed BLOB NOT NULL
+        ) STRICT;
+        ALTER TABLE head ADD COLUMN deletions INTEGER NOT NULL DEFAULT 0 CHECK (deletions >= 0);
         """
 }

@@ -32,6 +32,24 @@ public protocol Store: Sendable {
     /// version is known exactly as long as the rows that were closed after it are kept.
     func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows
 
+    /// The packed rows of a part where they are the ones that count at a version; nil where those are to be read.
+    func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]?
+
+    /// The parts of which something is packed, in rising order.
+    func packedParts() async throws(StoreError) -> [ArchivePart]
+
+    /// The parts in a range with rows that aren't packed as they count at the head, the newest first.
+    func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart]
+
+    /// The rows of a part that count at the head.
+    func rows(of part: ArchivePart) async throws(StoreError) -> PartRows
+
+    /// Keeps rows packed, beside the log and without a version; false where they don't count any more as they were read.
+    func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool
+
+    /// Lets go of what is packed of a part.
+    func discardPacked(_ part: ArchivePart) async throws(StoreError)
+
     /// One page of the log that counts, in key order, starting after `after`; fewer than `limit` means the end.
     func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
         -> [(row: ObservationRow, details: ObservationDetails)]
@@ -214,7 +232,7 @@ public struct PositionPlace: Sendable, Hashable {
 }
 
 /// What a complete, validated fetch of a product says by leaving out: an area of the batch's source, collection and kind that
-/// still holds at `at` and isn't in the batch has ended then. Pictures from before keep it; one that had not begun never will.
+/// still holds at `at` and isn't in the batch has ended then, or ends when one of the batch takes its place. Pictures from before keep it; one that had not begun never will.
 public struct AreaReplacement: Sendable, Hashable {
     public var collection: IssuedArea.Collection
     /// nil for every kind.

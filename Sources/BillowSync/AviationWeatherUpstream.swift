@@ -74,15 +74,25 @@ public struct AviationWeatherUpstream: Upstream {
             AviationWeatherSchedule(products: products, areas: areas, spacingSeconds: spacingSeconds))
     }
 
-    public var collections: [String] {
-        let isAsked = Set(products)
-        return (isAsked.contains(.pilotReports) ? ["turbulence", "pireps"] : [])
-            + (isAsked == [.pilotReports] ? [] : ["hazards"])
+    public var collections: [String] { collections(of: products) }
+
+    private func collections(of products: [Product]) -> [String] {
+        (products.contains(.pilotReports) ? ["turbulence", "pireps"] : [])
+            + (products.contains { $0 != .pilotReports } ? ["hazards"] : [])
     }
 
     /// As often as anything can be due.
     public var shortestInterval: Duration { .seconds(max(1, spacingSeconds)) }
     public var feeds: Set<DataKind> { Set(products.flatMap(\.feeds)) }
+
+    public func collections(at now: Instant) -> [String] {
+        collections(of: products.filter { !due($0, at: now).isEmpty })
+    }
+
+    /// The calls for a product that may be made now.
+    private func due(_ product: Product, at now: Instant) -> [AviationWeatherSchedule.Call] {
+        progress.state.withLock { $0.schedule.due(product, at: now) }
+    }
 
     public func forget() async throws(SyncError) { progress.state.withLock { $0.schedule.forget() } }
 
@@ -106,23 +116,27 @@ public struct AviationWeatherUpstream: Upstream {
         var failed = Set<DataKind>()
         var asked = Set<DataKind>()
         for product in products {
-            let due = progress.state.withLock { $0.schedule.due(product, at: now) }
-            for call in due {
-                if Task.isCancelled { throw .cancelled }
-                asked.formUnion(product.feeds)
-                do throws(SyncError) {
-                    try await ask(product, call, now, &outcome)
-                } catch {
-                    // One product that can't be had or read costs the others nothing; a service that is down or has
-                    // enough of us is not asked on.
+            var use = RecordUse()
+            /// One product that can't be had or read costs the others nothing; a service that is down or has enough of us is
+            /// not asked on.
+            func attempt(_ body: () async throws(SyncError) -> Void) async throws(SyncError) {
+                do throws(SyncError) { try await body() } catch {
                     guard error.isAboutOneProduct else { throw error }
                     failure = failure ?? error
                     failed.formUnion(product.feeds)
                 }
             }
+            for call in due(product, at: now) {
+                if Task.isCancelled { throw .cancelled }
+                asked.formUnion(product.feeds)
+                try await attempt { () async throws(SyncError) in
+                    try await ask(product, call, now, &use, &outcome)
+                }
+            }
+            try await attempt { () async throws(SyncError) in try use.check() }
         }
-        outcome.wasAsked = !asked.isEmpty
         let fetched = asked.subtracting(failed)
+        outcome.wasAnswered = !fetched.isEmpty
         if !fetched.isEmpty {
             let batch = Batch(
                 source: id, fetchedAt: failure == nil ? now : nil,
@@ -142,7 +156,8 @@ public struct AviationWeatherUpstream: Upstream {
     }
 
     private func ask(
-        _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ outcome: inout SyncOutcome
+        _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ use: inout RecordUse,
+        _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         progress.state.withLock { $0.schedule.asking(product, call.place, at: now) }
         switch call.place {
@@ -153,10 +168,14 @@ public struct AviationWeatherUpstream: Upstream {
                     in: box, ageHours: isFirst ? Self.firstAgeHours : Self.ageHours,
                     since: isFirst ? AviationWeatherClient.Validators() : call.validators)
             }
-            if let content = reply.content { try await write(content, now, &outcome) }
+            if let content = reply.content {
+                use.add(used: content.reports.count, unusable: content.refused)
+                try await write(content, now, &outcome)
+            }
             let isCut = answered(
                 product, call, reply, now,
-                count: reply.content.map { $0.reports.count + $0.refused.values.reduce(0, +) })
+                count: reply.content.map { $0.reports.count + $0.refused.values.reduce(0, +) },
+                isUseful: reply.content.map { !$0.reports.isEmpty || $0.refused.isEmpty } ?? true)
             if isCut { outcome.skipped["beyond the service's limit of 400", default: 0] += 1 }
         case .forecastHour, .everywhere:
             let query: AviationWeatherQuery =
@@ -168,8 +187,13 @@ public struct AviationWeatherUpstream: Upstream {
             let reply = try await reply { () async throws(AviationWeatherError) in
                 try await client.hazards(query, since: call.validators)
             }
+            if let content = reply.content {
+                use.add(used: content.count - content.unreadable.values.reduce(0, +), unusable: content.unreadable)
+            }
             try await write(product, reply.content, now, &outcome)
-            _ = answered(product, call, reply, now, count: reply.content?.count)
+            _ = answered(
+                product, call, reply, now, count: reply.content?.count,
+                isUseful: reply.content?.unreadable.isEmpty ?? true)
         }
     }
 
@@ -184,10 +208,12 @@ public struct AviationWeatherUpstream: Upstream {
 
     private func answered<Content>(
         _ product: Product, _ call: AviationWeatherSchedule.Call, _ reply: AviationWeatherClient.Reply<Content>,
-        _ now: Instant, count: Int?
+        _ now: Instant, count: Int?, isUseful: Bool
     ) -> Bool {
-        progress.state.withLock {
-            $0.schedule.answered(product, call.place, count: count, validators: reply.validators, at: now)
+        // What couldn't be read is asked for again, and not whether it has changed.
+        let validators = isUseful ? reply.validators : AviationWeatherClient.Validators()
+        return progress.state.withLock {
+            $0.schedule.answered(product, call.place, count: count, validators: validators, at: now)
         }
     }
 
@@ -229,8 +255,7 @@ public struct AviationWeatherUpstream: Upstream {
         _ product: Product, _ content: HazardDecoder.Outcome?, _ now: Instant, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         guard let content else { return }
-        // A line (a freezing level, say) is no area, and nothing is missing without it.
-        let unreadable = content.refused.filter { !$0.key.hasPrefix("not an area") }
+        let unreadable = content.unreadable
         outcome.skipped.merge(content.refused, uniquingKeysWith: +)
         let hazards = HazardAreas(content.reports, source: id)
         outcome.skipped.merge(hazards.skipped, uniquingKeysWith: +)

@@ -54,9 +54,11 @@ public struct OpenSkyUpstream: Upstream {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             var positions: [AircraftPosition] = []
+            var use = RecordUse()
             for box in boxes.isEmpty ? [nil] : boxes.map({ Optional($0) }) {
-                positions += try await ask(box, now, &outcome)
+                positions += try await ask(box, now, &use, &outcome)
             }
+            try use.check()
             try await write(positions, now, &outcome)
         } catch {
             var error = error
@@ -67,7 +69,7 @@ public struct OpenSkyUpstream: Upstream {
     }
 
     private func ask(
-        _ box: GeographicBox?, _ now: Instant, _ outcome: inout SyncOutcome
+        _ box: GeographicBox?, _ now: Instant, _ use: inout RecordUse, _ outcome: inout SyncOutcome
     ) async throws(SyncError) -> [AircraftPosition] {
         let answer: StateVectors
         do throws(OpenSkyError) { answer = try await client.states(in: box, includesCategory: true) } catch {
@@ -75,7 +77,9 @@ public struct OpenSkyUpstream: Upstream {
         }
         try await register(
             in: store, answerIsSimulated: answer.isSimulated, from: client.configuration.baseURL)
-        for (reason, count) in answer.counts.skipped { outcome.skipped[reason.rawValue, default: 0] += count }
+        let unusable = Dictionary(uniqueKeysWithValues: answer.counts.skipped.map { ($0.key.rawValue, $0.value) })
+        use.add(used: answer.vectors.count, unusable: unusable)
+        outcome.skipped.merge(unusable, uniquingKeysWith: +)
         if answer.counts.droppedValues > 0 {
             outcome.adjusted["value dropped", default: 0] += answer.counts.droppedValues
         }

@@ -33,10 +33,11 @@ final class SkyPathProgress: Sendable {
         set { state.withLock { $0.keptSession = newValue } }
     }
 
-    /// The types that rest, and what the upstream said of each.
-    func disabled(at now: Instant) -> [DataQuery.DataType: String] {
+    /// The types that rest, what the upstream said of each, and when it may be asked again.
+    func disabled(at now: Instant) -> [DataQuery.DataType: (message: String, until: Instant)] {
         state.withLock { state in
-            state.disabled.filter { $0.value.since.advanced(by: Self.restSeconds) > now }.mapValues(\.message)
+            state.disabled.mapValues { ($0.message, $0.since.advanced(by: Self.restSeconds)) }
+                .filter { $0.value.1 > now }
         }
     }
 
@@ -45,6 +46,9 @@ final class SkyPathProgress: Sendable {
     }
 
     func enable(_ type: DataQuery.DataType) { state.withLock { $0.disabled[type] = nil } }
+
+    /// Has all types asked for again.
+    func enableAll() { state.withLock { $0.disabled = [:] } }
 
     /// Lets go of all that was fetched.
     func forget() {

@@ -9,7 +9,7 @@ extension SkyPathUpstream {
     /// A nowcast is issued once an hour; so often it is looked for. Seconds.
     ///
     /// Source: facts/skypath.md section 10, the SDK's own interval
-    private static let nowcastSeconds = 900
+    static let nowcastSeconds = 900
     /// The length of a step of a nowcast.
     private static let nowcastStepSeconds = 3_600
     /// There is no nowcast of smooth or light air.
@@ -38,7 +38,6 @@ extension SkyPathUpstream {
             let reply = try await ask(&outcome) { () async throws(SkyPathError) in
                 try await client.polygons(hours: history.hours)
             }
-            if reply.isUseless { return }
             sets.append((history, reply))
         }
         let updatedAt = Self.updatedAt(sets.flatMap(\.reply.records), now)
@@ -56,10 +55,13 @@ extension SkyPathUpstream {
         try await replace(.polygons, "polygon", with: areas.areas, at: updatedAt, &outcome)
     }
 
+    /// Whether the nowcast was taken so lately that there is no newer one.
+    func hasNowcast(at now: Instant) -> Bool {
+        progress.nowcastAt.map { now >= $0 && now < $0.advanced(by: Self.nowcastSeconds) } ?? false
+    }
+
     private func nowcast(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        if let askedAt = progress.nowcastAt, now < askedAt.advanced(by: Self.nowcastSeconds), now >= askedAt { return }
         let reply = try await ask(&outcome) { () async throws(SkyPathError) in try await client.nowcast() }
-        if reply.isUseless { return }
         let issuedAt = Self.updatedAt(reply.records, now)
         var areas = AreaIdentifiers()
         for area in reply.records where isWanted(area) {
@@ -232,6 +234,9 @@ extension SkyPathUpstream {
         try await register(
             in: store, answerIsSimulated: reply.isSimulated, from: client.configuration.environment.baseURL)
         count(reply.counts, &outcome)
+        var use = RecordUse()
+        use.add(used: reply.records.count, unusable: reply.counts.skippedByReason)
+        try use.check()
         return reply
     }
 }

@@ -46,6 +46,8 @@ public struct SkyPathUpstream: Upstream {
     private static let roundName = "query"
     /// The name, among the cursors, of the viewport whose data is stored.
     private static let viewportName = "viewport"
+    /// Stands there from the first data of another viewport on until that of the one before is gone.
+    private static let changing = "changing"
     /// The name, among the cursors, of the session that is open.
     private static let sessionName = "session"
     /// What stands among the cursors and is none.
@@ -82,6 +84,20 @@ public struct SkyPathUpstream: Upstream {
     public var query: DataQuery? { wanted }
     public var types: [DataQuery.DataType] { DataQuery.DataType.allCases }
     public var credential: String? { client.configuration.apiKey.fingerprint }
+    public var slowKinds: [DataKind: Duration] {
+        wanted.types.contains(.nowcast) ? [.forecasts: .seconds(Self.nowcastSeconds)] : [:]
+    }
+
+    public func collections(at now: Instant) -> [String] { due(at: now).flatMap(\.collections) }
+
+    public func retry() { progress.enableAll() }
+
+    public func resume(now: Instant) async throws(SyncError) {
+        guard try await known(in: store) != nil else { return }
+        let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+        var outcome = SyncOutcome()
+        try await replaceViewport(cursors[Self.viewportName], now: now, &outcome)
+    }
 
     public func asking(_ query: DataQuery) -> any Upstream {
         var upstream = SkyPathUpstream(
@@ -133,12 +149,25 @@ public struct SkyPathUpstream: Upstream {
             try await keepSession()
         } catch {
             var error = error
-            outcome.disabled = progress.disabled(at: now).filter { wanted.types.contains($0.key) }
+            outcome.disabled = resting(at: now).mapValues(\.message)
             error.outcome = outcome
             throw error
         }
-        outcome.disabled = progress.disabled(at: now).filter { wanted.types.contains($0.key) }
+        outcome.disabled = resting(at: now).mapValues(\.message)
         return outcome
+    }
+
+    /// The types that are asked for and that the account may not have for the time being.
+    private func resting(at now: Instant) -> [DataQuery.DataType: (message: String, until: Instant)] {
+        progress.disabled(at: now).filter { wanted.types.contains($0.key) }
+    }
+
+    /// The types that a round asks for: those that don't rest, but for a nowcast so young that there is no other yet.
+    private func due(at now: Instant) -> [DataQuery.DataType] {
+        let resting = resting(at: now)
+        return DataQuery.DataType.allCases.filter { type in
+            wanted.types.contains(type) && resting[type] == nil && !(type == .nowcast && hasNowcast(at: now))
+        }
     }
 
     /// What a session is good for.
@@ -172,17 +201,14 @@ public struct SkyPathUpstream: Upstream {
         progress.keptSession = session
     }
 
-    /// Every type that doesn't rest; all of them where all do. What goes wrong with one costs the others nothing, unless it
-    /// is the upstream that is down or has enough of us.
+    /// Every type that is due. What goes wrong with one costs the others nothing, unless it is the upstream that is down or has
+    /// enough of us.
     private func round(_ clock: Clock, _ outcome: inout SyncOutcome) async throws(SyncError) {
         let record = try await known(in: store)
-        let asked = DataQuery.DataType.allCases.filter(wanted.types.contains)
-        let resting = progress.disabled(at: clock.now)
-        let active = asked.filter { resting[$0] == nil }
+        let due = due(at: clock.now)
         var failure: SyncError?
-        var refusal: SyncError?
         var answered = Set<DataQuery.DataType>()
-        types: for type in active.isEmpty ? asked : active {
+        types: for type in due {
             if Task.isCancelled { throw .cancelled }
             do throws(SyncError) {
                 if type == .turbulence {
@@ -195,7 +221,6 @@ public struct SkyPathUpstream: Upstream {
             } catch {
                 if error.code == "disabled" {
                     progress.disable(type, at: clock.now, error.message)
-                    refusal = refusal ?? error
                 } else if error.isAboutOneType {
                     failure = failure ?? error.about(type)
                 } else {
@@ -212,8 +237,14 @@ public struct SkyPathUpstream: Upstream {
                 fetchedKinds: Dictionary(uniqueKeysWithValues: fetched.map { ($0, clock.now) }))
             _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
         }
+        outcome.wasAnswered = !answered.isEmpty
         if let failure { throw failure }
-        if let refusal, answered.isEmpty { throw refusal }
+        let resting = resting(at: clock.now).values
+        if resting.count == wanted.types.count, let first = resting.min(by: { $0.until < $1.until }) {
+            throw SyncError(
+                kind: .refused, code: "disabled", message: first.message, isReachable: due.isEmpty ? nil : true,
+                retryAfterSeconds: first.until.seconds - clock.now.seconds)
+        }
     }
 
     private func turbulence(_ clock: Clock, _ record: SourceRecord?, _ outcome: inout SyncOutcome)
@@ -222,19 +253,24 @@ public struct SkyPathUpstream: Upstream {
         let pieces = try self.pieces()
         let cursors =
             record == nil ? [:] : try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+        var use = RecordUse()
+        // Beside the data, so that wherever the round ends the store knows that it has some of another viewport.
+        let marks: [String: String?] =
+            cursors[Self.viewportName] == viewportMark ? [:] : [Self.viewportName: Self.changing]
         for piece in pieces {
             if Task.isCancelled { throw .cancelled }
             let cursor = cursors[piece.name].flatMap(SkyPathCursor.init(text:)).flatMap {
                 $0.isUsable(for: signature, at: clock.now, reachSeconds: reachSeconds) ? $0 : nil
             }
             do {
-                try await fetch(piece, after: cursor, clock, &outcome)
+                try await fetch(piece, after: cursor, marks, clock, &use, &outcome)
             } catch {
                 // A delta that the upstream won't give is asked for whole.
                 guard cursor != nil, error.isAboutTheQuery else { throw error }
-                try await fetch(piece, after: nil, clock, &outcome)
+                try await fetch(piece, after: nil, marks, clock, &use, &outcome)
             }
         }
+        try use.check()
         try await replaceViewport(cursors[Self.viewportName], now: clock.now, &outcome)
         try await finish(pieces, cursors: cursors, record: record, now: clock.now)
     }
@@ -260,12 +296,13 @@ public struct SkyPathUpstream: Upstream {
         _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
     }
 
+    private var viewportMark: String? { wanted.viewport.map { SkyPathPiece.stableHash($0.text) } }
+
     /// Where the viewport is another than the one that was stored for, what lies in no part of the query any more goes: a
     /// viewport's data is that of what somebody looks at. After a restart there is none.
     private func replaceViewport(_ old: String?, now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let new = wanted.viewport.map { SkyPathPiece.stableHash($0.text) }
-        guard old != new else { return }
-        var batch = Batch(source: id, cursors: [Self.viewportName: new])
+        guard old != viewportMark else { return }
+        var batch = Batch(source: id, cursors: [Self.viewportName: viewportMark])
         if old != nil, !wanted.global {
             let wanted = wanted
             batch.retraction = Retraction(
@@ -333,14 +370,14 @@ public struct SkyPathUpstream: Upstream {
     }
 
     private func fetch(
-        _ piece: SkyPathPiece, after cursor: SkyPathCursor?, _ clock: Clock, _ outcome: inout SyncOutcome
-    )
-        async throws(SyncError)
-    {
+        _ piece: SkyPathPiece, after cursor: SkyPathCursor?, _ marks: [String: String?], _ clock: Clock,
+        _ use: inout RecordUse, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
         let answer = try await ask(piece, after: cursor)
         try await register(
             in: store, answerIsSimulated: answer.isSimulated, from: client.configuration.environment.baseURL)
         count(answer.counts, &outcome)
+        use.add(used: answer.records.count, unusable: answer.counts.skippedByReason)
         let intake = SkyPathIntake(
             answer.records,
             SkyPathIntake.Rules(
@@ -355,24 +392,25 @@ public struct SkyPathUpstream: Upstream {
         if !isReadable { next?.recheckAt = cursor == nil ? clock.now.advanced(by: Self.recheckSeconds) : clock.now }
         // From a cursor in the future on, nothing would ever change: better whole again.
         if let updatedAt = answer.updatedAt, updatedAt > clock.latest.advanced(by: Self.futureSeconds) { next = nil }
-        try await write(intake.observations, retraction, cursor: next.map { [piece.name: $0.text] } ?? [:], &outcome)
+        try await write(
+            intake.observations, retraction, cursor: next.map { [piece.name: $0.text] } ?? [:], marks, &outcome)
         if isReadable, let recheckAt = cursor?.recheckAt, recheckAt <= clock.now {
-            try await fetch(piece, after: nil, clock, &outcome)
+            try await fetch(piece, after: nil, marks, clock, &use, &outcome)
         }
     }
 
-    /// In batches. The cursor lands with the last of the data, never before it.
+    /// In batches. The cursor lands with the last of the data, never before it; marks land with the first.
     private func write(
-        _ observations: [Observation], _ retraction: Retraction?, cursor: [String: String?],
+        _ observations: [Observation], _ retraction: Retraction?, cursor: [String: String?], _ marks: [String: String?],
         _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         var start = 0
         repeat {
             let end = min(start + batchSize, observations.count)
-            var batch = Batch(source: id, observations: Array(observations[start..<end]))
+            var batch = Batch(source: id, observations: Array(observations[start..<end]), cursors: marks)
             if end == observations.count {
                 batch.retraction = retraction
-                batch.cursors = cursor
+                batch.cursors.merge(cursor) { $1 }
             }
             let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
             outcome.accepted += result.accepted
@@ -441,10 +479,17 @@ public struct SkyPathUpstream: Upstream {
     }
 
     func count(_ counts: SkyPathCounts, _ outcome: inout SyncOutcome) {
-        for (reason, count) in counts.skipped { outcome.skipped[reason.rawValue, default: 0] += count }
+        outcome.skipped.merge(counts.skippedByReason, uniquingKeysWith: +)
         for (what, count) in [
             ("brought to parent cell", counts.broughtToParent), ("severity lowered to 4", counts.clampedSeverity),
             ("EDR dropped", counts.droppedEDR),
         ] where count > 0 { outcome.adjusted[what, default: 0] += count }
+    }
+}
+
+extension SkyPathCounts {
+    /// Records that could not be read.
+    var skippedByReason: [String: Int] {
+        Dictionary(uniqueKeysWithValues: skipped.map { ($0.key.rawValue, $0.value) })
     }
 }

@@ -22,11 +22,15 @@ public protocol Upstream: Sendable {
     var types: [DataQuery.DataType] { get }
     /// The collections that it feeds.
     var collections: [String] { get }
+    /// Those of them that a round at this time would ask for.
+    func collections(at now: Instant) -> [String]
     /// The kinds of data that it is fetched for, and that are stale when it is silent. Nothing for a folder, whose files may
     /// be a year apart.
     var feeds: Set<DataKind> { get }
     /// The shortest time between two rounds that the upstream allows.
     var shortestInterval: Duration { get }
+    /// Kinds of data that are asked for more seldom than rounds are made, and how often.
+    var slowKinds: [DataKind: Duration] { get }
     /// Tells one key of ours from another without giving it away; nil where none is sent.
     var credential: String? { get }
 
@@ -34,6 +38,11 @@ public protocol Upstream: Sendable {
     func asking(_ query: DataQuery) -> any Upstream
     /// Lets go of how far it has come, so that the next round fetches everything.
     func forget() async throws(SyncError)
+    /// Has what was refused tried again by the next round.
+    func retry()
+    /// Takes up after a restart, before the first round and whether there will be one or not: lets go of data that was wanted
+    /// for as long as the process ran.
+    func resume(now: Instant) async throws(SyncError)
 }
 
 extension Upstream {
@@ -41,11 +50,15 @@ extension Upstream {
     public var types: [DataQuery.DataType] { [] }
     public var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? ["turbulence"] }
     public var feeds: Set<DataKind> { query?.kinds ?? [] }
+    public func collections(at now: Instant) -> [String] { collections }
     public var shortestInterval: Duration { .seconds(1) }
+    public var slowKinds: [DataKind: Duration] { [:] }
     public var credential: String? { nil }
 
     public func asking(_ query: DataQuery) -> any Upstream { self }
     public func forget() async throws(SyncError) {}
+    public func retry() {}
+    public func resume(now: Instant) async throws(SyncError) {}
 }
 
 /// What one round brought.
@@ -55,8 +68,9 @@ public struct SyncOutcome: Sendable, Hashable {
     public var retracted = 0
     public var skipped: [String: Int] = [:]
     public var adjusted: [String: Int] = [:]
-    /// Whether the upstream was asked for anything; false where nothing was due, which tells nothing of it.
-    public var wasAsked = true
+    /// Whether the upstream gave what it was asked for. false where nothing was due, or nothing but what it won't give: that
+    /// tells nothing of the rest.
+    public var wasAnswered = true
     /// Types of data that the upstream won't give to this account, and its words; the others go on.
     public var disabled: [DataQuery.DataType: String] = [:]
 
@@ -219,8 +233,7 @@ public actor SourceLoop: Service {
         let startsBefore = starts
         let upstream = upstream
         states.update(id) {
-            $0.isFetching = true
-            $0.fetching = SourceState.Part.all(of: upstream)
+            $0.fetching = SourceState.Part.all(of: upstream, at: began)
             $0.lastAttempt = began
             $0.nextAttempt = nil
         }
@@ -244,7 +257,6 @@ public actor SourceLoop: Service {
         isFetching = false
         let next = isHalted || !isActive ? nil : now().advanced(by: Int(delay.components.seconds))
         states.update(id) {
-            $0.isFetching = false
             $0.fetching = []
             $0.nextAttempt = next
         }
@@ -268,6 +280,7 @@ public actor SourceLoop: Service {
         failures = 0
         starts += 1
         isAsked = true
+        upstream.retry()
         states.update(id) { $0.hasSession = true }
         refresh()
         try await keep()
@@ -303,7 +316,14 @@ public actor SourceLoop: Service {
     }
 
     private func succeeded(_ outcome: SyncOutcome) -> Duration {
-        guard outcome.wasAsked else { return backOff.interval }
+        guard outcome.wasAnswered else {
+            states.update(id) { state in
+                state.count(outcome)
+                // What failed is refused by now, and `disabled` says so.
+                if let type = state.lastError?.type, outcome.disabled[type] != nil { state.lastError = nil }
+            }
+            return backOff.interval
+        }
         if failures > 0 { logger.notice("the upstream answers again", metadata: ["failures": "\(failures)"]) }
         failures = 0
         let at = now()
@@ -430,6 +450,9 @@ public actor SourceLoop: Service {
 
     /// Takes up what was settled before the restart. A change of the configuration, or of the key, ends it.
     func restore() async {
+        do throws(SyncError) { try await upstream.resume(now: now()) } catch {
+            logger.error("what was stored for the process before can't be let go of", metadata: ["error": "\(error)"])
+        }
         guard let control else { return }
         do {
             guard let text = try await control.control(of: id), let kept = SourceRecordOfControl(text: text) else {

@@ -17,12 +17,14 @@ public struct SourceState: Sendable, Hashable {
     public var feeds: Set<DataKind>
     /// Between two rounds by the clock; nil where none are made.
     public var interval: Duration?
+    /// Kinds of data that are asked for more seldom, and how often.
+    public var slowKinds: [DataKind: Duration] = [:]
     /// Whether the upstream answered the last time it was asked; nil before the first time.
     public var isReachable: Bool?
-    public var isFetching = false
-    /// What the round under way asks for, whatever is wanted meanwhile; empty between rounds and for a folder, which is looked
-    /// at and not fetched.
+    /// What the round under way asks for, whatever is wanted meanwhile; empty between rounds, in one that nothing is due in, and
+    /// for a folder, which is looked at and not fetched.
     public var fetching: Set<Part> = []
+    public var isFetching: Bool { !fetching.isEmpty }
     /// Whether the upstream takes our key; false ends all attempts until `start`.
     public var hasSession = true
     public var lastSuccess: Instant?
@@ -47,10 +49,12 @@ public struct SourceState: Sendable, Hashable {
         public var area: DataQuery.Area
         public var collection: String
 
-        static func all(of upstream: any Upstream) -> Set<Part> {
+        /// What a round at this time asks for.
+        static func all(of upstream: any Upstream, at now: Instant) -> Set<Part> {
             guard !upstream.feeds.isEmpty else { return [] }
             let areas = upstream.query?.areas ?? [.global]
-            return Set(areas.flatMap { area in upstream.collections.map { Part(area: area, collection: $0) } })
+            let collections = upstream.collections(at: now)
+            return Set(areas.flatMap { area in collections.map { Part(area: area, collection: $0) } })
         }
 
         public static func < (a: Part, b: Part) -> Bool { (a.area, a.collection) < (b.area, b.collection) }
@@ -78,6 +82,7 @@ public struct SourceState: Sendable, Hashable {
         query = upstream.query
         collections = upstream.collections
         feeds = upstream.feeds
+        slowKinds = upstream.slowKinds
         self.update = update
         self.interval = interval
     }
@@ -87,6 +92,7 @@ public struct SourceState: Sendable, Hashable {
         if !hasSession { return .refused }
         if isFetching { return .fetching }
         if interval == nil { return .stopped }
+        if let query, query.types.allSatisfy({ disabled[$0] != nil }) { return .disabled }
         return lastError == nil ? .waiting : .failing
     }
 
@@ -99,6 +105,9 @@ public struct SourceState: Sendable, Hashable {
         case failing
         /// The upstream refused our key: nothing is tried until it is started again.
         case refused
+        /// The upstream won't give this account any of what is asked for: tried again when the rest is over, or when it is
+        /// started.
+        case disabled
         /// Nothing is to be asked for.
         case stopped
     }

@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 import WireHTTP
+import WireJSON
 
 /// Reads the OpenSky Network's REST API: its seven services, with or without an API client's credentials.
 ///
@@ -142,12 +143,14 @@ public final class OpenSkyClient: Sendable {
     /// `GET /flights/arrival`, `GET /flights/departure`: the flights to or from an airport in an interval of at most two
     /// days. The service fills them in overnight.
     ///
-    /// - Parameter airport: An ICAO location indicator, of either case.
+    /// - Parameter airport: An ICAO location indicator: four letters or digits, of either case.
     public func flights(
         _ direction: FlightDirection, airport: String, during interval: ClosedRange<Date>
     ) async throws(OpenSkyError) -> Flights {
-        guard (3...7).contains(airport.utf8.count), airport.utf8.allSatisfy({ Self.isLetterOrDigit($0) }) else {
-            throw .invalidQuery("an airport is an ICAO location indicator such as EDDF: \(airport)")
+        guard airport.utf8.count == 4, airport.utf8.allSatisfy({ Self.isLetterOrDigit($0) }) else {
+            throw .invalidQuery(
+                "an airport must be an ICAO location indicator, four letters or digits such as EDDF: "
+                    + "\(airport.prefix(100).printable)")
         }
         var query = Query()
         query.add("airport", airport.uppercased())

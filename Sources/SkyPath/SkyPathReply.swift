@@ -6,9 +6,6 @@ public struct SkyPathReply<Record: Sendable>: Sendable {
     public let counts: SkyPathCounts
     /// Whether the answer said that it is made up: it must not pass for real then.
     public internal(set) var isSimulated = false
-
-    /// Whether all that it had was left out, so that nothing can be learnt from what is missing.
-    public var isUseless: Bool { counts.read > 0 && records.isEmpty }
 }
 
 /// A turbulence polygon, or an area of a nowcast.

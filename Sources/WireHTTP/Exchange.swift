@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 package import NIOHTTP1
+import WireJSON
 
 /// One call of an upstream and its whole answer, within a time and a size. Knows nothing of what is in it.
 package struct Exchange: Sendable {
@@ -138,5 +139,7 @@ package struct Exchange: Sendable {
         return text.contains("CERTIFICATE_VERIFY_FAILED") ? "its certificate is not to be trusted" : text
     }
 
-    private func redacted(_ text: String) -> String { String(Secret.redacting(secrets, in: text).prefix(300)) }
+    private func redacted(_ text: String) -> String {
+        String(Secret.redacting(secrets, in: text).printable.prefix(300))
+    }
 }

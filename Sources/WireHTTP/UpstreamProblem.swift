@@ -53,7 +53,7 @@ extension UpstreamProblem {
                 try member(&scanner, key)
             }
         }
-        func clean(_ text: String) -> String { String(Secret.redacting(secrets, in: text).prefix(500)) }
+        func clean(_ text: String) -> String { String(Secret.redacting(secrets, in: text).printable.prefix(500)) }
         self.init(status: status, code: code.map(clean), message: message.map(clean))
     }
 }

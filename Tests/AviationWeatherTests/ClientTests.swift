@@ -190,7 +190,7 @@ private func withClient(
             .unavailable,
             .server(AviationWeatherProblem(status: 503, message: "Down for maintenance"), retryAfterSeconds: 120)
         ),
-        (.truncatedBody, .truncated), (.emptyBody, .empty), (.htmlPage, .unreadable(.unknownForm)),
+        (.truncatedBody, .truncated), (.emptyBody, .empty), (.htmlPage, .unreadable(.html)),
     ]
 
     @Test func `each is one typed error, and passes`() async throws {

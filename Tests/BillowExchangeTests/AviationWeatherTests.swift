@@ -144,7 +144,7 @@ import Testing
         #expect(throws: DocumentError.service("area required")) {
             try PilotReportDecoder.decode(Data(#"{"status":"error","error":"area required"}"#.utf8))
         }
-        #expect(throws: DocumentError.unknownForm) { try PilotReportDecoder.decode(Data("<html>".utf8)) }
+        #expect(throws: DocumentError.html) { try PilotReportDecoder.decode(Data("<html>".utf8)) }
         #expect(throws: DocumentError.unknownForm) { try PilotReportDecoder.decode(Data(#"{"a":1}"#.utf8)) }
         let cut = try Fixture.florida.data().prefix(2_000)
         #expect(throws: DocumentError.self) { try PilotReportDecoder.decode(cut) }

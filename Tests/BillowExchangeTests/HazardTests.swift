@@ -151,7 +151,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(throws: DocumentError.service("Invalid fore")) {
             try HazardDecoder.decode(Data(#"{"status":"error","error":"Invalid fore"}"#.utf8))
         }
-        #expect(throws: DocumentError.unknownForm) { try HazardDecoder.decode(Data("<html>".utf8)) }
+        #expect(throws: DocumentError.html) { try HazardDecoder.decode(Data("<html>".utf8)) }
         #expect(throws: DocumentError.self) { try HazardDecoder.decode(try Fixture.sigmets.data().prefix(3_000)) }
     }
 }
@@ -283,6 +283,39 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
             #expect(
                 log.spans("oscar") == ["08:38-09:32", "09:32-09:48", "09:48-10:32", "10:32-11:25", "11:25-13:48"],
                 "\(order)")
+        }
+    }
+
+    @Test func `a bulletin of convective SIGMETs replaces the one before, of its region and at 55 of all`() throws {
+        func area(_ name: String, issued: String) throws -> IssuedArea {
+            let corners = [(-90.0, 40.0), (-89, 40), (-89, 41)].compactMap { LonLat(longitude: $0.0, latitude: $0.1) }
+            let issuedAt = try instant("2025-12-19T\(issued):00Z")
+            return IssuedArea(
+                collection: .hazards, id: "sigmet-\(name)", source: try awc(), kind: "sigmet", hazard: "CONVECTIVE",
+                validFrom: issuedAt, validTo: issuedAt.advanced(by: 7_200), issuedAt: issuedAt,
+                geometry: try #require(MultiPolygon(outline: corners)))
+        }
+        func pull(_ time: String, _ areas: [(String, String)]) throws -> HazardPull {
+            HazardPull(
+                at: try instant("2025-12-19T\(time):00Z"), kinds: ["sigmet"], source: try awc(),
+                areas: try areas.map { try area($0.0, issued: $0.1) })
+        }
+        let pulls = [
+            try pull("04:39", [("12e", "03:55"), ("4c", "03:55")]),
+            try pull("05:30", [("16e", "04:55"), ("17e", "04:55"), ("5c", "04:55")]),
+            // Nothing of the centre any more, and a special one that is added.
+            try pull("06:42", [("20e", "05:55"), ("21e", "06:10")]),
+        ]
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1, 2, 0]] {
+            var log = Log()
+            for index in order { log.take(pulls[index]) }
+            #expect(log.spans("sigmet-12e") == ["04:39-04:55"], "\(order)")
+            #expect(log.spans("sigmet-4c") == ["04:39-04:55"], "\(order)")
+            #expect(log.spans("sigmet-16e") == ["04:55-05:30", "05:30-05:55"], "\(order)")
+            #expect(log.spans("sigmet-17e") == ["04:55-05:30", "05:30-05:55"], "\(order)")
+            #expect(log.spans("sigmet-5c") == ["04:55-05:30", "05:30-05:55"], "\(order)")
+            #expect(log.spans("sigmet-20e") == ["05:55-06:42", "06:42-07:55"], "\(order)")
+            #expect(log.spans("sigmet-21e") == ["06:10-06:42", "06:42-08:10"], "\(order)")
         }
     }
 

@@ -216,6 +216,59 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(reader.saysSimulated == isSimulated)
     }
 
+    @Test(arguments: [
+        (#"{"type":"Feature","simulated":true,"properties":{}}"#, true), (#"{"simulated":true}"#, true),
+        (#"{"type":"Feature","simulated":false,"properties":{}}"#, false),
+        (#"{"type":"Feature","properties":{"simulated":true}}"#, false),
+        ("h3,altitude,severity,observedAt,simulated\na,1,2,3,true", true),
+        ("h3,altitude,severity,observedAt,simulated\na,1,2,3,false", false),
+    ])
+    func `a record that says that it is simulated says it of the file`(text: String, isSimulated: Bool) {
+        var reader = ImportReader(now: testNow)
+        _ = reader.read(Array("\(text)\n".utf8)) + reader.finish()
+        #expect(reader.saysSimulated == isSimulated)
+    }
+
+    @Test(arguments: ExportFormat.allCases, [ExportCollection.observations, .pireps, .hazards, .traffic])
+    func `every export of simulated data says so to an import`(format: ExportFormat, collection: ExportCollection)
+        throws
+    {
+        for isSimulated in [true, false] {
+            let members = CollectionMembers(
+                version: .zero, time: testNow, history: nil, dataTime: nil, stale: false, simulated: isSimulated,
+                completeSince: nil)
+            var writer = FeatureWriter(collection, as: format, members: members)
+            writer.begin()
+            let observation = try #require(importing(good).items.observations.first)
+            let place = try #require(LonLat(longitude: 8, latitude: 50))
+            switch collection {
+            case .observations:
+                writer.write(
+                    observation, id: "a", severity: .moderate, basis: .reported, geometry: .point(place))
+            case .pireps:
+                writer.write(
+                    PilotReport(
+                        id: "a", place: place, observedAt: testNow, type: "PIREP", aircraft: nil,
+                        altitudeFeet: nil, turbulence: [], text: "UA", source: observation.source))
+            default:
+                writer.write(Feature(id: "a", geometry: .point(place), properties: []))
+            }
+            writer.end()
+            let text = String(decoding: writer.drain(), as: UTF8.self)
+            #expect(text.contains("simulated") == (isSimulated || format == .geojson), "\(text)")
+            guard collection == .observations || collection == .pireps else { continue }
+            var reader = ImportReader(now: testNow)
+            _ = reader.read(Array(text.utf8)) + reader.finish()
+            #expect(reader.saysSimulated == isSimulated, "\(text)")
+        }
+    }
+
+    @Test func `what a refusal quotes can't steer a terminal`() {
+        let line = good.replacing("38000", with: #""\u001b[31mred\u0007\u202e""#)
+        let summary = importing(line).summary
+        #expect(summary.description.contains(#"altitude is '\u{1B}[31mred\u{7}\u{202E}'"#), "\(summary)")
+    }
+
     @Test func `refusals are counted by reason with the first few lines`() {
         let lines = [good] + Array(repeating: good.replacing("38000", with: "-1"), count: 20) + ["x"]
         let summary = importing(lines.joined(separator: "\n")).summary

@@ -141,6 +141,21 @@ struct AgeTests {
         }
     }
 
+    @Test("a kind that is asked for more seldom may be silent for twice that time, whatever the setting")
+    func slow() async throws {
+        for setting in [nil, 60, 7_200] {
+            var feed = AgeRule.Feed(kinds: [.observations, .forecasts], intervalSeconds: 60)
+            feed.slowKinds = [.forecasts: 900]
+            let rule = AgeRule(staleAfterSeconds: setting, feeds: [try source("skypath"): feed])
+            let id = try source("skypath")
+            func patience(_ kind: DataKind?) -> Int? {
+                (0...8_000).first { rule.isStale(id, kind, fetchedAt: noon, at: noon.advanced(by: $0)) }.map { $0 - 1 }
+            }
+            #expect(patience(.observations) == setting ?? 300 && patience(nil) == setting ?? 300)
+            #expect(patience(.forecasts) == max(setting ?? 300, 1_800))
+        }
+    }
+
     @Test("a source that is stopped goes on to feed what it has, and that ages; one that never fetched feeds nothing")
     func stopped() async throws {
         try await withWorld(rule: rule(300, every: nil)) { world in

@@ -151,6 +151,20 @@ struct IngestTests {
         }
     }
 
+    @Test("what says that it is simulated is not taken among real data")
+    func saysSimulated() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let key = try await world.key(.ingest)
+            let refused = try await post(
+                world, #"{"type":"FeatureCollection","simulated":true,"features":[]}"#, key: key)
+            #expect(refused.status == .unprocessableContent)
+            #expect(try refused.json["code"]?.string == "simulated-data")
+            #expect(
+                try await post(world, try report(1, #","simulated":true"#), key: key).status == .unprocessableContent)
+            #expect(try await post(world, try report(1), key: key).status == .ok)
+        }
+    }
+
     @Test("what is sent to a simulated world is simulated")
     func simulated() async throws {
         try await withWorld(simulated: true) { world in

@@ -395,6 +395,45 @@ struct TimelineTests {
         }
     }
 
+    @Test("a version that ceased to be a frame's is answered for a day and more, and leads on once its rows are gone")
+    func ceased() async throws {
+        try await withWorld { world in
+            let (cell, other) = (try cell(10, 50), try BillowServerTests.cell(40, 50))
+            let day = 86_400
+            try await world.take([try observation(id: "a", cell, severity: .light, at: -660, source: "import")])
+            let tile = world.tile(try await world.frames().last.orMissing().tiles, at: cell)
+            let before = try await world.get(tile)
+            #expect(before.status == .ok && tile.contains("v=1&s="))
+            // It ceases to be: another value, and a row of the same frame that stays.
+            try await world.take([
+                try observation(id: "a", cell, severity: .moderateSevere, at: -660, source: "import"),
+                try observation(other, at: -700),
+            ])
+            for seconds in [0, day - 1, day, 6 * day] {
+                world.clock.advance(by: seconds - (world.clock.now.seconds - noon.seconds))
+                try await Retention(
+                    store: world.store, retentionSeconds: 7 * day, now: { world.clock.now }, logger: World.quiet()
+                ).prune()
+                try await world.refresh()
+                try await world.restarted { server in
+                    for world in [world, server] {
+                        let answer = try await world.get(tile)
+                        #expect(answer.status == .ok && answer.body == before.body, "\(seconds) s")
+                        #expect(answer.headers[.eTag] == before.headers[.eTag])
+                    }
+                }
+            }
+            _ = try await world.store.prune(
+                Pruning(before: noon, sources: [try source("import")], changesPictures: true))
+            try await world.refresh()
+            let after = try await world.get(tile)
+            #expect(after.status == .temporaryRedirect)
+            let location = try after.headers[.location].orMissing("location")
+            #expect(location.contains("v=3"))
+            #expect(try await world.get(location).status == .ok)
+        }
+    }
+
     @Test("a version that is no number is refused", arguments: ["", "x", "-1", "1e3", "01", "99999999999999999999"])
     func wrongVersion(text: String) async throws {
         try await withWorld { world in

@@ -28,22 +28,22 @@ struct WindowTests {
         ).standingRecords()
     }
 
-    @Test("hours read one by one and joined, all rows at once, and rows that came bit by bit are the same picture")
+    @Test("parts read one by one and joined, all rows at once, and rows that came bit by bit are the same picture")
     func joined() {
-        // More in an hour than are sorted by comparing.
-        let rows = Self.rows(24_000)
+        // More in a part than are sorted by comparing.
+        let rows = Self.rows(60_000)
         let sources = RowMaker.sources
         let atOnce = Window(rows: rows, sources: sources)
-        let hours = Dictionary(grouping: rows) { $0.observedAt.seconds / 3_600 }
-        let joined = Window(joining: hours.values.map { Window(rows: $0, sources: sources) }, sources: sources)
+        let parts = Dictionary(grouping: rows) { ArchivePart($0.observedAt) }
+        let joined = Window(joining: parts.map { WindowPart($0, rows: $1) }, sources: sources)
         var bitByBit = Window()
         for start in stride(from: 0, to: rows.count, by: 1_500) {
             // The newest first, too: what comes late is linked as well.
             let end = rows.count - start
             bitByBit.update(opened: Array(rows[max(end - 1_500, 0)..<end].reversed()), closed: [], sources: sources)
         }
-        #expect(hours.count >= 4)
-        #expect(hours.values.contains { $0.count > 4_096 })
+        #expect(parts.count >= 12)
+        #expect(parts.values.contains { $0.count > 4_096 })
         #expect(joined.count == rows.count)
         for minute in [0, 59, 130, 200, 239] {
             let expected = Self.records(bitByBit, minute: minute)

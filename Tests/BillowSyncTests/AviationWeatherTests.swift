@@ -16,14 +16,15 @@ private func area(_ west: Double, _ south: Double, _ east: Double, _ north: Doub
 
 extension Rig {
     fileprivate func weather(
-        simulated: Bool = true, spacingSeconds: Int = 60, areas: [AviationWeatherBox]? = nil,
+        baseURL: String? = nil, simulated: Bool = true, spacingSeconds: Int = 60, areas: [AviationWeatherBox]? = nil,
         products: [AviationWeatherUpstream.Product] = AviationWeatherUpstream.Product.allCases
     ) throws -> AviationWeatherUpstream {
         let clock = clock
         return AviationWeatherUpstream(
             id: try awc(),
             client: try AviationWeatherClient(
-                configuration: AviationWeatherConfiguration(baseURL: baseURL, timeout: timeout), httpClient: http,
+                configuration: AviationWeatherConfiguration(baseURL: baseURL ?? self.baseURL, timeout: timeout),
+                httpClient: http,
                 now: { clock.seconds1970 }),
             products: products, areas: try areas ?? [area(-180, -90, 180, 90)], spacingSeconds: spacingSeconds,
             simulated: simulated, store: store, retentionSeconds: 86_400)
@@ -63,6 +64,27 @@ struct AviationWeatherTests {
             #expect(third.accepted == 0 && third.duplicates > 0)
             #expect(try await rig.store.head() == head)
             #expect(try await rig.store.source().fetchedAt == rig.clock.now)
+        }
+    }
+
+    @Test func reportsNoneOfWhichCanBeReadAreAFaultAndAskedForAgain() async throws {
+        let body = #"[{"rawOb":null,"obsTime":null,"lat":null,"lon":null},{"icaoId":"KWBC"}]"#
+        let head = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n"
+        try await withRig(flights: 5) { rig in
+            try await ScriptedServer.withRunning(.bytes(Array((head + body).utf8))) { server, port in
+                let upstream = try rig.weather(
+                    baseURL: "http://127.0.0.1:\(port)", spacingSeconds: 0, products: [.pilotReports, .sigmets])
+                for _ in 0..<2 {
+                    let error = await #expect(throws: SyncError.self) {
+                        try await upstream.synchronise(now: rig.clock.now)
+                    }
+                    #expect(error?.code == "unreadable" && error?.outcome.wasAnswered == false)
+                    #expect(error?.message.hasPrefix("none of its 2 records can be used: ") == true)
+                    #expect(try await rig.store.source().fetchedAt == nil)
+                }
+                // Never whether it has changed: there is nothing to keep.
+                #expect(server.requests == 4)
+            }
         }
     }
 

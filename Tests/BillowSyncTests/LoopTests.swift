@@ -23,6 +23,8 @@ private final class Scripted: Upstream {
 
     init() throws { id = try skypath() }
 
+    var feeds: Set<DataKind> { [.observations] }
+
     /// Rounds that have begun.
     var rounds: Int { state.withLock { $0.rounds } }
 

@@ -43,10 +43,15 @@ struct SkyPathProductTests {
             #expect(
                 !first.isEmpty && first.allSatisfy { $0.kind == "nowcast" && $0.severity ?? .smooth >= .lightModerate })
             let calls = rig.simulator.calls
+            let fetchedAt = rig.clock.now
             rig.clock.advance(60)
-            try await rig.round(upstream)
+            // What isn't asked tells nothing: neither is it told of, nor does it become newer.
+            #expect(upstream.collections(at: rig.clock.now).isEmpty)
+            #expect(try await !rig.round(upstream).wasAnswered)
             #expect(rig.simulator.calls == calls)
+            #expect(try await rig.store.source().fetchedKinds == [.forecasts: fetchedAt])
             rig.clock.advance(3_600)
+            #expect(upstream.collections(at: rig.clock.now) == ["forecast"])
             try await rig.round(upstream)
             let issues = Set(try await areas(rig, .forecast).map(\.issuedAt))
             #expect(issues == [rig.clock.now.floored(toMultipleOf: 3_600)])
@@ -77,6 +82,43 @@ struct SkyPathProductTests {
             rig.clock.advance(60)
             _ = await loop.round()
             #expect(rig.simulator.calls == calls + 2)
+        }
+    }
+
+    @Test func whereAllTypesAreDisabledTheStateSaysSoAndNothingIsAskedForAnHour() async throws {
+        try await withRig { rig in
+            let (loop, states) = rig.loop(try rig.upstream(.v4, query([.turbulence, .flights, .nowcast])))
+            func state() throws -> SourceState { try states.all.first.orMissing() }
+            _ = await loop.round()
+            let good = rig.clock.now
+            #expect(try state().activity == .waiting)
+            rig.simulator.setFault(.htmlPage)
+            rig.clock.advance(60)
+            _ = await loop.round()
+            #expect(try state().activity == .failing && state().lastError?.code == "unreadable")
+            rig.simulator.setFault(.forbidden)
+            // The nowcast isn't due: what was refused is no success, and no failure of the rest.
+            #expect(await loop.round() == .seconds(60))
+            #expect(try state().activity == .waiting && state().lastSuccess == good)
+            #expect(try Set(state().disabled.keys) == [.turbulence, .flights])
+            rig.clock.advance(900)
+            #expect(await loop.round() == .seconds(3_600 - 900))
+            #expect(try state().activity == .disabled && state().lastError?.code == "disabled")
+            #expect(try state().lastSuccess == good && state().hasSession && state().isReachable == true)
+            #expect(try await rig.store.source().fetchedAt == good)
+            let calls = rig.simulator.calls
+            rig.clock.advance(600)
+            _ = await loop.round()
+            #expect(try rig.simulator.calls == calls && !state().isFetching)
+            // When the rest of the first is over it is asked for again, and when somebody starts it all are.
+            rig.clock.advance(2_200)
+            _ = await loop.round()
+            #expect(rig.simulator.calls == calls + 2)
+            rig.simulator.setFault(nil)
+            try await loop.start()
+            _ = await loop.round()
+            #expect(rig.simulator.calls == calls + 5)
+            #expect(try state().activity == .waiting && state().disabled.isEmpty && state().lastError == nil)
         }
     }
 

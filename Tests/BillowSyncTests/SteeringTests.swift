@@ -355,6 +355,58 @@ struct SteeringTests {
         }
     }
 
+    @Test func aViewportEndsWithTheProcessAndItsDataWithIt() async throws {
+        try await withRig(flights: 20) { rig in
+            let (west, east) = (try box(-80, 25, -20, 70), try box(-20, 25, 40, 70))
+            let query = DataQuery(global: false, polygon: east)
+            var looking = query
+            looking.viewport = west
+            try await rig.round(rig.upstream(.v4, looking))
+            let before = try await rig.store.allRows()
+            #expect(before.contains { west.touches($0.cell) && !east.touches($0.cell) })
+            // Nothing is asked after the restart, and nobody answers.
+            let calls = rig.simulator.calls
+            let states = SourceStates()
+            let clock = rig.clock
+            let loop = SourceLoop(
+                upstream: try rig.upstream(.v4, query), update: .none, states: states, control: rig.store,
+                now: { clock.now }, logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
+            await loop.restore()
+            let after = try await rig.store.allRows()
+            #expect(!after.isEmpty && after.count < before.count && after.allSatisfy { east.touches($0.cell) })
+            #expect(rig.simulator.calls == calls)
+            // The corridor goes on from where it was.
+            try await rig.round(rig.upstream(.v4, query))
+            #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(.v4, query))
+        }
+    }
+
+    @Test(arguments: [1, 2, 3, 5, 8]) func aViewportsDataEndsWithTheProcessWhereverItsFirstFetchWasInterrupted(
+        commit: Int
+    ) async throws {
+        try await withRig(flights: 20) { rig in
+            let (west, east) = (try box(-80, 25, -20, 70), try box(-20, 25, 40, 70))
+            let query = DataQuery(global: false, polygon: east)
+            var looking = query
+            looking.viewport = west
+            try await rig.round(rig.upstream(.v4, query))
+            let watched = WatchedStore(
+                rig.store, after: { number, _ in if number == commit { withUnsafeCurrentTask { $0?.cancel() } } })
+            let interrupted = try rig.upstream(.v4, looking, store: watched, batchSize: 10)
+            let now = rig.clock.now
+            let task = Task { () async -> SyncError? in
+                do throws(SyncError) { _ = try await interrupted.synchronise(now: now) } catch { return error }
+                return nil
+            }
+            #expect(await task.value?.kind == .cancelled)
+            let restarted = try rig.upstream(.v4, query)
+            try await restarted.resume(now: now)
+            #expect(try await rig.store.allRows().allSatisfy { east.touches($0.cell) })
+            try await rig.round(restarted)
+            #expect(try await rig.store.picture(at: now) == rig.fresh(.v4, query))
+        }
+    }
+
     @Test func aSessionGoesOnAfterARestartUntilItEnds() async throws {
         try await withRig(flights: 5, needsSession: true) { rig in
             func restarted(user: String = "dispatch-1") throws -> SkyPathUpstream {

@@ -117,6 +117,10 @@ struct WireFaultTests {
             name: "half a document", answer: .bytes(answer("200 OK", [], "{\"time\":17,\"states\":[[\"3c6444\"")),
             code: "unreadable"),
         Case(name: "no document", answer: .bytes(answer("200 OK", [], "")), code: "unreadable"),
+        Case(
+            name: "rows none of which can be used",
+            answer: .bytes(answer("200 OK", [], "{\"time\":17,\"states\":[[null,null],7,\"row\"]}")), code: "unreadable"
+        ),
         Case(name: "another document", answer: .bytes(answer("200 OK", [], "[1,2,3]")), code: "unreadable"),
         Case(name: "NaN", answer: .bytes(answer("200 OK", [], "{\"time\":NaN,\"states\":[]}")), code: "unreadable"),
         Case(

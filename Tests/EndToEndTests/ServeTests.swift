@@ -374,6 +374,31 @@ struct ServeTests {
     }
 }
 
+extension ServeTests {
+    @Test("a body that is refused doesn't keep its sender waiting, and who asks whether to send one is told")
+    func bodies() async throws {
+        let database = folder.path("x.sqlite")
+        let created = try await Command.run("keys", "create", "--scope", "ingest", "--database", database)
+        let key = created.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let server = try await Server("--database", database)
+        func head(_ length: Int, _ more: String...) -> String {
+            (["POST /observations HTTP/1.1", "Host: billow", "X-API-Key: \(key)", "Content-Length: \(length)"] + more)
+                .joined(separator: "\r\n") + "\r\n\r\n"
+        }
+        let tooLong = 32 << 20
+        for connection in ["Connection: close", "Connection: keep-alive"] {
+            // More than the sockets' buffers take: all of it is sent before anything is read.
+            let reply = try Raw.send(
+                head(tooLong, connection) + String(repeating: " ", count: tooLong), to: server.port)
+            #expect(reply.hasPrefix("HTTP/1.1 413"), "\(connection): \(reply.prefix(80))")
+        }
+        #expect(try Raw.send(head(2, "Expect: 100-continue"), to: server.port) == "HTTP/1.1 100 Continue\r\n\r\n")
+        let refused = try Raw.send(head(tooLong, "Expect: 100-continue"), to: server.port)
+        #expect(refused.hasPrefix("HTTP/1.1 413") && refused.lowercased().contains("connection: close"))
+        #expect(try await server.stop() == 0)
+    }
+}
+
 /// Bytes over a plain socket.
 enum Raw {
     /// What the server answers first.
@@ -393,7 +418,9 @@ enum Raw {
         }
         guard connected == 0 else { throw Missing(description: "a connection") }
         var limit = timeval(tv_sec: 5, tv_usec: 0)
-        setsockopt(handle, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(handle, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             // The server may have hung up already, which is an answer too.

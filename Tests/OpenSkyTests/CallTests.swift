@@ -115,6 +115,11 @@ struct CallTests {
             try await expectInvalid {
                 _ = try await rig.client.flights(.arrival, airport: "E/F?", during: rig.lastHours)
             }
+            for airport in ["", "EDD", "EDDFX", "EDD\u{1B}"] {
+                try await expectInvalid {
+                    _ = try await rig.client.flights(.departure, airport: airport, during: rig.lastHours)
+                }
+            }
             try await expectInvalid { _ = try await rig.client.track(of: aircraft, at: date(now - 30 * 86_400 - 1)) }
             try await expectInvalid { _ = try await rig.client.states(at: date(now)) }
             try await expectInvalid { _ = try await rig.client.ownStates() }

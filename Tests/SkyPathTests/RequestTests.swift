@@ -86,6 +86,12 @@ struct Answer: Equatable {
         }
     }
 
+    @Test func whatAnUpstreamSaysCanNotSteerATerminalOrALog() {
+        let body = #"{"data":{"code":"A\u001b[2J","message":"x\ny\u0085\u202ez ✈︎ é"}}"#
+        let problem = SkyPathProblem(status: 400, body: Array(body.utf8), redacting: [])
+        #expect(problem.code == #"A\u{1B}[2J"# && problem.message == #"x\u{A}y\u{85}\u{202E}z ✈︎ é"#)
+    }
+
     @Test func healthAndControlNeedNoKey() async throws {
         try await withRig(flights: 1) { rig in
             func call(_ method: String, _ path: String) async throws -> Answer {

@@ -22,6 +22,18 @@ extension WrappedStore {
     public func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
         try await store.rows(from: from, to: to, asOf: version)
     }
+    public func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]? {
+        try await store.packed(part, asOf: version)
+    }
+    public func packedParts() async throws(StoreError) -> [ArchivePart] { try await store.packedParts() }
+    public func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart] {
+        try await store.unpackedParts(in: range)
+    }
+    public func rows(of part: ArchivePart) async throws(StoreError) -> PartRows { try await store.rows(of: part) }
+    public func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
+        try await store.keep(bytes, packedFrom: rows)
+    }
+    public func discardPacked(_ part: ArchivePart) async throws(StoreError) { try await store.discardPacked(part) }
     public func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
         -> [(row: ObservationRow, details: ObservationDetails)]
     { try await store.page(after: after, from: from, to: to, limit: limit) }

@@ -2,6 +2,7 @@ public import AsyncHTTPClient
 import Foundation
 import NIOHTTP1
 import WireHTTP
+import WireJSON
 
 /// Reads the data API of the US Aviation Weather Center. Holds no state: each call is one exchange, and how often to ask
 /// is the caller's to keep: any one product at most once a minute, at most 100 calls a minute.
@@ -125,7 +126,8 @@ extension AviationWeatherError {
         struct Body: Decodable { var error: String? }
         // A refusal without the documented body is told by its status alone.
         let words = (try? JSONDecoder().decode(Body.self, from: Data(answer.bytes)))?.error
-        let problem = AviationWeatherProblem(status: answer.status, message: words.map { String($0.prefix(500)) })
+        let problem = AviationWeatherProblem(
+            status: answer.status, message: words.map { String($0.printable.prefix(500)) })
         let wait = answer.headers.first(name: "retry-after").flatMap { RetryAfter.seconds($0, now: now) }
         self =
             switch answer.status {

@@ -4,17 +4,24 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// A connection of HTTP/1.1 as Hummingbird sets it up, with what is kept answered first, and a word on what can't be read.
+/// A connection of HTTP/1.1 as Hummingbird sets it up, with what is kept answered first, bodies and answers kept in step, and a
+/// word on what can't be read.
 struct ServingChannel: ServerChildChannel {
-    let http: HTTP1Channel
-    let answers: KeptAnswers
+    private let http: HTTP1Channel
+    private let answers: KeptAnswers
+
+    init(responder: @escaping HTTPChannelHandler.Responder, answers: KeptAnswers) {
+        http = HTTP1Channel(responder: RequestBodyHandler.telling(responder))
+        self.answers = answers
+    }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandlers(
-                [KeptAnswerHandler(answers), UnreadableRequestHandler()], position: .after(decoder))
+                [KeptAnswerHandler(answers), RequestBodyHandler(), UnreadableRequestHandler()],
+                position: .after(decoder))
             return value
         }
     }

@@ -1,13 +1,18 @@
 import HTTPTypes
 public import BillowSnapshot
 public import BillowStore
+public import Logging
 public import Turbulence
 
-/// Finds the picture of any instant: in the live snapshot, or, for one long past, from the hours that the store gives back.
+/// Finds the picture of any instant: in the live snapshot, or, for one long past, from the parts of the archive.
 public final class FrameSource: Sendable {
-    private struct SegmentsKey: Hashable, Sendable {
-        /// Seconds since 1970 ÷ `segmentSeconds`.
-        var segments: ClosedRange<Int>
+    private struct WindowKey: Hashable, Sendable {
+        var parts: ClosedRange<ArchivePart>
+        var version: Version
+    }
+
+    private struct PartKey: Hashable, Sendable {
+        var part: ArchivePart
         var version: Version
     }
 
@@ -44,15 +49,14 @@ public final class FrameSource: Sendable {
     public let trafficDropSeconds: Int
     /// The histories that turbulence polygons are made for.
     public let polygonHistories: PolygonHistories
-    /// What is archived is read in parts so long: short, so that little is read that isn't shown and several processors share
-    /// it, and whole, so that the frames of a timeline share them.
-    private static let segmentSeconds = 1_200
+    /// What is long past.
+    public let archive: Archive
     /// What all caches of this server keep together.
     let caches: CacheBudget
     /// Archived windows.
-    private let windows: SharedCache<SegmentsKey, Window>
+    private let windows: SharedCache<WindowKey, Window>
     /// Their single parts: windows that overlap share their columns.
-    private let segments: SharedCache<SegmentsKey, Window>
+    private let parts: SharedCache<PartKey, WindowPart>
     /// When what is archived last changed.
     private let changes: SharedCache<ChangeKey, Version>
     /// Archived pilot reports and areas.
@@ -65,11 +69,12 @@ public final class FrameSource: Sendable {
     public init(
         publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
         trafficDropSeconds: Int = 180,
-        polygonHistories: PolygonHistories = PolygonHistories(), caches: CacheBudget = CacheBudget()
+        polygonHistories: PolygonHistories = PolygonHistories(), caches: CacheBudget = CacheBudget(), logger: Logger
     ) {
+        archive = Archive(store: store, logger: logger)
         self.caches = caches
         windows = SharedCache(caches) { $0.keptBytesOfLinks }
-        segments = SharedCache(caches) { $0.keptBytes }
+        parts = SharedCache(caches) { $0.keptBytes }
         changes = SharedCache(caches) { _ in 0 }
         reports = SharedCache(caches) { $0.reduce(0) { $0 + $1.keptBytes } }
         areas = SharedCache(caches) { $0.reduce(0) { $0 + $1.keptBytes } }
@@ -144,37 +149,30 @@ public final class FrameSource: Sendable {
         -> Frame
     {
         if let frame = snapshot.frame(at: instant, filter: filter) { return frame }
-        let first = instant.advanced(by: 1 - filter.lookBackSeconds - marginSeconds).seconds / Self.segmentSeconds
-        let window = try await window(of: first...instant.seconds / Self.segmentSeconds, in: snapshot)
+        let first = ArchivePart(instant.advanced(by: 1 - filter.lookBackSeconds - marginSeconds))
+        let window = try await window(of: first...ArchivePart(instant), in: snapshot)
         return Frame(window: window, at: instant, filter: filter, table: snapshot.severityTable)
     }
 
-    /// Archived segments, as they were at the last version that changed them.
-    private func window(of range: ClosedRange<Int>, in snapshot: Snapshot) async throws -> Window {
-        let version = try await version(of: Self.observations(of: range), in: snapshot)
-        return try await windows.value(for: SegmentsKey(segments: range, version: version)) { [self] in
-            let segments = try await withThrowingTaskGroup { group in
-                for segment in range { group.addTask { try await self.window(of: segment, in: snapshot) } }
+    /// Parts of the archive, as they were at the last version that changed them.
+    private func window(of range: ClosedRange<ArchivePart>, in snapshot: Snapshot) async throws -> Window {
+        let version = try await version(of: ArchivePart.seen(range), in: snapshot)
+        return try await windows.value(for: WindowKey(parts: range, version: version)) { [self] in
+            let parts = try await withThrowingTaskGroup { group in
+                for number in range.lowerBound.number...range.upperBound.number {
+                    group.addTask { try await self.part(ArchivePart(number: number), in: snapshot) }
+                }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            return Window(joining: segments, sources: snapshot.sources)
+            return Window(joining: parts, sources: snapshot.sources)
         }
     }
 
-    private func window(of segment: Int, in snapshot: Snapshot) async throws -> Window {
-        let version = try await version(of: Self.observations(of: segment...segment), in: snapshot)
-        return try await segments.value(for: SegmentsKey(segments: segment...segment, version: version)) { [store] in
-            let seconds = Self.segmentSeconds
-            let rows = try await store.rows(
-                from: Instant(clamping: segment * seconds), to: Instant(clamping: (segment + 1) * seconds),
-                asOf: version)
-            return Window(rows: rows.rows, sources: snapshot.sources, segmentSeconds: seconds)
+    private func part(_ part: ArchivePart, in snapshot: Snapshot) async throws -> WindowPart {
+        let version = try await version(of: ArchivePart.seen(part...part), in: snapshot)
+        return try await parts.value(for: PartKey(part: part, version: version)) { [archive] in
+            try await archive.part(part, asOf: version)
         }
-    }
-
-    private static func observations(of segments: ClosedRange<Int>) -> SeenData {
-        let last = Instant(clamping: (segments.upperBound + 1) * segmentSeconds - 1)
-        return .observed(.observations, at: last, lookBackSeconds: segments.count * segmentSeconds)
     }
 
     /// The same picture as one byte a cell.

@@ -15,9 +15,11 @@ extension IssuedArea {
     }
 }
 
-extension Window {
-    /// Of rows that nothing else keeps.
+extension WindowPart {
     var keptBytes: Int { 25_000 + count * 28 }
+}
+
+extension Window {
     /// Of rows that are kept elsewhere, with links of its own.
     var keptBytesOfLinks: Int { 1_000 + count * 4 }
 }

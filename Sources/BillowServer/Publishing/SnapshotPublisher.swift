@@ -12,6 +12,7 @@ public import Turbulence
 public final class SnapshotPublisher: Service {
     /// How long the live window reaches back: the longest history, the default timeline and the half hour of trends.
     static let liveSeconds = 9 * 3_600
+    private static let hour = 3_600
     private static let pollInterval = Duration.milliseconds(250)
 
     private let store: any Store
@@ -135,8 +136,8 @@ public final class SnapshotPublisher: Service {
         var windows: [Window] = []
         var sources: [SourceRecord] = []
         // An hour at a time, because rows take more room than the columns that they become.
-        for hour in stride(from: liveFrom.seconds, through: max(now, liveFrom).seconds, by: Window.liveSegmentSeconds) {
-            let end = hour + Window.liveSegmentSeconds
+        for hour in stride(from: liveFrom.seconds, through: max(now, liveFrom).seconds, by: Self.hour) {
+            let end = hour + Self.hour
             let rows = try await store.rows(
                 from: Instant(clamping: hour), to: end > now.seconds ? .distantFuture : Instant(clamping: end),
                 asOf: head.version)

@@ -47,7 +47,7 @@ struct IngestRoutes: Sendable {
     private func take(_ request: Request) async throws -> Response {
         let bytes = try await body(of: request)
         var answer = Answer()
-        let items = try read(bytes)
+        let items = try await read(bytes)
         let observations = try await sort(items, &answer)
         let result = try await commit(observations)
         answer.accepted = result.accepted
@@ -69,9 +69,15 @@ struct IngestRoutes: Sendable {
     }
 
     /// One item for each record, in the order of the body.
-    private func read(_ bytes: [UInt8]) throws(Problem) -> [ImportItem] {
+    private func read(_ bytes: [UInt8]) async throws -> [ImportItem] {
         var reader = ImportReader(now: now(), source: .ingest)
         let items = reader.read(bytes) + reader.finish()
+        if reader.saysSimulated, try await isSimulated() != true {
+            throw Problem(
+                .unprocessableContent, code: "simulated-data",
+                detail: "The body says that it is simulated; it must not be mixed with real data.",
+                allowed: "what was really observed")
+        }
         guard items.count <= Self.mostObservations else {
             throw Problem(
                 .contentTooLarge, code: "body-too-large",
@@ -126,10 +132,15 @@ struct IngestRoutes: Sendable {
         var id: String
     }
 
+    /// Whether the log's data is made up; nil where nobody has said yet.
+    private func isSimulated() async throws(StoreError) -> Bool? {
+        try await store.sources().first?.simulated ?? simulated
+    }
+
     /// One transaction, durable when this returns.
     private func commit(_ observations: [Observation]) async throws(StoreError) -> BatchResult {
         guard !observations.isEmpty else { return BatchResult(version: try await store.head().version) }
-        let isSimulated = try await store.sources().first?.simulated ?? simulated
+        let isSimulated = try await isSimulated()
         for source in Set(observations.map(\.source)).sorted() {
             _ = try await store.register(source, merge: .keep, simulated: isSimulated)
         }

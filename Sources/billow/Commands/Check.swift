@@ -1,4 +1,5 @@
 import ArgumentParser
+import BillowServer
 import BillowStore
 import Foundation
 
@@ -13,13 +14,19 @@ struct Check: AsyncParsableCommand {
         try await Failure.reported {
             let settings = try common.settings(needs: .stored)
             let store = try await SQLiteStore.open(path: settings.database, simulated: nil)
-            let problems = try await store.problems()
+            var problems = try await store.problems()
+            var packedParts = 0
+            // What isn't sound can't be held to anything.
+            if problems.isEmpty {
+                let archive = Archive(store: store, logger: Logs.start(level: settings.logLevel))
+                (packedParts, problems) = try await archive.check()
+            }
             try store.close()
             for problem in problems { print(problem) }
             guard problems.isEmpty else {
                 throw Failure(.data, "\(settings.database) is damaged: \(problems.count) problems")
             }
-            Terminal.say("\(settings.database): sound")
+            Terminal.say("\(settings.database): sound, with \(packedParts) packed parts of the archive")
         }
     }
 }

@@ -110,7 +110,7 @@ struct Export: AsyncParsableCommand {
         let frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
             trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
-            polygonHistories: settings.polygons)
+            polygonHistories: settings.polygons, logger: logger)
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(
             parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)

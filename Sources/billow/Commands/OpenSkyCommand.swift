@@ -116,7 +116,12 @@ private enum Reading {
     }
 
     static func addresses(_ lists: [String]) throws -> [TransponderAddress] {
-        try lists.flatMap { $0.split(separator: ",").map(String.init) }.map { try address($0) }
+        try items(of: lists).map { try address($0) }
+    }
+
+    /// What lists with commas name. An empty place is an item too, and not the wish for everything.
+    static func items(of lists: [String]) -> [String] {
+        lists.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
     }
 
     static func box(_ text: String) throws -> GeographicBox {
@@ -213,7 +218,7 @@ extension OpenSkyCommand {
 
         func run() async throws {
             try await options.run { client in
-                let serials = try serials.flatMap { $0.split(separator: ",") }.map { text in
+                let serials = try Reading.items(of: serials).map { text in
                     guard let serial = Int(text), serial >= 0 else {
                         throw Failure(.usage, "'\(text)' is no serial number; it must be a whole number from 0")
                     }

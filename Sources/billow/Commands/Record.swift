@@ -4,6 +4,7 @@ import Foundation
 import Geometry
 import OpenSky
 import Turbulence
+import WireJSON
 
 /// One line of what a service said: its values by name, in order, and where it is.
 struct Record {
@@ -104,9 +105,7 @@ struct Table {
         switch value {
         // What comes from afar may not steer the terminal.
         case .text(let text):
-            Cell(
-                text: String(text.filter { $0.isASCII ? !$0.isNewline && $0 >= " " && $0 != "\u{7F}" : true }),
-                isNumber: false)
+            Cell(text: text.printable, isNumber: false)
         case .integer(let number): Cell(text: "\(number)", isNumber: true)
         case .decimal(let number, let decimals): Cell(text: String(format: "%.\(decimals)f", number), isNumber: true)
         case .flag(let flag): Cell(text: flag ? "yes" : "no", isNumber: false)

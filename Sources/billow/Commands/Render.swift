@@ -47,7 +47,7 @@ struct RenderOptions: ParsableArguments {
         let frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
             trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
-            polygonHistories: settings.polygons)
+            polygonHistories: settings.polygons, logger: logger)
         let studio = Studio(
             frames: frames, snapshot: try frames.snapshot(), pictures: PictureSource(frames: frames, store: store),
             styles: styles, parameters: try parameters(), timeline: settings.timeline, ageRule: settings.ageRule())

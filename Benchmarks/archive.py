@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Measures pictures of the archive, over HTTP and cold: each is of another instant, by a server that has only just started.
+
+Usage: Benchmarks/archive.py BILLOW [BILLOW…] [--observations 10000000] [--pictures 40] [--rounds 2] [--merge]
+           [--folder Benchmarks/.build/archive]
+
+Every binary imports the same observations of seven days, along flights from a fixed seed, into a database of its own, once
+for all runs; then they take turns with the same instants. With --merge they are computed values, of which the newest replaces
+the ones before, as SkyPath's do. Printed for each: what an import and the packing after it took, and of pictures the median,
+the 90th percentile and the longest by the clock, and processor time.
+"""
+import argparse
+import os
+import random
+import sqlite3
+import statistics
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+from serving import write_world
+
+DAYS = 7
+PORT = 18_490
+
+
+def processor_seconds(process):
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Server:
+    def __init__(self, billow, database):
+        self.process = subprocess.Popen(
+            [billow, "serve", "--port", str(PORT), "--database", database], cwd=Path(__file__).parent.parent,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{PORT}/readyz").read()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise SystemExit(f"{billow} doesn't start")
+
+    def rested(self):
+        """Waits until it does next to nothing; gives the seconds of a processor that it had taken by then."""
+        before = processor_seconds(self.process)
+        while True:
+            time.sleep(2)
+            now = processor_seconds(self.process)
+            if now - before < 0.1:
+                return now
+            before = now
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def pictures(server, seed, count, newest):
+    """Milliseconds of each, and of a processor for one in the middle."""
+    random.seed(seed)
+    times, before = [], processor_seconds(server.process)
+    for _ in range(count):
+        instant = time.gmtime(newest - random.uniform(0.5, DAYS - 0.5) * 86_400)
+        zoom = random.choice([3, 4, 5, 6])
+        x, y = random.randrange(1 << zoom), random.randrange((1 << zoom) // 4, int((1 << zoom) * 0.45) + 1)
+        path = f"/tiles/hexagons/{time.strftime('%Y%m%dT%H%M%SZ', instant)}/{zoom}/{x}/{y}.png"
+        start = time.perf_counter()
+        urllib.request.urlopen(f"http://127.0.0.1:{PORT}{path}").read()
+        times.append((time.perf_counter() - start) * 1_000)
+    return times, (processor_seconds(server.process) - before) * 1_000 / count
+
+
+def packed(database):
+    """How many parts are packed, and their bytes; nothing for a binary that knows none."""
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+        try:
+            return connection.execute("SELECT count(*), sum(length(packed)) FROM packedPart").fetchone()
+        except sqlite3.OperationalError:
+            return 0, None
+
+
+def prepare(billow, world, database, merge):
+    start = time.perf_counter()
+    subprocess.run([billow, "import", "--database", database, world], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, cwd=Path(__file__).parent.parent)
+    imported = time.perf_counter() - start
+    if merge:
+        with sqlite3.connect(database) as connection:
+            connection.execute("UPDATE source SET mergeRule = 1")
+    server = Server(billow, database)
+    start = time.perf_counter()
+    parts, seconds = -1, 0.0
+    while packed(database)[0] != parts:
+        parts, seconds = packed(database)[0], time.perf_counter() - start
+        time.sleep(2)
+    taken = server.rested()
+    server.stop()
+    count, size = packed(database)
+    print(f"{billow}: imported in {imported:.0f} s; {count} parts packed in {seconds:.0f} s, {size or 0} bytes; the server "
+          f"took {taken:.1f} s of a processor until then; file {os.path.getsize(database)} bytes", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("billow", nargs="+", type=os.path.abspath)
+    parser.add_argument("--observations", type=int, default=10_000_000)
+    parser.add_argument("--pictures", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--merge", action="store_true")
+    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / ".build/archive")
+    options = parser.parse_args()
+    folder = options.folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    world = folder / f"{options.observations}.csv"
+    if not world.exists():
+        write_world(world, options.observations, seconds=DAYS * 86_400)
+    newest = int(world.stat().st_mtime)
+    databases = [str(folder / f"{options.observations}-{int(options.merge)}-{number}.sqlite")
+                 for number in range(len(options.billow))]
+    for billow, database in zip(options.billow, databases):
+        if not os.path.exists(database):
+            prepare(billow, str(world), database, options.merge)
+    found = {billow: ([], []) for billow in options.billow}
+    for seed in range(options.rounds):
+        for billow, database in zip(options.billow, databases):
+            server = Server(billow, database)
+            server.rested()
+            times, processor = pictures(server, seed, options.pictures, newest)
+            server.stop()
+            found[billow][0].extend(times)
+            found[billow][1].append(processor)
+    for billow, (times, processor) in found.items():
+        ordered = sorted(times)
+        print(f"{billow}: median {statistics.median(ordered):.1f} ms, p90 {ordered[int(len(ordered) * .9)]:.1f}, longest "
+              f"{ordered[-1]:.1f}; {statistics.mean(processor):.1f} ms of a processor")
+
+
+if __name__ == "__main__":
+    main()

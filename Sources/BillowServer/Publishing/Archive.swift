@@ -1,0 +1,85 @@
+import BillowSnapshot
+public import BillowStore
+public import Logging
+import Synchronization
+import Turbulence
+
+/// What is long past, part by part: packed where it is, else from the rows of the log. What is packed is a copy that the log
+/// vouches for (`Store.packed`); one whose bytes are damaged is as good as none.
+public final class Archive: Sendable {
+    private let store: any Store
+    private let logger: Logger
+    /// Whose bytes can't be read: nobody tries them again until they are made anew.
+    private let damaged = Mutex(Set<ArchivePart>())
+
+    public init(store: any Store, logger: Logger) {
+        self.store = store
+        self.logger = logger
+    }
+
+    /// A part as it counts at a version.
+    func part(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> WindowPart {
+        if let packed = try await packed(part, asOf: version) { return packed }
+        let rows = try await store.rows(from: part.start, to: part.end, asOf: version)
+        return WindowPart(part, rows: rows.rows)
+    }
+
+    private func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> WindowPart? {
+        guard !damaged.withLock({ $0.contains(part) }) else { return nil }
+        let bytes: [UInt8]?
+        do throws(StoreError) { bytes = try await store.packed(part, asOf: version) } catch {
+            // The rows may lie in pages that are whole.
+            guard case .corrupt = error else { throw error }
+            note(part, damage: error.description)
+            return nil
+        }
+        do throws(PackDamage) {
+            return try bytes.map { bytes throws(PackDamage) in try WindowPart(part, packed: bytes) }
+        } catch {
+            note(part, damage: error.description)
+            return nil
+        }
+    }
+
+    private func note(_ part: ArchivePart, damage: String) {
+        guard damaged.withLock({ $0.insert(part).inserted }) else { return }
+        logger.error(
+            "a packed part of the archive is damaged; its rows are read instead, and packed anew",
+            metadata: ["part": "\(part.start)", "error": "\(damage)"])
+    }
+
+    /// The parts in a range that are to be packed: damaged ones, and those that aren't packed as they are. The newest first.
+    func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart] {
+        let unpacked = try await store.unpackedParts(in: range)
+        return damaged.withLock { $0.filter(range.contains) }.union(unpacked).sorted(by: >)
+    }
+
+    /// Packs a part as it is now. Where it changes meanwhile, nothing is kept.
+    func pack(_ part: ArchivePart) async throws(StoreError) {
+        let rows = try await store.rows(of: part)
+        guard try await store.keep(WindowPart(part, rows: rows.rows).packed(), packedFrom: rows) else { return }
+        damaged.withLock { _ = $0.remove(part) }
+    }
+
+    /// Holds all that is packed to the rows that it was made of, and lets go of what differs, a line each. That is made anew.
+    public func check() async throws(StoreError) -> (parts: Int, problems: [String]) {
+        let parts = try await store.packedParts()
+        var problems: [String] = []
+        for part in parts {
+            let rows = try await store.rows(of: part)
+            // What isn't as new as the log is not shown to anybody.
+            guard let bytes = try await store.packed(part, asOf: rows.version) else { continue }
+            let problem: String
+            do throws(PackDamage) {
+                _ = try WindowPart(part, packed: bytes)
+                guard bytes != WindowPart(part, rows: rows.rows).packed() else { continue }
+                problem = "they are not the rows of the log"
+            } catch {
+                problem = error.description
+            }
+            try await store.discardPacked(part)
+            problems.append("the packed rows of \(part.start) are discarded: \(problem)")
+        }
+        return (parts.count, problems)
+    }
+}

@@ -1,0 +1,24 @@
+public import Turbulence
+
+/// The rows of one part of the archive: windows of the past are joined of such. Which record replaces which is settled there.
+public struct WindowPart: Sendable {
+    public let part: ArchivePart
+    let segment: Segment
+
+    /// How many rows it has.
+    public var count: Int { segment.count }
+
+    /// - Parameter rows: all observed in the part.
+    /// - Complexity: O(n), or O(n log n) for rows that are not in the order of their keys
+    public init(_ part: ArchivePart, rows: [ObservationRow]) {
+        precondition(
+            rows.allSatisfy { ArchivePart($0.observedAt) == part }, "a row that was not observed in part \(part.number)"
+        )
+        self.init(part, segment: Segment().merging(rows, removing: []))
+    }
+
+    init(_ part: ArchivePart, segment: Segment) {
+        self.part = part
+        self.segment = segment
+    }
+}

@@ -1,0 +1,12 @@
+public import Turbulence
+
+/// The rows of a part of the archive as they count at the head, to be packed.
+public struct PartRows: Sendable {
+    public var part: ArchivePart
+    /// In the order of their keys.
+    public var rows: [ObservationRow]
+    /// The last version that changed any of them.
+    public var version: Version
+    /// How often rows had been deleted from the log: what is deleted leaves no version behind.
+    var deletions: Int64
+}

@@ -1,0 +1,104 @@
+internal import GRDB
+public import Turbulence
+
+/// Parts of the archive as bytes: copies of what the log says, each with the version that last changed any of it. A part that
+/// has changed since is not what is packed any more, whoever wrote it; and a deletion takes what is packed along.
+extension SQLiteStore {
+    public func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]? {
+        try await reading { db in
+            guard let changed = try Self.lastChange(of: part, db), changed <= version else { return nil }
+            let statement = try RawStatement(db, Query.packedRows)
+            statement.bind(Int64(part.number), at: 1)
+            statement.bind(changed.rawValue, at: 2)
+            return try statement.first { $0.bytes(0) }
+        }
+    }
+
+    public func packedParts() async throws(StoreError) -> [ArchivePart] {
+        try await reading { db in
+            var parts: [ArchivePart] = []
+            try RawStatement(db, Query.packedParts).forEachRow { columns in
+                parts.append(ArchivePart(number: Int(columns.integer(0))))
+            }
+            return parts
+        }
+    }
+
+    /// - Complexity: one look at each part with observations
+    public func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart] {
+        try await reading { db in
+            let packed = try RawStatement(db, Query.packedVersion)
+            let newest = try RawStatement(db, Query.newestStep)
+            newest.bind(Int64(ObservedKind.observations.rawValue), at: 1)
+            var parts: [ArchivePart] = []
+            var next = range.upperBound
+            while next >= range.lowerBound {
+                let part = next
+                guard let changed = try Self.lastChange(of: part, db) else {
+                    // On to the newest before it in which there is anything.
+                    newest.bind(Int64(part.steps.lowerBound.number), at: 2)
+                    guard let step = try newest.first({ TimeStep(number: Int($0.integer(0))) }) else { break }
+                    next = ArchivePart(TimeStep.instants(step...step).upperBound)
+                    continue
+                }
+                packed.bind(Int64(part.number), at: 1)
+                if try packed.first({ $0.integer(0) }) != changed.rawValue { parts.append(part) }
+                next = ArchivePart(number: part.number - 1)
+            }
+            return parts
+        }
+    }
+
+    public func rows(of part: ArchivePart) async throws(StoreError) -> PartRows {
+        try await reading { db in
+            let statement = try RawStatement(db, Query.openRows)
+            statement.bind(ObservationKey.first(of: part.start).rawValue, at: 1)
+            statement.bind(ObservationKey.first(of: part.end).rawValue, at: 2)
+            return PartRows(
+                part: part, rows: try statement.rows(), version: try Self.lastChange(of: part, db) ?? .zero,
+                deletions: try Self.deletions(db))
+        }
+    }
+
+    public func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
+        try await writing { db in
+            guard try Self.lastChange(of: rows.part, db) == rows.version, try Self.deletions(db) == rows.deletions
+            else { return false }
+            let statement = try RawStatement(db, Query.keepPacked)
+            statement.bind(Int64(rows.part.number), at: 1)
+            statement.bind(rows.version.rawValue, at: 2)
+            statement.bind(bytes, at: 3)
+            try statement.run()
+            return true
+        }
+    }
+
+    public func discardPacked(_ part: ArchivePart) async throws(StoreError) {
+        try await writing { db in try Self.discardPacked([part], db) }
+    }
+
+    static func discardPacked(_ parts: Set<ArchivePart>, _ db: Database) throws {
+        let statement = try RawStatement(db, Query.discardPacked)
+        for part in parts {
+            statement.bind(Int64(part.number), at: 1)
+            try statement.run()
+        }
+    }
+
+    /// To be called in each transaction that deletes observations.
+    static func noteDeletion(of parts: Set<ArchivePart>, _ db: Database) throws {
+        guard !parts.isEmpty else { return }
+        try discardPacked(parts, db)
+        try RawStatement(db, Query.noteDeletion).run()
+    }
+
+    private static func deletions(_ db: Database) throws -> Int64 {
+        try RawStatement(db, Query.deletions).first { $0.integer(0) } ?? 0
+    }
+
+    /// The last version that changed any row of a part; nil where there never was one. That a source's rule is another one
+    /// changes pictures, but no row.
+    private static func lastChange(of part: ArchivePart, _ db: Database) throws -> Version? {
+        try lastChange(of: .observations, in: part.steps, db)
+    }
+}
