@@ -1,4 +1,3 @@
-import AviationWeather
 public import Turbulence
 
 /// What an archive says to have held at one moment: its files are copies of what was served, pulled about once an hour, and
@@ -50,7 +49,7 @@ public struct HazardPull: Sendable, Hashable {
         return placed.values.compactMap { area in
             // What a later pull still has was not replaced before it.
             let from = max(area.validFrom, lastSeen[Issue(area)] ?? .distantPast)
-            let superseded = issues.lazy.filter { Self.replaces($0, area) }.map(\.validFrom).filter { $0 > from }.min()
+            let superseded = issues.lazy.filter { $0.replaces(area) }.map(\.validFrom).filter { $0 > from }.min()
             let area = Self.held(area, from: area.validFrom, to: min(area.validTo, superseded ?? .distantFuture))
             return area.flatMap { unchanged.contains($0) ? nil : $0 }
         }.sorted { ($0.id, $0.validFrom) < ($1.id, $1.validFrom) }
@@ -60,7 +59,7 @@ public struct HazardPull: Sendable, Hashable {
     private static func beginnings(of areas: [IssuedArea], from start: Instant, to end: Instant) -> [IssuedArea] {
         guard end.seconds - start.seconds <= longestSeconds else { return [] }
         return areas.compactMap { area in
-            guard area.kind == HazardProduct.sigmet.rawValue, let issuedAt = area.issuedAt, issuedAt > start else {
+            guard area.kind == IssuedArea.sigmetKind, let issuedAt = area.issuedAt, issuedAt > start else {
                 return nil
             }
             return held(area, from: issuedAt, to: min(area.validTo, end))
@@ -78,27 +77,9 @@ public struct HazardPull: Sendable, Hashable {
         }
     }
 
-    /// Whether a SIGMET takes the place of another that was issued before: of one of its name; and convective ones, which have
-    /// new numbers in each bulletin, of those of its region. Regions without any have a bulletin too, at 55 minutes past each
-    /// hour, that says so: where one of them is known, those of that hour were issued for all.
-    ///
-    /// Source: FAA Aeronautical Information Manual, chapter 7 section 1, convective SIGMET
-    private static func replaces(_ new: IssuedArea, _ old: IssuedArea) -> Bool {
-        if new.id == old.id { return true }
-        guard let region = convectiveRegion(new), let other = convectiveRegion(old), let issuedAt = new.issuedAt,
-            old.issuedAt ?? .distantPast < issuedAt
-        else { return false }
-        return region == other || issuedAt.seconds / 60 % 60 == 55
-    }
-
-    /// The `e` of `sigmet-62e-2`; nil for what isn't convective.
-    private static func convectiveRegion(_ area: IssuedArea) -> Character? {
-        area.hazard == "CONVECTIVE" ? area.id.split(separator: "-").dropFirst().first?.last : nil
-    }
-
     /// Whether it is the time from an issue to the pull that has it, and not what a pull has.
     private static func isBeginning(_ area: IssuedArea) -> Bool {
-        area.kind == HazardProduct.sigmet.rawValue && area.validFrom == area.issuedAt
+        area.kind == IssuedArea.sigmetKind && area.validFrom == area.issuedAt
     }
 
     /// nil where nothing is left of it.

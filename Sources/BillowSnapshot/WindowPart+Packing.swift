@@ -89,7 +89,7 @@ public enum PackDamage: Error, Sendable, Hashable, CustomStringConvertible {
         case .format(let format): "format \(format) is not \(PackedHeader.format)"
         case .checksum: "the checksum is another"
         case .part(let number): "the rows are those of part \(number)"
-        case .value(let name): "a \(name) is out of its range"
+        case .value(let name): "\(name) out of its range"
         }
     }
 }
@@ -124,7 +124,7 @@ extension Segment {
             guard word >> 4 <= ObservationKind.pilotReport.rawValue else { throw .value("kind of observation") }
             let place = UInt64(cell) << Place.kindBits | UInt64(kinds[number])
             let key = ObservationKey(observedAt: Instant(clamping: start + second), tag: tag).rawValue
-            guard (last.place, last.key) < (place, key) else { throw .value("row's place in the order") }
+            guard (last.place, last.key) < (place, key) else { throw .value("order of rows") }
             last = (place, key)
             append(
                 place: place, observedAt: UInt32(start + second), severity: isGiven ? severity : Segment.none,

@@ -92,9 +92,8 @@ extension SQLiteStore {
             for position in batch.positions { try writer.take(position) }
             if let number {
                 if let retraction = batch.retraction { try writer.retract(retraction, source: number, found: gone) }
-                let issued = Set(batch.areas.map(\.identity))
                 for replacement in batch.areaReplacements {
-                    try writer.end(replacement, source: number, but: issued)
+                    try writer.end(replacement, source: number, but: batch.areas)
                 }
                 try writer.keepState(of: batch, source: number)
             }
@@ -424,9 +423,10 @@ private struct BatchWriter {
         result.areas += 1
     }
 
-    /// Ends what a complete fetch no longer has.
-    mutating func end(_ replacement: AreaReplacement, source: SourceNumber, but issued: Set<IssuedArea.Identity>) throws
-    {
+    /// Ends what a complete fetch no longer has: when something of it took its place, which need not have begun yet, or else
+    /// at the fetch.
+    mutating func end(_ replacement: AreaReplacement, source: SourceNumber, but areas: [IssuedArea]) throws {
+        let issued = Set(areas.map(\.identity))
         let statement = try RawStatement(db, Query.openAreasAfter)
         statement.bind(Int64(replacement.at.seconds), at: 1)
         statement.bind(Int64(source.rawValue), at: 2)
@@ -439,11 +439,14 @@ private struct BatchWriter {
             gone.append(stored)
         }
         for stored in gone {
+            let replaced = areas.lazy.filter { $0.replaces(stored.area) }.map(\.validFrom)
+                .filter { $0 > stored.area.validFrom }.min()
+            var ended = stored.area
+            ended.validTo = min(replaced ?? replacement.at, stored.area.validTo)
+            guard ended != stored.area else { continue }
             try close(stored)
             result.areas += 1
-            guard stored.area.validFrom < replacement.at else { continue }
-            var ended = stored.area
-            ended.validTo = replacement.at
+            guard ended.validFrom < ended.validTo else { continue }
             try open(ended, source: source, imported: stored.isImported)
         }
     }

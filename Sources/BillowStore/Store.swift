@@ -232,7 +232,7 @@ public struct PositionPlace: Sendable, Hashable {
 }
 
 /// What a complete, validated fetch of a product says by leaving out: an area of the batch's source, collection and kind that
-/// still holds at `at` and isn't in the batch has ended then. Pictures from before keep it; one that had not begun never will.
+/// still holds at `at` and isn't in the batch has ended then, or ends when one of the batch takes its place. Pictures from before keep it; one that had not begun never will.
 public struct AreaReplacement: Sendable, Hashable {
     public var collection: IssuedArea.Collection
     /// nil for every kind.

@@ -73,11 +73,11 @@ private struct Server {
 
     var reads: Int { store.reads.withLock { $0 } }
 
-    func pack() async throws -> Int {
-        try await ArchivePacker(
-            archive: frames.archive, publisher: publisher, frames: frames, rest: .zero, logger: World.quiet()
-        ).pack()
+    func packer(_ logger: Logger = World.quiet()) -> ArchivePacker {
+        ArchivePacker(archive: frames.archive, publisher: publisher, frames: frames, rest: .zero, logger: logger)
     }
+
+    func pack() async throws -> Int { try await packer().pack() }
 
     /// What is seen at an instant, now or as it was at a version.
     func look(_ instant: Instant, _ filter: Filter, at version: Version? = nil) async throws -> Look {
@@ -243,12 +243,17 @@ struct ArchiveTests {
         try await withWorld { world in
             try await world.take(Self.observations(600, seed: 9))
             let server = try await Server(world, .full)
-            await #expect(throws: StoreError.self) { try await server.pack() }
+            let log = LogKeeper()
+            let packer = server.packer(log.logger)
+            let failure = await packer.attempt(after: nil)
+            #expect(await packer.attempt(after: failure) == failure && failure?.contains("is full") == true)
+            #expect(log.messages.count == 1 && log.messages.allSatisfy { $0.contains("could not be packed") })
             let rows = try await Server(world, .none)
             let instant = noon.advanced(by: -12 * 3_600)
             #expect(try await server.look(instant, Filter()) == rows.look(instant, Filter()))
             server.store.packing.withLock { $0 = .kept }
-            #expect(try await server.pack() > 40)
+            #expect(await packer.attempt(after: failure) == nil && log.messages.count == 2)
+            #expect(try await server.pack() == 0)
         }
     }
 

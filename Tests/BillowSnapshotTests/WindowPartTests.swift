@@ -140,7 +140,7 @@ struct WindowPartTests {
         packed.replaceSubrange(header.secondsAt + 2..<header.secondsAt + 4, with: seconds)
         packed.replaceSubrange(header.tagsAt + 4..<header.tagsAt + 8, with: packed[header.tagsAt..<header.tagsAt + 4])
         PackedHeader.seal(&packed)
-        #expect(throws: PackDamage.value("row's place in the order")) {
+        #expect(throws: PackDamage.value("order of rows")) {
             try WindowPart(Self.part, packed: packed).count
         }
         var gap = WindowPart(Self.part, rows: [row]).packed()

@@ -103,6 +103,31 @@ struct AreaTests {
         #expect(try await store.commit(batch([area("kept")], replacing: "gairmet", at: 660)).areas == 0)
     }
 
+    @Test(arguments: [540, 660]) func whatABulletinReplacesHoldsUntilThatBegins(fetchedAt: Int) async throws {
+        // Convective SIGMETs begin at 55 minutes past the hour: here at 10 minutes past noon.
+        func convective(_ name: String, from: Int) throws -> IssuedArea {
+            var area = try area("sigmet-\(name)", kind: "sigmet", from: from, to: from + 7_200)
+            area.hazard = "CONVECTIVE"
+            area.issuedAt = area.validFrom
+            return area
+        }
+        let store = try await makeStore()
+        let tango = try area("sigmet-tango", kind: "sigmet", from: -7_200, to: 7_200)
+        _ = try await store.commit(batch([convective("12e", from: -3_000), convective("13e", from: -3_000), tango]))
+        func ids(_ seconds: Int) async throws -> [String] {
+            let at = noon.advanced(by: seconds)
+            return try await store.areas(nil, from: at, to: at.advanced(by: 1), asOf: nil).map(\.id)
+        }
+        let bulletin = try batch([convective("14e", from: 600)], replacing: "sigmet", at: fetchedAt)
+        #expect(try await store.commit(bulletin).areas == 4)
+        // The one that nothing replaced ends when it was missing.
+        let before = fetchedAt > 599 ? ["sigmet-tango"] : []
+        #expect(try await ids(599) == ["sigmet-12e", "sigmet-13e"] + before)
+        #expect(try await ids(600) == ["sigmet-14e"] + before)
+        #expect(try await ids(661) == ["sigmet-14e"])
+        #expect(try await store.commit(bulletin).areas == 0)
+    }
+
     @Test func aReplacementNeedsASource() async throws {
         let store = try await makeStore()
         let batch = Batch(

@@ -35,22 +35,26 @@ struct ArchivePacker: Service {
     func run() async throws {
         var failure: String?
         while !isEnding {
-            do {
-                _ = try await withTaskExecutorPreference(WorkExecutor.shared) { try await pack() }
-                if failure != nil { logger.notice("the archive can be packed again") }
-                failure = nil
-            } catch {
-                // Cut short by an end that has its own reason to tell.
-                if Task.isCancelled { return }
-                let text = "\(error)"
-                if failure != text {
-                    logger.error(
-                        "the archive could not be packed; its pictures are made from the log's rows, and it is tried again",
-                        metadata: ["error": "\(text)"])
-                }
-                failure = text
-            }
+            failure = await withTaskExecutorPreference(WorkExecutor.shared) { await attempt(after: failure) }
             await sleep(publisher.snapshot == nil ? Self.startPause : Self.pause)
+        }
+    }
+
+    /// One round, and why it failed; says so where the one before didn't fail for the same reason.
+    func attempt(after failure: String?) async -> String? {
+        do throws(StoreError) {
+            try await pack()
+            if failure != nil { logger.notice("the archive can be packed again") }
+            return nil
+        } catch {
+            // Cut short by an end that has its own reason to tell.
+            if Task.isCancelled { return failure }
+            if failure != error.description {
+                logger.error(
+                    "the archive could not be packed; its pictures are made from the log's rows, and it is tried again",
+                    metadata: ["error": "\(error)"])
+            }
+            return error.description
         }
     }
 
