@@ -4,7 +4,7 @@
 Usage: Benchmarks/memory.py [--billow bin/billow] [--observations 1000000] [--minutes 60] [--clients 3] [--rest 0.2] [--folder …]
 
 The observations lie in the eight hours before now, so that every history shows another picture; as many as grow too old come in
-every ten seconds, sent to `POST /observations`. Meanwhile clients look as people and programs do: views of the newest picture at all zooms,
+every minute, sent to `POST /observations`. Meanwhile clients look as people and programs do: views of the newest picture at all zooms,
 timelines of 20 frames, other filters, vector tiles, maps, GeoJSON of regions, polygons, deltas of the whole world, and archived instants.
 Printed: a line every five minutes with the smallest, median and largest resident size in MB, and answers a second; any status that isn't 200,
 204 or 304 ends it. `VmHWM`, at the end, is the largest that the kernel saw, from the start of the process on.
@@ -121,10 +121,10 @@ class Reports(threading.Thread):
         source = random.Random(5)
         connection = http.client.HTTPConnection(HOST, PORT, timeout=60)
         try:
-            while not self.stop.wait(10):
+            while not self.stop.wait(60):
                 now = int(time.time())
                 reports = []
-                for _ in range(int(self.per_second * 10)):
+                for _ in range(min(int(self.per_second * 60), 10_000)):
                     (x0, y0), (x1, y1) = source.sample(self.hubs, 2)
                     share = source.random()
                     reports.append({

@@ -31,15 +31,18 @@ struct ArcMap: Sendable {
         let graph = EdgeGraph(points, edges)
         var isTaken = [Bool](repeating: false, count: edges.count)
         var numbers = [UInt32](repeating: 0, count: graph.points.count)
-        self.points.reserveCapacity(edges.count + graph.points.count)
-        for vertex in graph.points.indices where graph.isJunction(vertex) {
+        // As much as there will be, but for closed arcs.
+        let expected = graph.arcEnds / 2
+        arcs.reserveCapacity(expected)
+        self.points.reserveCapacity(edges.count + expected)
+        for vertex in graph.points.indices where graph.isJunction[vertex] {
             for edge in graph.edges(at: vertex) where !isTaken[Int(edge)] {
                 follow(Int(edge), from: vertex, edges, graph, &isTaken, &numbers)
             }
         }
         // What is left are closed arcs that meet no other.
         for edge in edges.indices where !isTaken[edge] {
-            follow(edge, from: Int(graph.ends[edge].from), edges, graph, &isTaken, &numbers)
+            follow(edge, from: Int(edges[edge].from), edges, graph, &isTaken, &numbers)
         }
     }
 
@@ -55,12 +58,12 @@ struct ArcMap: Sendable {
             isTaken[edge] = true
             vertex = graph.otherEnd(of: edge, from: vertex)
             points.append(graph.points[vertex])
-            guard vertex != start, !graph.isJunction(vertex),
+            guard vertex != start, !graph.isJunction[vertex],
                 let next = graph.edges(at: vertex).first(where: { Int($0) != edge })
             else { break }
             edge = Int(next)
         }
-        let isForward = Int(graph.ends[first].from) == start
+        let isForward = Int(edges[first].from) == start
         let sides = edges[first]
         arcs.append(
             Arc(
@@ -109,32 +112,50 @@ struct ArcMap: Sendable {
     func area(_ isInside: (Int) -> Bool) -> PackedArea {
         let (ways, faces) = boundary(isInside)
         // Ways by the junction that they leave from.
-        var starts = [Int32](repeating: 0, count: junctions + 1)
-        for way in ways { starts[start(way) + 1] += 1 }
-        for junction in 0..<junctions { starts[junction + 1] += starts[junction] }
-        var leaving = [Int32](repeating: 0, count: ways.count)
-        var next = starts
-        for (index, way) in ways.enumerated() {
-            leaving[Int(next[start(way)])] = Int32(index)
-            next[start(way)] += 1
-        }
+        let leaving = Grouped(ways.lazy.map { start($0) }, groups: junctions)
+        // And by the face that they go around: rings are made of one after the other, and packed at once.
+        let byFace = Grouped(ways.lazy.map(\.face), groups: (faces.last ?? -1) + 1)
         var isTaken = [Bool](repeating: false, count: ways.count)
-        var found: [Int: [Ring]] = [:]
-        for first in ways.indices where !isTaken[first] {
-            var walk: [Int] = []
-            var way = first
-            while !isTaken[way] {
-                isTaken[way] = true
-                walk.append(way)
-                let junction = end(ways[way])
-                let onward = leaving[Int(starts[junction])..<Int(starts[junction + 1])].lazy.map(Int.init)
-                    .filter { ways[$0].face == ways[first].face && !isTaken[$0] }
-                guard let leftmost = leftmost(of: onward, after: ways[way], ways) else { break }
-                way = leftmost
+        var area = PackedArea()
+        for face in faces {
+            var found: [Ring] = []
+            for first in byFace[face] where !isTaken[Int(first)] {
+                var walk: [Int] = []
+                var way = Int(first)
+                while !isTaken[way] {
+                    isTaken[way] = true
+                    walk.append(way)
+                    let junction = end(ways[way])
+                    let onward = leaving[junction].lazy.map(Int.init).filter { ways[$0].face == face && !isTaken[$0] }
+                    guard let leftmost = leftmost(of: onward, after: ways[way], ways) else { break }
+                    way = leftmost
+                }
+                found += rings(of: walk, ways)
             }
-            for ring in rings(of: walk, ways) { found[ways[first].face, default: []].append(ring) }
+            for polygon in Self.polygons(found) { area.append(polygon) }
         }
-        return PackedArea(faces.flatMap { Self.polygons(found[$0] ?? []) })
+        return area.withoutRoom()
+    }
+
+    /// The indices of a sequence by a number of each of its elements, in rising order.
+    private struct Grouped {
+        private var starts: [Int32]
+        private var members: [Int32]
+
+        /// - Parameter numbers: all below `groups`.
+        init(_ numbers: some Collection<Int>, groups: Int) {
+            starts = [Int32](repeating: 0, count: groups + 1)
+            for number in numbers { starts[number + 1] += 1 }
+            for group in 0..<groups { starts[group + 1] += starts[group] }
+            members = [Int32](repeating: 0, count: numbers.count)
+            var next = starts
+            for (index, number) in numbers.enumerated() {
+                members[Int(next[number])] = Int32(index)
+                next[number] += 1
+            }
+        }
+
+        subscript(group: Int) -> ArraySlice<Int32> { members[Int(starts[group])..<Int(starts[group + 1])] }
     }
 
     private func boundary(_ isInside: (Int) -> Bool) -> (ways: [Way], faces: [Int]) {

@@ -3,43 +3,47 @@ import Geometry
 /// The corners that edges share, and the edges that meet in each.
 struct EdgeGraph {
     let points: [DegreePoint]
-    /// By edge: the numbers of its vertices.
-    let ends: [(from: UInt32, to: UInt32)]
+    let edges: [SharedEdge]
+    /// By vertex: whether arcs end here: where other than two edges meet, and where a boundary begins to run along the
+    /// antimeridian, because its other half, on the other side of the map, ends there as well.
+    private(set) var isJunction: [Bool] = []
     /// By vertex: where its edges begin in `incident`; one more at the end.
     private let starts: [UInt32]
     private let incident: [UInt32]
 
     init(_ points: [DegreePoint], _ edges: [SharedEdge]) {
         self.points = points
-        ends = edges.map { ($0.from, $0.to) }
+        self.edges = edges
         var starts = [UInt32](repeating: 0, count: points.count + 1)
-        for (from, to) in ends {
-            starts[Int(from) + 1] += 1
-            starts[Int(to) + 1] += 1
+        for edge in edges {
+            starts[Int(edge.from) + 1] += 1
+            starts[Int(edge.to) + 1] += 1
         }
         for vertex in points.indices { starts[vertex + 1] += starts[vertex] }
         var incident = [UInt32](repeating: 0, count: edges.count * 2)
         var next = starts
-        for (edge, (from, to)) in ends.enumerated() {
-            for vertex in [Int(from), Int(to)] {
-                incident[Int(next[vertex])] = UInt32(edge)
-                next[vertex] += 1
-            }
+        for (number, edge) in edges.enumerated() {
+            incident[Int(next[Int(edge.from)])] = UInt32(number)
+            next[Int(edge.from)] += 1
+            incident[Int(next[Int(edge.to)])] = UInt32(number)
+            next[Int(edge.to)] += 1
         }
         self.starts = starts
         self.incident = incident
+        isJunction = points.indices.map { endsArcs($0) }
     }
 
     /// The edges that meet in a vertex.
     func edges(at vertex: Int) -> ArraySlice<UInt32> { incident[Int(starts[vertex])..<Int(starts[vertex + 1])] }
 
     func otherEnd(of edge: Int, from vertex: Int) -> Int {
-        Int(Int(ends[edge].from) == vertex ? ends[edge].to : ends[edge].from)
+        Int(Int(edges[edge].from) == vertex ? edges[edge].to : edges[edge].from)
     }
 
-    /// Whether arcs end here: where other than two edges meet, and where a boundary begins to run along the antimeridian,
-    /// because its other half, on the other side of the map, ends there as well.
-    func isJunction(_ vertex: Int) -> Bool {
+    /// How many arcs end at junctions, both ends counted.
+    var arcEnds: Int { points.indices.reduce(0) { $0 + (isJunction[$1] ? edges(at: $1).count : 0) } }
+
+    private func endsArcs(_ vertex: Int) -> Bool {
         let edges = edges(at: vertex)
         guard edges.count == 2 else { return true }
         guard points[vertex].isOnAntimeridian else { return false }

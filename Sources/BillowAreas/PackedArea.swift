@@ -9,19 +9,24 @@ public struct PackedArea: Sendable, Hashable {
     /// By polygon: where it ends in `ringEnds`.
     private var polygonEnds: [UInt32] = []
 
-    /// - Parameter polygons: of each its rings, the exterior first.
-    init(_ polygons: [[[DegreePoint]]]) {
-        polygonEnds.reserveCapacity(polygons.count)
-        ringEnds.reserveCapacity(polygons.reduce(0) { $0 + $1.count })
-        points.reserveCapacity(polygons.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count - 1 } })
-        for polygon in polygons {
-            for ring in polygon {
-                // It ends with the point that it begins with.
-                points.append(contentsOf: ring.dropLast())
-                ringEnds.append(UInt32(points.count))
-            }
-            polygonEnds.append(UInt32(ringEnds.count))
+    init() {}
+
+    /// - Parameter rings: of a polygon, the exterior first; each ends with the point that it begins with.
+    mutating func append(_ rings: [[DegreePoint]]) {
+        for ring in rings {
+            points.append(contentsOf: ring.dropLast())
+            ringEnds.append(UInt32(points.count))
         }
+        polygonEnds.append(UInt32(ringEnds.count))
+    }
+
+    /// Without room to grow: for what is kept long.
+    func withoutRoom() -> PackedArea {
+        var copy = self
+        copy.points = points.withoutRoom()
+        copy.ringEnds = ringEnds.withoutRoom()
+        copy.polygonEnds = polygonEnds.withoutRoom()
+        return copy
     }
 
     /// - Complexity: O(corners)
