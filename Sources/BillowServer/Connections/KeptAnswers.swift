@@ -32,7 +32,7 @@ final class KeptAnswers: Sendable {
     /// Of one answer's body; a tile has some 20 kB.
     static let largestBody = 256 << 10
     /// Of all bodies together: some thousand tiles.
-    private static let capacity = 32 << 20
+    private static let capacity = 8 << 20
     /// Where answers are empty, their number bounds them.
     private static let countLimit = 8_192
 

@@ -19,7 +19,7 @@ public final class CacheBudget: Sendable {
     }
 
     /// What caches keep where nothing else is said.
-    public static let defaultBytes = 96 << 20
+    public static let defaultBytes = 48 << 20
 
     public init(bytes: Int = CacheBudget.defaultBytes) { self.bytes = bytes }
 
