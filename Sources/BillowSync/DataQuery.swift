@@ -97,16 +97,19 @@ public struct DataQuery: Sendable, Hashable {
     }
 
     /// Where a cell lies; nil outside all.
-    public func area(of cell: Cell) -> Area? {
-        if let viewport, viewport.touches(cell) { return .viewport }
-        if let polygon, polygon.touches(cell) { return .corridor }
+    public func area(of cell: Cell) -> Area? { area { $0.touches(cell) } }
+
+    /// Where a place lies; nil outside all.
+    public func area(of place: LonLat) -> Area? { area { $0.contains(place) } }
+
+    private func area(_ isWithin: (AreaRing) -> Bool) -> Area? {
+        if let viewport, isWithin(viewport) { return .viewport }
+        if let polygon, isWithin(polygon) { return .corridor }
         return global ? .global : nil
     }
 
     /// Whether a place lies in it.
-    public func contains(_ place: LonLat) -> Bool {
-        global || [polygon, viewport].contains { $0?.contains(place) ?? false }
-    }
+    public func contains(_ place: LonLat) -> Bool { global || area(of: place) != nil }
 
     /// Whether what was fetched for another query is not enough for this one. A shorter history, fewer severities, types or
     /// areas never need a fetch.

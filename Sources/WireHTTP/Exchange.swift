@@ -135,8 +135,10 @@ package struct Exchange: Sendable {
             return "the name \(error.host) does not resolve"
         }
         let text = "\(error)"
-        // NIOSSL tells it apart by BoringSSL's own words only.
-        return text.contains("CERTIFICATE_VERIFY_FAILED") ? "its certificate is not to be trusted" : text
+        // NIOSSL tells them apart by BoringSSL's own words only.
+        if text.contains("CERTIFICATE_VERIFY_FAILED") { return "its certificate is not to be trusted" }
+        if text.contains("WRONG_VERSION_NUMBER") { return "it doesn't speak TLS" }
+        return text.hasPrefix("handshakeFailed") ? "the TLS handshake failed" : text
     }
 
     private func redacted(_ text: String) -> String {

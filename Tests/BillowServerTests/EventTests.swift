@@ -1,6 +1,7 @@
 import BillowStore
 import BillowSync
 import Foundation
+import Geometry
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -59,6 +60,7 @@ private struct Moody: Upstream {
     let merge = MergeRule.replace
     let simulated: Bool? = false
     let feeds: Set<DataKind> = [.observations]
+    var query: DataQuery?
     final class Mood: Sendable { let failure = Mutex<SyncError?>(nil) }
     let mood = Mood()
 
@@ -156,6 +158,50 @@ struct EventTests {
             #expect(heard.map { $0.data["area"]?.string } == ["all", "global"])
             #expect(heard.last?.data["collection"]?.string == "turbulence")
             #expect(heard.last?.data["version"]?.double == 1)
+        }
+    }
+
+    @Test("what comes is told for the part of the query that it lies in")
+    func areas() async throws {
+        @Sendable func ring(_ west: Double) throws -> AreaRing {
+            try AreaRing(
+                [(0.0, 0.0), (10, 0), (10, 10), (0, 10), (0, 0)].map { longitude, latitude in
+                    try #require(LonLat(longitude: west + longitude, latitude: 40 + latitude))
+                })
+        }
+        try await withWorld(configured: ["skypath"]) { world in
+            let id = try source("skypath")
+            let query = DataQuery(
+                types: [.turbulence, .flights, .pireps], global: false, polygon: try ring(0), viewport: try ring(20))
+            // A loop makes the state known, and with it the query.
+            _ = SourceLoop(
+                upstream: Moody(id: id, query: query), update: .fast, states: world.states, now: { world.clock.now },
+                logger: World.quiet())
+            let listener = try world.application.events.listen()
+            func position(_ icao24: UInt32, _ longitude: Double, at seconds: Int = 0) throws -> AircraftPosition {
+                AircraftPosition(
+                    icao24: try #require(ICAO24(rawValue: icao24)),
+                    place: try #require(LonLat(longitude: longitude, latitude: 45)), source: id,
+                    observedAt: noon.advanced(by: seconds))
+            }
+            func report(_ longitude: Double) throws -> PilotReport {
+                PilotReport(
+                    id: "r", place: try #require(LonLat(longitude: longitude, latitude: 45)), observedAt: noon,
+                    type: "PIREP", aircraft: nil, altitudeFeet: nil, turbulence: [], text: "UA", source: id)
+            }
+            _ = try await world.store.register(id, merge: .replace, simulated: false)
+            _ = try await world.store.commit(
+                Batch(source: id, pilotReports: [try report(25)], positions: [try position(1, 5, at: -60)]))
+            try await world.refresh()
+            _ = try await world.store.commit(Batch(source: id, positions: [try position(1, 5.1), try position(2, 25)]))
+            try await world.refresh()
+            world.application.events.close()
+            let told = try await listener.heard().filter { $0.name == "data" && $0.data["collection"] != nil }
+            #expect(
+                told.compactMap { "\($0.data["collection"]?.string ?? "") \($0.data["area"]?.string ?? "")" } == [
+                    "pireps viewport", "traffic corridor", "tracks corridor", "traffic corridor", "traffic viewport",
+                    "tracks corridor", "tracks viewport",
+                ])
         }
     }
 

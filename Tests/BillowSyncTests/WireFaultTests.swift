@@ -280,6 +280,13 @@ struct WireFaultTests {
         }
     }
 
+    @Test("a server that doesn't speak TLS") func plain() async throws {
+        try await ScriptedServer.withRunning(.bytes(Self.answer("400 Bad Request"))) { _, port in
+            let failure = try await failure(at: "https://127.0.0.1:\(port)")
+            #expect(failure.message == "unreachable: it doesn't speak TLS")
+        }
+    }
+
     @Test("a connection that is never taken") func fullQueue() async throws {
         let queue = try FullQueue()
         let failure = try await failure(at: "http://127.0.0.1:\(queue.port)", timeout: .seconds(1))

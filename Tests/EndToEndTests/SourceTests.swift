@@ -90,8 +90,10 @@ struct SourceTests {
         let stopped = try await server.send(.PATCH, "/admin/sources/sim", #"{"update":"none"}"#, key: key)
         #expect(stopped.status == 200)
         try await eventually("all of it to grow stale") { try await layer("traffic")["stale"].bool == true }
-        let source = try await server.status()["sources"][0]
-        #expect(source["state"].string == "stopped" && source["stale"].bool == true)
+        try await eventually("the source to be stopped and stale") {
+            let source = try await server.status()["sources"][0]
+            return source["state"].string == "stopped" && source["stale"].bool == true
+        }
         #expect(try await server.stop() == 0)
     }
 

@@ -68,32 +68,35 @@ struct EventFeed: Sendable {
                 hub.publish("data", DataChange(collection: collection, area: area.rawValue, version: version))
             }
         }
-        if !changes.opened.isEmpty || !changes.closed.isEmpty {
-            tell("turbulence", areas(of: changes, in: new))
+        let queries = Dictionary(
+            states.all.compactMap { state in state.query.map { (state.id, $0) } }, uniquingKeysWith: { $1 })
+        let numbered = Dictionary(
+            new.sources.compactMap { source in queries[source.id].map { (source.number, $0) } },
+            uniquingKeysWith: { $1 })
+        let rows = changes.opened + changes.closed
+        tell("turbulence", Self.areas(of: rows, query: { numbered[$0.source] }) { $1.area(of: $0.cell) })
+        let reports = changes.openedReports + changes.closedReports
+        tell("pireps", Self.areas(of: reports, query: { queries[$0.source] }) { $1.area(of: $0.place) })
+        for (collection, areas) in Dictionary(
+            grouping: changes.openedAreas + changes.closedAreas, by: \.collection.name
+        ).sorted(by: { $0.key < $1.key }) {
+            // What was issued for a larger area than was asked for belongs to every part of the query.
+            tell(collection, Set(areas.flatMap { queries[$0.source]?.areas ?? [.global] }))
         }
-        if !changes.openedReports.isEmpty || !changes.closedReports.isEmpty { tell("pireps", [.global]) }
-        for collection in Set((changes.openedAreas + changes.closedAreas).map(\.collection.name)).sorted() {
-            tell(collection, [.global])
-        }
-        if !changes.positions.isEmpty {
-            tell("traffic", [.global])
-            tell("tracks", [.global])
-        }
+        let positions = Self.areas(of: changes.positions, query: { queries[$0.source] }) { $1.area(of: $0.place) }
+        tell("traffic", positions)
+        tell("tracks", positions)
     }
 
-    /// The parts of the sources' queries in which rows came or went. What went from outside all of them was in a viewport that
-    /// is another one now.
-    private func areas(of changes: Changes, in snapshot: Snapshot) -> Set<DataQuery.Area> {
-        var queries: [SourceNumber: DataQuery] = [:]
-        for source in snapshot.sources {
-            if let query = states[source.id]?.query { queries[source.number] = query }
-        }
-        let possible = Set(queries.values.flatMap(\.areas)).union([.global, .viewport])
+    /// The parts of queries that items lie in.
+    private static func areas<Item>(
+        of items: [Item], query: (Item) -> DataQuery?, _ area: (Item, DataQuery) -> DataQuery.Area?
+    ) -> Set<DataQuery.Area> {
         var areas = Set<DataQuery.Area>()
-        for row in changes.opened + changes.closed {
-            let query = queries[row.source]
-            areas.insert(query?.area(of: row.cell) ?? (query == nil ? .global : .viewport))
-            if areas.count == possible.count { break }
+        for item in items {
+            // What went from outside of all parts was in a viewport that is another one now.
+            areas.insert(query(item).map { area(item, $0) ?? .viewport } ?? .global)
+            if areas.count == 3 { break }
         }
         return areas
     }
