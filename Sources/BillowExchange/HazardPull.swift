@@ -87,6 +87,7 @@ public struct HazardPull: Sendable, Hashable {
         guard start < end else { return nil }
         var area = area
         area.validFrom = start
+        if end < area.validTo { area.statedTo = area.statedTo ?? area.validTo }
         area.validTo = end
         return area
     }

@@ -28,7 +28,8 @@ struct StoredArea {
             collection: collection, id: id, source: source, kind: kind, hazard: columns.text(5), severity: severity,
             altitudeMinFeet: integer(7), altitudeMaxFeet: integer(8), validFrom: validFrom, validTo: validTo,
             issuedAt: integer(11).flatMap { Instant(seconds: $0) }, forecastHour: integer(12),
-            historySeconds: integer(13), status: columns.text(14), text: columns.text(15), geometry: geometry)
+            historySeconds: integer(13), status: columns.text(14), text: columns.text(15),
+            statedTo: integer(18).flatMap { Instant(seconds: $0) }, geometry: geometry)
         isImported = columns.integer(17) != 0
     }
 }
@@ -61,6 +62,7 @@ extension RawStatement {
         try bind(try area.geometry.coordinatesJSON(), at: 16)
         bind(since, at: 17)
         bind(imported ? 1 : 0 as Int64, at: 18)
+        bind(area.statedTo.map { Int64($0.seconds) }, at: 19)
     }
 }
 

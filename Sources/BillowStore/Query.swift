@@ -150,14 +150,14 @@ enum Query {
 
     private static let areas = """
         SELECT area.number, collection, id, name, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
-            issuedAt, forecastHour, history, status, text, geometry, imported
+            issuedAt, forecastHour, history, status, text, geometry, imported, statedTo
         FROM area CROSS JOIN source ON source.number = area.source
         """
 
     static let insertArea = """
         INSERT INTO area (collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
-            issuedAt, forecastHour, history, status, text, geometry, since, imported)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            issuedAt, forecastHour, history, status, text, geometry, since, imported, statedTo)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     static let closeArea = "UPDATE area SET until = ? WHERE number = ?"
     static let keepArea = "UPDATE area SET imported = 1 WHERE number = ? AND imported = 0"

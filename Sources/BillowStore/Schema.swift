@@ -18,6 +18,7 @@ enum Schema {
         migrator.registerMigration("7 imports and natures") { try $0.execute(sql: importsAndNatures) }
         migrator.registerMigration("8 earlier imports") { try $0.execute(sql: earlierImports) }
         migrator.registerMigration("9 packed parts") { try $0.execute(sql: packedParts) }
+        migrator.registerMigration("10 stated ends") { try $0.execute(sql: statedEnds) }
         return migrator
     }
 
@@ -232,6 +233,9 @@ enum Schema {
                 SELECT newest FROM importClock WHERE version <= since ORDER BY version DESC LIMIT 1) - 86400;
         DROP TABLE importClock;
         """
+
+    /// When an area was said to end that is taken to hold for less.
+    private static let statedEnds = "ALTER TABLE area ADD COLUMN statedTo INTEGER CHECK (statedTo >= 0)"
 
     /// Copies of parts of the archive (`ArchivePart`), as `WindowPart` packs them: they can be made anew of the log at any time.
     /// `version` is the last one that had changed any row of the part. `head.deletions` counts the transactions that deleted

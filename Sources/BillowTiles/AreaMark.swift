@@ -12,7 +12,8 @@ extension AreaLook {
         let kind: Kind =
             area.collection == .forecast
             ? .forecast : area.kind.lowercased().contains("sigmet") ? .warning : .advisory
-        let isFaint = (area.forecastHour ?? 0) > 0 || area.validTo <= instant.advanced(by: AreaLook.endingSeconds)
+        let end = area.statedTo ?? area.validTo
+        let isFaint = (area.forecastHour ?? 0) > 0 || end <= instant.advanced(by: AreaLook.endingSeconds)
         self.init(kind: kind, subject: isOfTurbulence ? .turbulence : .other, isFaint: isFaint)
     }
 

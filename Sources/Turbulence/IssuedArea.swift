@@ -58,6 +58,8 @@ public struct IssuedArea: Sendable, Hashable {
     /// It holds at `validFrom` ≤ t < `validTo`.
     public var validFrom: Instant
     public var validTo: Instant
+    /// When it was said to end, where it is taken to hold for less (an archive's copies hold from one to the next).
+    public var statedTo: Instant?
     public var issuedAt: Instant?
     /// Hours from the issue, of a forecast that comes in steps.
     public var forecastHour: Int?
@@ -72,7 +74,7 @@ public struct IssuedArea: Sendable, Hashable {
         collection: Collection, id: String, source: SourceID, kind: String, hazard: String? = nil,
         severity: Severity? = nil, altitudeMinFeet: Int? = nil, altitudeMaxFeet: Int? = nil, validFrom: Instant,
         validTo: Instant, issuedAt: Instant? = nil, forecastHour: Int? = nil, historySeconds: Int? = nil,
-        status: String? = nil, text: String? = nil, geometry: MultiPolygon
+        status: String? = nil, text: String? = nil, statedTo: Instant? = nil, geometry: MultiPolygon
     ) {
         self.collection = collection
         self.id = id
@@ -84,6 +86,7 @@ public struct IssuedArea: Sendable, Hashable {
         self.altitudeMaxFeet = altitudeMaxFeet
         self.validFrom = validFrom
         self.validTo = validTo
+        self.statedTo = statedTo
         self.issuedAt = issuedAt
         self.forecastHour = forecastHour
         self.historySeconds = historySeconds

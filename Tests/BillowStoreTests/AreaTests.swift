@@ -45,7 +45,8 @@ struct AreaTests {
 
     @Test func whatIsWrittenIsReadBackToTheLastDigit() async throws {
         let store = try await makeStore()
-        let areas = [try area("a", text: "words \"quoted\" é"), try area("b", longitude: 179.5)]
+        var areas = [try area("a", text: "words \"quoted\" é"), try area("b", longitude: 179.5)]
+        areas[1].statedTo = noon.advanced(by: 7_200)
         #expect(try await store.commit(batch(areas)).areas == 2)
         #expect(try await store.areas(.hazards, from: noon, to: noon.advanced(by: 1), asOf: nil) == areas)
         #expect(try await store.areas(.forecast, from: noon, to: noon.advanced(by: 1), asOf: nil).isEmpty)

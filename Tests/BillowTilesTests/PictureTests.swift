@@ -64,6 +64,19 @@ struct PictureTests {
         return data
     }()
 
+    @Test("an area is faint in its last half hour, and not where only an archive's copy of it ends")
+    func ending() throws {
+        var area = try #require(Self.data.hazards.first)
+        func isFaint(_ seconds: Int) -> Bool {
+            AreaLook(of: area, at: area.validTo.advanced(by: seconds)).isFaint
+        }
+        #expect(!isFaint(-1_801) && isFaint(-1_800) && isFaint(-1))
+        area.statedTo = area.validTo.advanced(by: 3_600)
+        #expect(!isFaint(-1))
+        area.statedTo = area.validTo.advanced(by: 600)
+        #expect(!isFaint(-1_201) && isFaint(-1_200))
+    }
+
     static let all = try! LayerList("turbulence,hazards,forecast,tracks,traffic,pireps")
 
     static func canvas(_ list: LayerList, _ region: MapRegion) throws -> Canvas {
