@@ -69,7 +69,8 @@ public final class OutlineStamps: Sendable {
         public var stamps: OutlineStamps {
             OutlineStamps(
                 Columns(
-                    places: columns.places, stamps: columns.stamps.withoutRoom(), offsets: columns.offsets.withoutRoom(),
+                    places: columns.places, stamps: columns.stamps.withoutRoom(),
+                    offsets: columns.offsets.withoutRoom(),
                     areas: columns.areas.withoutRoom(), masks: columns.masks.withoutRoom()))
         }
 

@@ -97,7 +97,9 @@ public final class StampStore: Sendable {
         return state.withLock { state in
             guard state.bytes > Self.mostBytes else { return true }
             let before = state.tiles - min(state.tiles, Self.usedLately)
-            let old = state.sheets.filter { $0.value.lastUsed < before }.sorted { $0.value.lastUsed < $1.value.lastUsed }
+            let old = state.sheets.filter { $0.value.lastUsed < before }.sorted {
+                $0.value.lastUsed < $1.value.lastUsed
+            }
             for (key, sheet) in old {
                 guard state.bytes > Self.mostBytes / 8 * 7 else { break }
                 state.sheets[key] = nil

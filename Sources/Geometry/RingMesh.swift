@@ -66,7 +66,8 @@ public struct RingMesh: Sendable {
     /// Every edge: the place of its first corner in `corners`, the numbers of both, and its ring.
     @inline(__always)
     private static func forEachEdge(
-        _ starts: [UInt16], _ corners: [UInt16], _ body: (_ corner: Int, _ from: UInt16, _ to: UInt16, _ ring: Int) -> Void
+        _ starts: [UInt16], _ corners: [UInt16],
+        _ body: (_ corner: Int, _ from: UInt16, _ to: UInt16, _ ring: Int) -> Void
     ) {
         for ring in 0..<starts.count - 1 {
             let range = Int(starts[ring])..<Int(starts[ring + 1])

@@ -76,7 +76,9 @@ struct SharedCacheTests {
         #expect(try await cache.value(for: 1) { "well" } == "well")
     }
 
-    private static func text(_ letter: String, _ bytes: Int = 9_800) -> String { String(repeating: letter, count: bytes) }
+    private static func text(_ letter: String, _ bytes: Int = 9_800) -> String {
+        String(repeating: letter, count: bytes)
+    }
 
     @Test("what was used longest ago goes first, and what would push out most of the rest is not kept")
     func eviction() async throws {
