@@ -14,7 +14,8 @@ public enum PolygonMode: String, Sendable, Hashable, CaseIterable {
 public struct TurbulencePolygon: Sendable, Hashable {
     public var severity: Severity
     public var mode: PolygonMode
-    public var area: MultiPolygon
+    /// Empty where it wasn't asked for.
+    public var area: PackedArea
     /// How many hexagons it is made of.
     public var hexagons: Int
     /// From when to when the records are that make it; nil when not asked for.
@@ -55,7 +56,7 @@ public struct TurbulencePolygon: Sendable, Hashable {
             let last = ranges.map(\.upperBound).max()
             return TurbulencePolygon(
                 severity: severity, mode: mode,
-                area: areas[severity]?.multiPolygon ?? MultiPolygon(polygons: []),
+                area: areas[severity] ?? PackedArea(),
                 hexagons: hexagons, observed: first.flatMap { first in last.map { first...$0 } })
         }
     }

@@ -58,9 +58,21 @@ enum BytesAnswer {
         if EntityTags(request.headers[.ifNoneMatch]).match(tag) {
             return Response(status: .notModified, headers: headers)
         }
-        headers[.contentLength] = String(bytes.count)
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+        return Response(status: .ok, headers: headers, body: body(of: bytes))
     }
+
+    /// In pieces where they are many: what waits for the client isn't copied.
+    static func body(of bytes: [UInt8]) -> ResponseBody {
+        guard bytes.count > piece else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
+        return ResponseBody(contentLength: bytes.count) { writer in
+            for start in stride(from: 0, to: bytes.count, by: piece) {
+                try await writer.write(ByteBuffer(bytes: bytes[start..<min(start + piece, bytes.count)]))
+            }
+            try await writer.finish(nil)
+        }
+    }
+
+    private static let piece = 1 << 20
 }
 
 /// A picture, or that whoever asked has it.

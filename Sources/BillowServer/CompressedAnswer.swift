@@ -20,8 +20,7 @@ enum CompressedAnswer {
             headers[.contentEncoding] = "gzip"
             body = small
         }
-        headers[.contentLength] = String(body.count)
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: body)))
+        return Response(status: .ok, headers: headers, body: BytesAnswer.body(of: body))
     }
 
     /// Source: RFC 9110 section 12.5.3

@@ -21,18 +21,28 @@ extension FeatureSource {
         {
             query.filter.lookBackSeconds = history.seconds
         }
-        if let feature = try await polygons(query, in: snapshot).first(where: { $0.id == id }) { writer.write(feature) }
+        if let feature = try await polygons(query, in: snapshot).first(where: { $0.id == id }) {
+            writer.write(feature.make())
+        }
     }
 
-    private func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Feature] {
+    private func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Made] {
         let issued = try await frames.issuedPolygons(query.filter, at: query.instant, in: snapshot).filter { area in
             query.filter.takes(area) && query.issuers?.contains(area.source) ?? true && query.touches(area.geometry)
         }
         let own =
             query.filter.takesNoReports
-            ? [] : try await polygons.polygons(query, in: snapshot).map { Feature($0, query.filter) }
-        return (own + issued.map { Feature(polygon: $0) }).sorted { $0.id < $1.id }
+            ? []
+            : try await polygons.polygons(query, in: snapshot).map { polygon in
+                Made(id: polygon.id(query.filter)) { Feature(polygon, query.filter) }
+            }
+        let others = issued.map { area in Made(id: area.id) { Feature(polygon: area) } }
+        return (own + others).sorted { $0.id < $1.id }
     }
+}
+
+extension TurbulencePolygon {
+    fileprivate func id(_ filter: Filter) -> String { "\(severity.rawValue)-\(HoursText.of(filter.lookBackSeconds))" }
 }
 
 extension Feature {
@@ -40,8 +50,7 @@ extension Feature {
         let hours = Double(filter.lookBackSeconds) / 3_600
         let highest = min(filter.altitudes.maximum, AltitudeBlock.range.upperBound)
         self.init(
-            id: "\(polygon.severity.rawValue)-\(HoursText.of(filter.lookBackSeconds))",
-            geometry: .multiPolygon(polygon.area.polygons),
+            id: polygon.id(filter), geometry: .multiPolygon(polygon.area.multiPolygon.polygons),
             properties: [
                 ("severity", .integer(Int(polygon.severity.rawValue))), ("severityName", .text(polygon.severity.name)),
                 ("history", .decimal(hours, decimals: 4)), ("mode", .text(polygon.mode.rawValue)),

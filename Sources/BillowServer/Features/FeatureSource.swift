@@ -72,8 +72,22 @@ public struct FeatureSource: Sendable {
 
     // MARK: - Parts of every collection
 
+    /// A feature that is made when it is written: what is large takes its room only so long.
+    struct Made {
+        var id: String
+        var make: () -> Feature
+    }
+
     /// Writes a page of features that are all at hand, in the order of their ids.
     func write(_ features: [Feature], after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter) throws(Problem)
+        -> Cursor?
+    {
+        try write(
+            features.map { feature in Made(id: feature.id) { feature } }, after: cursor, limit: limit, to: &writer)
+    }
+
+    /// The same of those that are yet to be made.
+    func write(_ features: [Made], after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter) throws(Problem)
         -> Cursor?
     {
         var rest = features[...]
@@ -85,7 +99,7 @@ public struct FeatureSource: Sendable {
             rest = rest.dropFirst(rest.prefix(written).prefix { $0.id == parts[1] }.count)
         }
         let page = rest.prefix(limit)
-        for feature in page { writer.write(feature) }
+        for feature in page { writer.write(feature.make()) }
         guard page.count < rest.count, let last = page.last else { return nil }
         let written = features[..<page.endIndex].reversed().prefix { $0.id == last.id }.count
         return Cursor(text: "\(written):\(last.id)")
