@@ -18,7 +18,7 @@ public struct Age: Sendable, Hashable {
 
     /// Whether a picture at an instant looks back to before the log is whole: what it doesn't show may have been there.
     func isIncomplete(at instant: Instant, lookBackSeconds: Int) -> Bool {
-        guard let completeSince, lookBackSeconds > 0 else { return false }
+        guard let completeSince else { return false }
         return instant.advanced(by: -lookBackSeconds) < completeSince
     }
 }
@@ -106,7 +106,8 @@ public struct AgeRule: Sendable {
             }
         }
         /// What a folder's files, imports and what is sent in hold may be of any kind: they feed nothing, and don't age.
-        let isStored = taken.contains { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
+        let stored = taken.filter { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
+        let isStored = !stored.isEmpty
         let fed = kinds.map { kind in (kind: kind, sources: feeding(kind)) }
         let times = fed.flatMap(\.sources)
         let isWhole = times.allSatisfy { $0.fetchedAt != nil }
@@ -120,7 +121,8 @@ public struct AgeRule: Sendable {
                 },
             isSimulated: taken.contains { $0.simulated == true },
             completeSince: isWhole
-                ? Set(times.map(\.source)).compactMap { records[$0]?.completeSince }.max() : nil)
+                ? (fed.flatMap { kind, sources in sources.compactMap { records[$0.source]?.completeSince(kind) } }
+                    + stored.compactMap(\.completeSince)).max() : nil)
     }
 
     /// The age of a picture of some layers.

@@ -51,11 +51,17 @@ enum Query {
     static let settleSources = "UPDATE source SET simulated = ?, settled = 1 WHERE settled = 0"
     static let updateSource = "UPDATE source SET mergeRule = ? WHERE number = ?"
     static let setFetched = "UPDATE source SET fetchedAt = ? WHERE number = ?"
-    static let fetchedKinds = "SELECT source, kind, fetchedAt FROM fetched"
+    static let fetchedKinds = "SELECT source, kind, fetchedAt, since FROM fetched"
+    /// The fourth is how long a gap between two fetches may be.
     static let setFetchedKind = """
-        INSERT INTO fetched (source, kind, fetchedAt) VALUES (?, ?, ?)
-        ON CONFLICT (source, kind) DO UPDATE SET fetchedAt = excluded.fetchedAt
+        INSERT INTO fetched (source, kind, fetchedAt, since) VALUES (?1, ?2, ?3, ?3)
+        ON CONFLICT (source, kind) DO UPDATE SET
+            since = iif(excluded.fetchedAt - fetched.fetchedAt > ?4, excluded.fetchedAt, fetched.since),
+            fetchedAt = excluded.fetchedAt
         """
+    /// What was there before is no longer whole.
+    static let raiseComplete = "UPDATE source SET completeSince = max(coalesce(completeSince, 0), ?) WHERE number = ?"
+    static let raiseFetchedSince = "UPDATE fetched SET since = max(since, ?) WHERE source = ?"
     static let setComplete = "UPDATE source SET completeSince = ? WHERE number = ?"
 
     static let cursors = "SELECT piece, value FROM cursor WHERE source = ?"

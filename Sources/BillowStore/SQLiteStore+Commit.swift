@@ -489,6 +489,7 @@ private struct BatchWriter {
             statement.bind(Int64(source.rawValue), at: 1)
             try statement.bind(kind.rawValue, at: 2)
             statement.bind(Int64(instant.seconds), at: 3)
+            statement.bind(Int64(kind.longestGapSeconds ?? .max), at: 4)
             try statement.run()
         }
         try set(Query.setComplete, batch.completeSince, source: source)

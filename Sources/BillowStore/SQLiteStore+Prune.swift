@@ -35,7 +35,17 @@ extension SQLiteStore {
         try await forgetSteps(
             of: .reports, from: pruned.pilotReports > 0 ? .distantPast : nil, before: pruning.before)
         if pruning.changesPictures, !pruned.isNothing {
-            try await writing { db in try db.execute(sql: Query.renewHead) }
+            try await writing { db in
+                for number in try Self.numbers(of: pruning.sources, db) {
+                    for query in [Query.raiseComplete, Query.raiseFetchedSince] {
+                        let statement = try RawStatement(db, query)
+                        statement.bind(Int64(pruning.before.seconds), at: 1)
+                        statement.bind(Int64(number.rawValue), at: 2)
+                        try statement.run()
+                    }
+                }
+                try db.execute(sql: Query.renewHead)
+            }
         }
         return pruned
     }

@@ -353,6 +353,7 @@ extension SourceRecord {
                 return
             }
             sources[index].fetchedKinds[kind] = Instant(clamping: Int(columns.integer(2)))
+            sources[index].fetchedSince[kind] = Instant(clamping: Int(columns.integer(3)))
         }
         return sources
     }

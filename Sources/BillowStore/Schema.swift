@@ -19,6 +19,7 @@ enum Schema {
         migrator.registerMigration("8 earlier imports") { try $0.execute(sql: earlierImports) }
         migrator.registerMigration("9 packed parts") { try $0.execute(sql: packedParts) }
         migrator.registerMigration("10 stated ends") { try $0.execute(sql: statedEnds) }
+        migrator.registerMigration("11 unbroken fetches") { try $0.execute(sql: unbrokenFetches) }
         return migrator
     }
 
@@ -232,6 +233,12 @@ enum Schema {
             WHERE imported = 0 AND source IN (SELECT number FROM source WHERE name <> 'ingest') AND validTo < (
                 SELECT newest FROM importClock WHERE version <= since ORDER BY version DESC LIMIT 1) - 86400;
         DROP TABLE importClock;
+        """
+
+    /// Since when a kind of data was fetched without a gap (`DataKind.longestGapSeconds`). Before this version nobody noted it.
+    private static let unbrokenFetches = """
+        ALTER TABLE fetched ADD COLUMN since INTEGER NOT NULL DEFAULT 0 CHECK (since >= 0);
+        UPDATE fetched SET since = fetchedAt;
         """
 
     /// When an area was said to end that is taken to hold for less.

@@ -35,9 +35,16 @@ public struct AviationWeatherUpstream: Upstream {
 
     /// What lasts from round to round, in memory only: after a restart everything is asked for once more.
     private final class Progress: Sendable {
-        let state: Mutex<(schedule: AviationWeatherSchedule, gairmets: GairmetPictures)>
+        struct State {
+            var schedule: AviationWeatherSchedule
+            var gairmets = GairmetPictures()
+            /// The first round after a gap in pilot reports, until all areas were asked again.
+            var resumedAt: Instant?
+        }
 
-        init(_ schedule: AviationWeatherSchedule) { state = Mutex((schedule, GairmetPictures())) }
+        let state: Mutex<State>
+
+        init(_ schedule: AviationWeatherSchedule) { state = Mutex(State(schedule: schedule)) }
     }
 
     /// Reports of the last hours: at first as many as the longest history, then enough for those that come late.
@@ -147,12 +154,20 @@ public struct AviationWeatherUpstream: Upstream {
         if let failure { throw failure }
     }
 
-    /// From when on all areas' reports are in the log; nil until each was asked.
+    /// From when on all areas' reports are in the log; nil where nothing new is known of that. After a gap the areas are asked
+    /// in turns for what they still have: until each was, nothing before now is known to be whole.
     private func completeSince(_ record: SourceRecord?, _ now: Instant) -> Instant? {
-        guard let answered = progress.state.withLock({ $0.schedule.allAnswered(.pilotReports) }) else { return nil }
         let isUnbroken = record?.fetchedAt(.reports).map { $0 >= now.advanced(by: -Self.gapSeconds) } ?? false
-        let start = answered.advanced(by: -Self.firstAgeHours * 3_600)
-        return isUnbroken ? min(record?.completeSince ?? start, start) : start
+        return progress.state.withLock { state in
+            if !isUnbroken { state.resumedAt = now }
+            let answered = state.schedule.allAnswered(.pilotReports)
+            guard let answered, answered >= state.resumedAt ?? .distantPast else {
+                return state.resumedAt != nil && record?.completeSince != nil ? now : nil
+            }
+            let start = answered.advanced(by: -Self.firstAgeHours * 3_600)
+            defer { state.resumedAt = nil }
+            return state.resumedAt == nil ? min(record?.completeSince ?? start, start) : start
+        }
     }
 
     private func ask(

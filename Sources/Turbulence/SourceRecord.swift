@@ -10,12 +10,14 @@ public struct SourceRecord: Sendable, Hashable {
     public var fetchedAt: Instant?
     /// When each kind of data was last fetched with success, where it was told by kind: one may be had while another isn't.
     public var fetchedKinds: [DataKind: Instant]
+    /// Since when each kind was fetched without a gap longer than its `longestGapSeconds`.
+    public var fetchedSince: [DataKind: Instant]
     /// From when on the log is complete for it; nil where nothing is known.
     public var completeSince: Instant?
 
     public init(
         number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool? = false, fetchedAt: Instant? = nil,
-        fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil
+        fetchedKinds: [DataKind: Instant] = [:], fetchedSince: [DataKind: Instant] = [:], completeSince: Instant? = nil
     ) {
         self.number = number
         self.id = id
@@ -23,7 +25,13 @@ public struct SourceRecord: Sendable, Hashable {
         self.simulated = simulated
         self.fetchedAt = fetchedAt
         self.fetchedKinds = fetchedKinds
+        self.fetchedSince = fetchedSince
         self.completeSince = completeSince
+    }
+
+    /// From when on a kind of data is complete; nil where that isn't known.
+    public func completeSince(_ kind: DataKind) -> Instant? {
+        kind.longestGapSeconds == nil ? completeSince : fetchedSince[kind] ?? completeSince
     }
 
     /// When a kind of data that it is asked for was last fetched; nil before the first time.

@@ -218,6 +218,35 @@ struct TimelineTests {
         }
     }
 
+    @Test(
+        "pictures of hazards and traffic from before they were fetched, or of an outage, say that they are incomplete")
+    func neverFetched() async throws {
+        try await withWorld(feeds: ["awc": [.hazards, .positions]]) { world in
+            func fetch(_ kinds: Set<DataKind>, minutesAgo: Int) async throws {
+                let at = noon.advanced(by: -60 * minutesAgo)
+                let times = Dictionary(uniqueKeysWithValues: kinds.map { ($0, at) })
+                _ = try await world.store.commit(
+                    Batch(source: try source("awc"), fetchedAt: at, fetchedKinds: times))
+                try await world.refresh()
+            }
+            func marked(_ layer: String) async throws -> [Bool] {
+                let json = try await world.json("/timeline.json?start=-2h&intervals=5&layers=\(layer)")
+                return (json["layers"]?[0]?["frames"]?.items ?? []).map { $0["incomplete"]?.bool ?? false }
+            }
+            try await fetch([.hazards, .positions], minutesAgo: 75)
+            try await fetch([.hazards, .positions], minutesAgo: 60)
+            // Traffic is away for three quarters of an hour.
+            try await fetch([.hazards], minutesAgo: 30)
+            try await fetch([.hazards, .positions], minutesAgo: 15)
+            try await fetch([.hazards, .positions], minutesAgo: 0)
+            #expect(try await marked("traffic") == [true, true, true, true, false])
+            // Hazards' frames lie at their changes: the range's begin alone, two hours ago.
+            #expect(try await marked("hazards") == [true])
+            let page = try await world.json("/collections/traffic/items?datetime=2026-11-21T11:30:00Z")
+            #expect(page["completeSince"]?.string == "2026-11-21T11:45:00Z")
+        }
+    }
+
     @Test("twenty-one frames come with advice")
     func advice() async throws {
         try await withWorld { world in

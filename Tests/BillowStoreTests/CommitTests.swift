@@ -204,6 +204,24 @@ struct CommitTests {
         }
     }
 
+    @Test func aKindIsKnownSinceItWasLastFetchedAfterAGap() async throws {
+        let store = try await makeStore()
+        func since(_ kind: DataKind, fetchedAt seconds: Int) async throws -> Int? {
+            let batch = Batch(source: try source("awc"), fetchedKinds: [kind: noon.advanced(by: seconds)])
+            _ = try await store.commit(batch)
+            let record = try #require(try await store.sources().first { try $0.id == source("awc") })
+            return record.completeSince(kind).map { $0.seconds - noon.seconds }
+        }
+        #expect(try await since(.hazards, fetchedAt: 0) == 0)
+        #expect(try await since(.hazards, fetchedAt: 3_600) == 0)
+        #expect(try await since(.hazards, fetchedAt: 7_201) == 7_201)
+        #expect(try await since(.positions, fetchedAt: 900) == 900)
+        #expect(try await since(.positions, fetchedAt: 1_800) == 900)
+        #expect(try await since(.positions, fetchedAt: 2_701) == 2_701)
+        // What a later fetch makes up for has no holes of its own.
+        #expect(try await since(.reports, fetchedAt: 100_000) == nil)
+    }
+
     @Test func nothingNewRaisesNoVersionButKeepsCursorsAndTimes() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")

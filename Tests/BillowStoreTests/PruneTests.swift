@@ -129,8 +129,11 @@ struct PruneTests {
         _ = try await store.commit(observation(cell: 1, at: -7_200), observation(cell: 2, at: -7_100))
         let before = try await store.head()
         let pruning = Pruning(before: noon.advanced(by: -7_150), changesPictures: true)
+        #expect(try await store.sources().allSatisfy { $0.completeSince == nil })
         #expect(try await store.prune(pruning).observations == 1)
         let after = try await store.head()
+        // What looks back to before the cut is whole no more.
+        #expect(try await store.sources().allSatisfy { $0.completeSince == pruning.before })
         #expect(after.version.rawValue == before.version.rawValue + 1 && after.log != before.log)
         let left = SeenData.observed(.observations, at: noon.advanced(by: -7_090), lookBackSeconds: 60)
         #expect(try await store.lastChange(of: left) == after.version)

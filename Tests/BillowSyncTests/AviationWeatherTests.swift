@@ -118,6 +118,36 @@ struct AviationWeatherTests {
         }
     }
 
+    @Test func afterAnOutageReportsAreKnownFromWhenAllAreasWereAskedAgain() async throws {
+        try await withRig(flights: 0) { rig in
+            func make() throws -> AviationWeatherUpstream {
+                try rig.weather(areas: [area(-130, 20, -60, 55), area(-60, 0, 0, 60)], products: [.pilotReports])
+            }
+            func since(_ upstream: AviationWeatherUpstream) async throws -> Int? {
+                _ = try await upstream.synchronise(now: rig.clock.now)
+                let record = try #require(try await rig.store.sources().first { try $0.id == awc() })
+                return record.completeSince(.reports).map { $0.seconds - rig.clock.now.seconds }
+            }
+            let first = try make()
+            #expect(try await since(first) == nil)
+            rig.clock.advance(60)
+            #expect(try await since(first) == -60 - 6 * 3_600)
+            // A restart is no outage.
+            let second = try make()
+            rig.clock.advance(600)
+            #expect(try await since(second) == -660 - 6 * 3_600)
+            rig.clock.advance(60)
+            #expect(try await since(second) == -720 - 6 * 3_600)
+            // Seven hours are one, whether the process lives through it or not.
+            for upstream in [second, try make()] {
+                rig.clock.advance(7 * 3_600)
+                #expect(try await since(upstream) == 0)
+                rig.clock.advance(60)
+                #expect(try await since(upstream) == -60 - 6 * 3_600)
+            }
+        }
+    }
+
     @Test func aHazardThatACompleteAnswerNoLongerHasEndsThen() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.weather(products: [.sigmets, .internationalSigmets])
