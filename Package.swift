@@ -48,7 +48,8 @@ let package = Package(
             name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
-            name: "BillowRaster", dependencies: ["Turbulence", "WireJSON", "CPNG", "CDeflate", "CFreeType", "CVector"],
+            name: "BillowRaster",
+            dependencies: ["Turbulence", "Geometry", "WireJSON", "CPNG", "CDeflate", "CFreeType", "CVector"],
             swiftSettings: strict),
         .target(
             name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry", "CDeflate"], swiftSettings: strict),
