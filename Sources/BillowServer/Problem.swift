@@ -11,9 +11,8 @@ import WireJSON
 ///
 /// Source: RFC 9457 (Problem Details for HTTP APIs)
 public struct Problem: Error, HTTPResponseError, Sendable {
-    public let status: HTTPResponse.Status
-    /// Stable, for programs.
-    public let code: String
+    /// Stable, for programs; it decides the status.
+    public let code: ProblemCode
     /// A sentence, for people.
     public let detail: String
     public let parameter: String?
@@ -22,10 +21,9 @@ public struct Problem: Error, HTTPResponseError, Sendable {
     public let retryAfterSeconds: Int?
 
     public init(
-        _ status: HTTPResponse.Status, code: String, detail: String, parameter: String? = nil, value: String? = nil,
-        allowed: String? = nil, retryAfterSeconds: Int? = nil
+        _ code: ProblemCode, detail: String, parameter: String? = nil, value: String? = nil, allowed: String? = nil,
+        retryAfterSeconds: Int? = nil
     ) {
-        self.status = status
         self.code = code
         self.detail = detail
         self.parameter = parameter
@@ -34,12 +32,14 @@ public struct Problem: Error, HTTPResponseError, Sendable {
         self.retryAfterSeconds = retryAfterSeconds
     }
 
-    /// A parameter that can't be used: 400.
-    init(_ error: ParameterError, status: HTTPResponse.Status = .badRequest, code: String = "invalid-parameter") {
+    /// A parameter that can't be used.
+    init(_ error: ParameterError, _ code: ProblemCode = .invalidParameter) {
         self.init(
-            status, code: code, detail: "\(error.description).", parameter: error.parameter, value: error.value,
+            code, detail: "\(error.description).", parameter: error.parameter, value: error.value,
             allowed: error.expected)
     }
+
+    public var status: HTTPResponse.Status { code.status }
 
     private struct Body: Encodable {
         var type: String
@@ -56,7 +56,7 @@ public struct Problem: Error, HTTPResponseError, Sendable {
     func body() throws -> ByteBuffer {
         try JSONBytes.encode(
             Body(
-                type: "about:blank", title: status.reasonPhrase, status: status.code, detail: detail, code: code,
+                type: "about:blank", title: code.title, status: status.code, detail: detail, code: code.rawValue,
                 parameter: parameter, value: value, allowed: allowed))
     }
 
@@ -121,18 +121,18 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let error as StoreError {
             context.logger.error("the store failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             let problem = Problem(
-                .serviceUnavailable, code: "store-unavailable", detail: "The stored data can't be read at present.",
+                .storeUnavailable, detail: "The stored data can't be read at present.",
                 retryAfterSeconds: 5)
             response = try problem.response(from: request, context: context)
         } catch is CancellationError {
             // Work is cancelled only when nobody waits for it any more, or when the server goes.
             let problem = Problem(
-                .serviceUnavailable, code: "stopping", detail: "The server is stopping.", retryAfterSeconds: 5)
+                .stopping, detail: "The server is stopping.", retryAfterSeconds: 5)
             response = try problem.response(from: request, context: context)
         } catch {
             context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             let problem = Problem(
-                .internalServerError, code: "internal", detail: "Something went wrong in the server; it was logged.")
+                .internalError, detail: "Something went wrong in the server; it was logged.")
             response = try problem.response(from: request, context: context)
         }
         // Hummingbird takes the length of what isn't sent.
@@ -143,7 +143,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
 
     private static var tooLong: Problem {
         Problem(
-            .uriTooLong, code: "url-too-long", detail: "The address is longer than \(AnswerRules.longestURL) bytes.",
+            .urlTooLong, detail: "The address is longer than \(AnswerRules.longestURL) bytes.",
             allowed: "at most \(AnswerRules.longestURL) bytes")
     }
 
@@ -156,7 +156,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         let segments = (decoded ?? []).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard isReadable, !segments.contains(Array("..".utf8)[...]), !path.hasPrefix("//") else {
             throw Problem(
-                .badRequest, code: "invalid-path", detail: "The path of the address can't be used.", parameter: "path",
+                .invalidPath, detail: "The path of the address can't be used.", parameter: "path",
                 value: String(path.prefix(100)),
                 allowed: "percent-encoded UTF-8 without control characters, '..' and a second slash at the start")
         }
@@ -181,13 +181,16 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         switch error.status {
         case .notFound where ![.get, .head].contains(request.method):
             Problem(
-                .methodNotAllowed, code: "method-not-allowed",
+                .methodNotAllowed,
                 detail: "\(request.method.rawValue.prefix(20)) is not possible at \(request.uri.path.prefix(200)).",
                 allowed: "GET, HEAD, OPTIONS")
         case .notFound:
-            Problem(.notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).")
-        default:
-            Problem(error.status, code: "http-\(error.status.code)", detail: error.body ?? error.status.reasonPhrase)
+            Problem(.noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).")
+        case .contentTooLarge: Problem(.bodyTooLarge, detail: "The body is too large.")
+        case .rangeNotSatisfiable: Problem(.rangeNotSatisfiable, detail: "The file has no byte in this range.")
+        case let status where status.kind == .clientError:
+            Problem(.invalidRequest, detail: error.body.map { "\($0)." } ?? "The request can't be used.")
+        default: Problem(.internalError, detail: "Something went wrong in the server.")
         }
     }
 }

@@ -29,15 +29,6 @@ public struct Corridor: Sendable, Hashable {
         /// It runs around so much of the earth that one ring can't border it alone.
         case aroundTheEarth
 
-        /// Stable, for programs.
-        public var code: String {
-            switch self {
-            case .width: "corridor-width"
-            case .tooWinding: "route-too-winding"
-            case .aroundTheEarth: "route-around-the-earth"
-            }
-        }
-
         public var description: String {
             switch self {
             case .width(let width): "the width is \(width) NM; it must be from 1 to 250 NM"

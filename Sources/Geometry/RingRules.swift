@@ -11,19 +11,6 @@ public enum RingRules {
         case holes(Int)
         case tooLarge(km2: Int, limit: Int)
 
-        /// Stable, for programs.
-        public var code: String {
-            switch self {
-            case .tooFew: "ring-too-few-positions"
-            case .tooMany: "ring-too-many-positions"
-            case .open: "ring-not-closed"
-            case .crossing: "ring-crosses-itself"
-            case .withoutArea: "ring-without-area"
-            case .holes: "ring-with-holes"
-            case .tooLarge: "area-too-large"
-            }
-        }
-
         public var description: String {
             switch self {
             case .tooFew(let count): "the ring has \(count) positions; it must have 4 to 250"

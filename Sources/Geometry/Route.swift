@@ -23,16 +23,6 @@ public struct Route: Sendable, Hashable {
         case antipodal(Int)
         case tooLong(nauticalMiles: Int)
 
-        /// Stable, for programs.
-        public var code: String {
-            switch self {
-            case .tooFew: "route-too-few-positions"
-            case .tooMany: "route-too-many-positions"
-            case .antipodal: "route-antipodal"
-            case .tooLong: "route-too-long"
-            }
-        }
-
         public var description: String {
             switch self {
             case .tooFew(let count):

@@ -235,7 +235,7 @@ struct SharedCacheTests {
             case .success: painted += 1
             case .failure(let error as Problem):
                 #expect(error.status == .serviceUnavailable)
-                #expect(error.code == "overloaded")
+                #expect(error.code == .overloaded)
                 #expect(error.retryAfterSeconds == 1)
             case .failure(let error): Issue.record(error)
             }

@@ -35,7 +35,7 @@ public actor Gate {
         if let text = request.headers[.apiKey] {
             guard let presented = KeyText(text), let found = try await self.key(presented.id), presented.opens(found),
                 found.revokedAt == nil
-            else { throw refuse("unknown-key", "The key is unknown or revoked.", at: now) }
+            else { throw refuse(.unknownKey, "The key is unknown or revoked.", at: now) }
             key = found
         } else if let address = try SignedAddress(
             path: request.uri.path, query: request.uri.query,
@@ -43,39 +43,39 @@ public actor Gate {
         {
             guard [.get, .head].contains(request.method), scope == .read else {
                 throw Problem(
-                    .forbidden, code: "signature-only-reads", detail: "A signed address can only be read from.")
+                    .signatureOnlyReads, detail: "A signed address can only be read from.")
             }
             guard let found = try await self.key(address.keyID), address.isSigned(by: found), found.revokedAt == nil
-            else { throw refuse("invalid-signature", "The address is not signed by a key that is known.", at: now) }
+            else { throw refuse(.invalidSignature, "The address is not signed by a key that is known.", at: now) }
             guard now < address.expires else {
-                throw refuse("signature-expired", "The signature was good until \(address.expires).", at: now)
+                throw refuse(.signatureExpired, "The signature was good until \(address.expires).", at: now)
             }
             key = found
         } else {
             throw Problem(
-                .unauthorized, code: "key-needed",
+                .keyNeeded,
                 detail: "This needs a key with scope \(scope.names.joined()), in the header X-API-Key"
                     + (scope == .read ? " or as a signed address." : "."))
         }
         guard key.scopes.isSuperset(of: scope) else {
             throw Problem(
-                .forbidden, code: "scope-missing",
+                .scopeMissing,
                 detail: "The key \(key.id) has scope \(key.scopes.names.joined(separator: ", ")); this needs "
                     + "\(scope.names.joined()).")
         }
         return key
     }
 
-    private func refuse(_ code: String, _ detail: String, at now: Instant) -> Problem {
+    private func refuse(_ code: ProblemCode, _ detail: String, at now: Instant) -> Problem {
         let minute = now.floored(toMultipleOf: 60)
         if wrong.minute != minute { wrong = (minute, 0) }
         wrong.count += 1
         guard wrong.count <= Self.wrongKeysAMinute else {
             return Problem(
-                .tooManyRequests, code: "too-many-wrong-keys", detail: "\(detail) Too many were wrong in this minute.",
+                .tooManyWrongKeys, detail: "\(detail) Too many were wrong in this minute.",
                 retryAfterSeconds: max(1, minute.seconds + 60 - now.seconds))
         }
-        return Problem(.unauthorized, code: code, detail: detail)
+        return Problem(code, detail: detail)
     }
 
     private func key(_ id: String) async throws(StoreError) -> AccessKey? {

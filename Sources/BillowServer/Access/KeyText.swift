@@ -86,7 +86,7 @@ public struct SignedAddress: Sendable {
             address.hasSuffix(marker + given)
         else {
             throw Problem(
-                .unauthorized, code: "invalid-signature", detail: "The signature of the address can't be read.",
+                .invalidSignature, detail: "The signature of the address can't be read.",
                 parameter: "sig", allowed: "key, expires (Unix seconds) and, at the end, sig (64 hexadecimal digits)")
         }
         self.keyID = keyID

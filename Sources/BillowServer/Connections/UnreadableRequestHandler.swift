@@ -45,16 +45,16 @@ final class UnreadableRequestHandler: ChannelDuplexHandler, RemovableChannelHand
         switch error {
         case .headerOverflow:
             Problem(
-                .uriTooLong, code: "url-too-long",
+                .urlTooLong,
                 detail: "The address, or what comes with it, is too long to be read.",
                 allowed: "at most \(AnswerRules.longestURL) bytes")
         case .invalidURL:
             Problem(
-                .badRequest, code: "invalid-path", detail: "The address can't be read.", parameter: "path",
+                .invalidPath, detail: "The address can't be read.", parameter: "path",
                 allowed: "ASCII without blanks, all else percent-encoded")
         default:
             Problem(
-                .badRequest, code: "invalid-request", detail: "This is no HTTP/1.1 request: \(error.debugDescription).")
+                .invalidRequest, detail: "This is no HTTP/1.1 request: \(error.debugDescription).")
         }
     }
 }

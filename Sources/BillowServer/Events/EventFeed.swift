@@ -150,7 +150,8 @@ struct EventFeed: Sendable {
         for type in (query?.types ?? []).sorted() {
             for collection in type.collections {
                 failed(
-                    source, area: area.rawValue, collection: collection, code: problem.code, message: problem.detail)
+                    source, area: area.rawValue, collection: collection, code: problem.code.rawValue,
+                    message: problem.detail)
             }
         }
     }

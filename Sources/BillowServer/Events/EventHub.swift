@@ -148,7 +148,7 @@ public final class EventHub: Sendable {
         }
         guard let number else {
             throw Problem(
-                .serviceUnavailable, code: "too-many-listeners",
+                .tooManyListeners,
                 detail: "\(Self.mostListeners) listen already, or the server is stopping.", retryAfterSeconds: 5)
         }
         return Subscription(events: events) { [weak self] in

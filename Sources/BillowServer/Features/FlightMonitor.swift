@@ -70,7 +70,7 @@ actor FlightMonitor {
     func register(_ request: AlertRequest, follow: Follow, key: String, at now: Instant) throws(Problem) -> String {
         guard flights.count < Self.most, flights.values.count(where: { $0.key == key }) < Self.mostOfAKey else {
             throw Problem(
-                .tooManyRequests, code: "too-many-flights",
+                .tooManyFlights,
                 detail: "At most \(Self.mostOfAKey) flights of a key and \(Self.most) in all are monitored.",
                 retryAfterSeconds: 60)
         }

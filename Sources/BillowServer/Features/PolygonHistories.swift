@@ -39,7 +39,7 @@ extension Problem {
     static func historyNotMade(_ seconds: Int, made: some Collection<Int>) -> Problem {
         let made = Set(made).sorted().map(HoursText.of).joined(separator: ", ")
         return Problem(
-            .notFound, code: "history-not-made",
+            .historyNotMade,
             detail: "There are no turbulence polygons of this history; those made look back \(made) hours.",
             parameter: "hours", value: HoursText.of(seconds), allowed: made)
     }

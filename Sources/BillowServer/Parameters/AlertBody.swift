@@ -63,14 +63,14 @@ struct AlertBody: Decodable, Sendable {
         let names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue).sorted()
         if let unknown = names.first(where: { Keys(rawValue: $0) == nil }) {
             throw Problem(
-                .badRequest, code: "unknown-member", detail: "There is no member '\(unknown.prefix(100))' here.",
+                .unknownMember, detail: "There is no member '\(unknown.prefix(100))' here.",
                 parameter: String(unknown.prefix(100)), value: String(unknown.prefix(100)),
                 allowed: Keys.allCases.map(\.rawValue).sorted().joined(separator: ", "))
         }
         let places = [Keys.route, .polygon, .cells].filter(members.contains)
         guard places.count < 2 else {
             throw Problem(
-                .badRequest, code: "several-areas",
+                .severalAreas,
                 detail: "One area is looked at: give either 'route', 'polygon' or 'cells'.",
                 parameter: places[1].rawValue, value: places.map(\.rawValue).joined(separator: ", "),
                 allowed: "one of them")

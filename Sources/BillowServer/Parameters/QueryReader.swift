@@ -33,21 +33,21 @@ struct QueryReader {
             if let known {
                 guard known.contains(name) else {
                     throw Problem(
-                        .badRequest, code: "unknown-parameter",
+                        .unknownParameter,
                         detail: "There is no parameter '\(name.prefix(100))' here.",
                         parameter: String(name.prefix(100)), value: String(value.prefix(100)),
                         allowed: known.sorted().joined(separator: ", "))
                 }
                 guard values[name] == nil else {
                     throw Problem(
-                        .badRequest, code: "repeated-parameter", detail: "The parameter '\(name)' is given twice.",
+                        .repeatedParameter, detail: "The parameter '\(name)' is given twice.",
                         parameter: name, value: String(value.prefix(100)), allowed: "once")
                 }
             }
             if let other = values[name], other != value, Self.pictureNames.contains(name) {
                 // Whichever were taken, the picture would not be what the address says.
                 throw Problem(
-                    .badRequest, code: "repeated-parameter", detail: "The parameter '\(name)' has two values.",
+                    .repeatedParameter, detail: "The parameter '\(name)' has two values.",
                     parameter: name, value: String(value.prefix(100)), allowed: "one value")
             }
             if values[name] == nil { values[name] = String(value) }

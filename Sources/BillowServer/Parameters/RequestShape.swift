@@ -111,7 +111,7 @@ extension Request {
     /// - Throws: `Problem` 413.
     func bytes(upTo longest: Int) async throws -> ByteBuffer {
         let tooLarge = Problem(
-            .contentTooLarge, code: "body-too-large", detail: "The body is larger than \(longest) bytes.",
+            .bodyTooLarge, detail: "The body is larger than \(longest) bytes.",
             allowed: "at most \(longest) bytes")
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > longest { throw tooLarge }
         do { return try await body.collect(upTo: longest) } catch is NIOTooManyBytesError { throw tooLarge }
@@ -126,7 +126,7 @@ enum JSONBody {
         do { return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView)) } catch let problem as Problem {
             throw problem
         } catch {
-            throw Problem(.badRequest, code: "invalid-body", detail: Self.sentence(error))
+            throw Problem(.invalidBody, detail: Self.sentence(error))
         }
     }
 

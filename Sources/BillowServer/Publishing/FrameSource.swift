@@ -93,7 +93,7 @@ public final class FrameSource: Sendable {
     public func snapshot() throws(Problem) -> Snapshot {
         guard let snapshot = publisher.snapshot else {
             throw Problem(
-                .serviceUnavailable, code: "starting", detail: "The stored data is being read; try again in a second.",
+                .starting, detail: "The stored data is being read; try again in a second.",
                 retryAfterSeconds: 1)
         }
         return snapshot
@@ -133,7 +133,7 @@ public final class FrameSource: Sendable {
         case .beyond(let text): asked = text
         }
         throw Problem(
-            .notFound, code: "time-outside-retention",
+            .timeOutsideRetention,
             detail: "There is no picture at \(asked): the log reaches from \(extent.lowerBound) to "
                 + "\(extent.upperBound).", parameter: parameter, value: asked,
             allowed: "\(extent.lowerBound)/\(extent.upperBound)")

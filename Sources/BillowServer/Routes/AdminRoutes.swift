@@ -40,7 +40,7 @@ struct AdminRoutes: Sendable {
         let text = parameters.text("id")
         guard let loop = SourceID(text).flatMap({ loops[$0] }) else {
             throw Problem(
-                .notFound, code: "unknown-source", detail: "There is no configured source '\(text.prefix(100))'.",
+                .unknownSource, detail: "There is no configured source '\(text.prefix(100))'.",
                 parameter: "id", value: String(text.prefix(100)),
                 allowed: status.all().filter { $0.update != nil }.map(\.id).joined(separator: ", "))
         }
@@ -64,7 +64,7 @@ struct AdminRoutes: Sendable {
             new = try old.changed(by: members, types: await loop.types)
         } catch {
             let problem = Problem(
-                .badRequest, code: error.area == nil ? "invalid-setting" : "invalid-ring",
+                error.area == nil ? .invalidSetting : .invalidRing,
                 detail: "\(error.member) is \(error.value); it must be \(error.allowed).", parameter: error.member,
                 value: error.value, allowed: error.allowed)
             if let area = error.area { feed.failed(loop.id, old.query, area, problem) }
@@ -85,7 +85,7 @@ struct AdminRoutes: Sendable {
             case .object(var members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes.readableBytesView))
         else {
             throw Problem(
-                .badRequest, code: "invalid-body", detail: "The body is no JSON object.", allowed: "a JSON object")
+                .invalidBody, detail: "The body is no JSON object.", allowed: "a JSON object")
         }
         // As the settings' file and the answer have them, under `query`, or beside `update`.
         if case .object(let query)? = members["query"] {
@@ -110,17 +110,17 @@ extension Problem {
         switch refusal {
         case .tooSoon(let seconds):
             self.init(
-                .tooManyRequests, code: "refreshed-already",
+                .refreshedAlready,
                 detail: "Source \(source) is refreshed once a minute at most.", retryAfterSeconds: seconds)
         case .halted:
             self.init(
-                .conflict, code: "session-refused",
+                .sessionRefused,
                 detail:
                     "The upstream of source \(source) refused the key; POST /admin/sources/\(source)/start tries again."
             )
         case .nothingToAsk:
             self.init(
-                .conflict, code: "nothing-to-ask",
+                .nothingToAsk,
                 detail: "Source \(source) has no types, no severities, or no area to ask for.")
         }
     }

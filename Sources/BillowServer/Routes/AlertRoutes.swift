@@ -94,14 +94,14 @@ struct AlertRoutes: Sendable {
 extension Problem {
     /// An answer without items would look like smooth air.
     fileprivate static let withoutTrack = Problem(
-        .badRequest, code: "nothing-looked-at",
+        .nothingLookedAt,
         detail: "Without a track there is no beam to look along: give 'track', or a 'route' that is near enough, a "
             + "'polygon' or 'cells'.",
         parameter: "track", value: "missing", allowed: "degrees from 0 to 360")
 
     static func unknownFlight(_ id: String) -> Problem {
         Problem(
-            .notFound, code: "unknown-flight", detail: "This key monitors no flight '\(id.prefix(100))'.",
+            .unknownFlight, detail: "This key monitors no flight '\(id.prefix(100))'.",
             parameter: "id", value: String(id.prefix(100)))
     }
 }

@@ -25,7 +25,7 @@ struct AnimationRoutes: Sendable {
         let document = parameters.text("layers")
         guard document.hasSuffix(".png") else {
             throw Problem(
-                .notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).",
+                .noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).",
                 allowed: "/animations/{layers}.png")
         }
         let layers = try LayerList(parameter: document.dropLast(4))

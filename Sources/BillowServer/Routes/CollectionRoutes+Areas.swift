@@ -37,7 +37,7 @@ extension CollectionRoutes {
             throw body == nil
                 ? reader.invalid("coords", reader.phrase("coords") ?? "", "POLYGON((longitude latitude, …))")
                 : Problem(
-                    .badRequest, code: "invalid-body",
+                    .invalidBody,
                     detail: "The body has neither a GeoJSON Polygon nor a member 'polygon'.")
         }
         query.area = try AreaReader.area(polygons, limitKm2: areaLimitKm2)
@@ -82,14 +82,13 @@ enum AreaReader {
             guard let index = AreaIndex(area) else { throw .withoutArea }
             return index
         } catch {
-            throw Problem(.badRequest, code: error.code, detail: "\(Self.capitalized(error.description)).")
+            throw Problem(ProblemCode(error), detail: "\(Self.capitalized(error.description)).")
         }
     }
 
     static func corridor(around route: Route, width: Double, tolerance: Double?) throws(Problem) -> Corridor {
         do { return try Corridor(around: route, width: width, tolerance: tolerance) } catch {
-            throw Problem(
-                .badRequest, code: error.code, detail: "\(capitalized(error.description)).")
+            throw Problem(ProblemCode(error), detail: "\(capitalized(error.description)).")
         }
     }
 
@@ -132,8 +131,7 @@ struct RouteReader: Sendable {
         let route: Route
         do { route = try Route(places) } catch {
             throw Problem(
-                .badRequest, code: error.code, detail: "\(AreaReader.capitalized(error.description)).",
-                parameter: "route")
+                ProblemCode(error), detail: "\(AreaReader.capitalized(error.description)).", parameter: "route")
         }
         return Asked(
             route: route, width: try width(reader, body) ?? defaultWidth,
@@ -145,7 +143,7 @@ struct RouteReader: Sendable {
         if let route = body.route { return try waypoints(route) }
         guard case .line(let line)? = body.shape else {
             throw Problem(
-                .badRequest, code: "invalid-body",
+                .invalidBody,
                 detail: "The body has neither a GeoJSON LineString nor a member 'route'.")
         }
         return line
@@ -156,7 +154,7 @@ struct RouteReader: Sendable {
         for word in words where word != "DCT" {
             guard let place = Waypoint.place(word, airports: airports) else {
                 throw Problem(
-                    .badRequest, code: "unknown-waypoint",
+                    .unknownWaypoint,
                     detail: "'\(word.prefix(50))' is no waypoint that is known here.", parameter: "route",
                     value: String(word.prefix(50)),
                     allowed: "4038N07347W, a pair longitude,latitude, or the ICAO code of a large airport")
@@ -208,7 +206,7 @@ extension QueryReader {
     func required(_ name: String) throws(Problem) -> String {
         guard let text = phrase(name) else {
             throw Problem(
-                .badRequest, code: "missing-parameter", detail: "The parameter '\(name)' is missing.", parameter: name)
+                .missingParameter, detail: "The parameter '\(name)' is missing.", parameter: name)
         }
         return text
     }

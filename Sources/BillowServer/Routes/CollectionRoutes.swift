@@ -175,7 +175,7 @@ struct CollectionRoutes: Sendable {
         var writer = FeatureWriter(collection, as: .geojsonl)
         guard try await features.write(id: id, query, in: snapshot, to: &writer) else {
             throw Problem(
-                .notFound, code: "unknown-feature",
+                .unknownFeature,
                 detail: "There is no feature '\(id.prefix(100))' in \(collection.rawValue) at \(query.instant).",
                 parameter: "featureId", value: String(id.prefix(100)))
         }
@@ -253,7 +253,7 @@ extension FeatureQuery {
 extension Problem {
     static func unknownCollection(_ id: some StringProtocol) -> Problem {
         Problem(
-            .notFound, code: "unknown-collection", detail: "There is no collection '\(id.prefix(100))'.",
+            .unknownCollection, detail: "There is no collection '\(id.prefix(100))'.",
             parameter: "collection", value: String(id.prefix(100)),
             allowed: ExportCollection.allCases.map(\.rawValue).joined(separator: ", "))
     }

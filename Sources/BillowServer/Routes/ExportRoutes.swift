@@ -52,7 +52,7 @@ struct ExportRoutes: Sendable {
         }
         guard parts.count == 2, let format = ExportFormat(rawValue: String(parts[1])) else {
             throw Problem(
-                .notFound, code: "unknown-format",
+                .unknownFormat,
                 detail: "There is no format '\(parts.dropFirst().joined().prefix(100))'.",
                 parameter: "format", value: String(parts.dropFirst().joined().prefix(100)),
                 allowed: ExportFormat.allCases.map(\.rawValue).joined(separator: ", "))

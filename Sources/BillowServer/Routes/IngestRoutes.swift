@@ -62,7 +62,7 @@ struct IngestRoutes: Sendable {
     private func body(of request: Request) async throws -> [UInt8] {
         if let encoding = request.headers[.contentEncoding], encoding != "identity" {
             throw Problem(
-                .unsupportedMediaType, code: "unsupported-encoding", detail: "The body is compressed.",
+                .unsupportedEncoding, detail: "The body is compressed.",
                 parameter: "Content-Encoding", value: String(encoding.prefix(100)), allowed: "identity")
         }
         return Array(buffer: try await request.bytes(upTo: Self.longestBody))
@@ -74,13 +74,13 @@ struct IngestRoutes: Sendable {
         let items = reader.read(bytes) + reader.finish()
         if reader.saysSimulated, try await isSimulated() != true {
             throw Problem(
-                .unprocessableContent, code: "simulated-data",
+                .simulatedData,
                 detail: "The body says that it is simulated; it must not be mixed with real data.",
                 allowed: "what was really observed")
         }
         guard items.count <= Self.mostObservations else {
             throw Problem(
-                .contentTooLarge, code: "body-too-large",
+                .bodyTooLarge,
                 detail: "The body holds more than \(Self.mostObservations) observations.",
                 allowed: "at most \(Self.mostObservations) observations")
         }
@@ -88,7 +88,7 @@ struct IngestRoutes: Sendable {
         case .json, .jsonLines: return items
         case .csv, .adds, nil:
             throw Problem(
-                .unprocessableContent, code: "unusable-body", detail: "The body is no JSON of observations.",
+                .unusableBody, detail: "The body is no JSON of observations.",
                 allowed: "an observation, an array of them, a GeoJSON Feature or a FeatureCollection")
         }
     }

@@ -25,7 +25,7 @@ struct MapRoutes: Sendable {
         let document = parameters.text("layers")
         guard document.hasSuffix(".png") else {
             throw Problem(
-                .notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).",
+                .noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).",
                 allowed: "/maps/{layers}.png")
         }
         let query = try QueryReader(request)
@@ -114,7 +114,7 @@ extension LayerList {
             case .unusable(let error): throw Problem(error)
             case .unknown(let name):
                 throw Problem(
-                    .notFound, code: "unknown-layer", detail: "There is no layer '\(name)'.", parameter: "layers",
+                    .unknownLayer, detail: "There is no layer '\(name)'.", parameter: "layers",
                     value: name, allowed: Layer.allCases.map(\.rawValue).joined(separator: ", "))
             }
         }

@@ -65,7 +65,7 @@ struct StyleRoutes: Sendable {
     private func document(_ request: Request, _ name: String) throws -> Response {
         guard name.hasSuffix(".json"), let style = styles[String(name.dropLast(5))] else {
             throw Problem(
-                .notFound, code: "unknown-style", detail: "There is no style '\(name.prefix(100))'.", parameter: "id",
+                .unknownStyle, detail: "There is no style '\(name.prefix(100))'.", parameter: "id",
                 value: String(name.prefix(100)), allowed: styles.styles.map { "\($0.id).json" }.joined(separator: ", "))
         }
         let query = try QueryReader(request)

@@ -103,7 +103,7 @@ struct TileRoutes: Sendable {
             let look = PictureLook(parts[3])
         else {
             throw Problem(
-                .notFound, code: "unknown-frame", detail: "There is no frame '\(frame.prefix(100))'.",
+                .unknownFrame, detail: "There is no frame '\(frame.prefix(100))'.",
                 parameter: "frame",
                 value: String(frame.prefix(100)), allowed: "a path of /public/weather-maps.json")
         }
@@ -183,7 +183,7 @@ struct TileRoutes: Sendable {
         let document = parameters.text("layers")
         guard document.hasSuffix(".json") else {
             throw Problem(
-                .notFound, code: "no-such-route", detail: "There is nothing at \(request.uri.path.prefix(200)).",
+                .noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).",
                 allowed: "/tiles/{layers}.json and /tiles/{layers}/{time}/{z}/{x}/{y}.png")
         }
         let layers = try LayerList(parameter: document.dropLast(5))
@@ -277,8 +277,7 @@ struct TilePath {
 
     private static func outside(_ name: String, _ value: String, _ allowed: String) -> Problem {
         Problem(
-            ParameterError(parameter: name, value: String(value.prefix(100)), expected: allowed), status: .notFound,
-            code: "outside-grid")
+            ParameterError(parameter: name, value: String(value.prefix(100)), expected: allowed), .outsideGrid)
     }
 }
 

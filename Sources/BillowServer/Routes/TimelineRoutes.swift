@@ -83,7 +83,7 @@ struct TimelineRoutes: Sendable {
         _ = try QueryReader(request)
         let snapshot = try frames.snapshot()
         guard let layer = LayerTime.all.first else {
-            throw Problem(.notFound, code: "no-layer", detail: "There is no layer.")
+            throw Problem(.noLayer, detail: "There is no layer.")
         }
         let filter = Filter()
         let look = try frames.look(styles.style(QueryReader([:])), in: snapshot)

@@ -91,13 +91,13 @@ public final class AnimationRenderer: Sendable {
         guard !request.times.isEmpty else {
             let extent = frames.extent(of: LayerTime.list(of: request.layers), in: snapshot)
             throw Problem(
-                .notFound, code: "no-frames", detail: "These layers have no frame in that time.",
+                .noFrames, detail: "These layers have no frame in that time.",
                 parameter: "start", allowed: "a time that overlaps \(extent.lowerBound)/\(extent.upperBound)")
         }
         let pixels = request.region.width * request.region.height * request.times.count
         guard pixels <= Self.mostPixels else {
             throw Problem(
-                .badRequest, code: "too-many-pixels",
+                .tooManyPixels,
                 detail:
                     "\(request.times.count) frames of \(request.region.width) × \(request.region.height) pixels are "
                     + "\(pixels) pixels.", parameter: "intervals", value: String(request.times.count),

@@ -50,7 +50,7 @@ actor PaintPool {
         if let worker = idle.popLast() { return worker }
         guard waiting.count < queueLimit else {
             throw Problem(
-                .serviceUnavailable, code: "overloaded", detail: "More pictures are wanted than can be drawn just now.",
+                .overloaded, detail: "More pictures are wanted than can be drawn just now.",
                 retryAfterSeconds: 1)
         }
         let id = nextID
