@@ -34,12 +34,10 @@ bin/billow: $(sources) | setup
 	@cp "$$(swift build -c release --show-bin-path $(SWIFT_FLAGS))/billow" bin/billow.new
 	@mv bin/billow.new bin/billow
 
-# Those that drive the built binary wait for its lines: they run by themselves, so that no other test holds them up.
 test: ## All tests
 	@Scripts/setup test
 	swift build --build-tests $(SWIFT_FLAGS)
-	swift test --skip-build --disable-xctest --skip EndToEndTests $(SWIFT_FLAGS)
-	swift test --skip-build --disable-xctest --filter EndToEndTests $(SWIFT_FLAGS)
+	Scripts/test $(SWIFT_FLAGS)
 
 setup: ## Install what is missing; nothing when nothing is
 	@Scripts/setup

@@ -22,7 +22,7 @@ private func world() throws -> AviationWeatherBox {
 }
 
 private func withClient(
-    flights: Int = 30, form: AviationWeatherConfiguration.Form = .json, timeout: Duration = .seconds(20),
+    flights: Int = 30, form: AviationWeatherConfiguration.Form = .json, timeout: Duration = .seconds(120),
     maximumBodyBytes: Int = 64 << 20, replay: Replay? = nil,
     _ body: @Sendable (AviationWeatherClient, UpstreamSimulator) async throws -> Void
 ) async throws {

@@ -29,7 +29,7 @@ private final class HeardEvents: FlightEvents {
     }
 }
 
-@Suite("Monitored flights")
+@Suite("Monitored flights", .timeLimit(.minutes(20)))
 struct FlightTests {
     private static func state(_ longitude: Double, _ latitude: Double = 0) throws -> FlightState {
         FlightState(place: try place(longitude, latitude), altitudeFeet: 38_000, track: 90, groundSpeed: 480)
@@ -243,7 +243,7 @@ struct FlightTests {
             let hub = world.application.events
             async let heard = world.send(.get, events, key: key)
             async let everyone = world.get("/events")
-            while hub.listeners < 2 { await Task.yield() }
+            while hub.listeners < 2, !Task.isCancelled { await Task.yield() }
             let flown = try await world.send(.put, path, state, key: key)
             #expect(flown.status == .ok)
             #expect(try flown.json["items"]?.items.count == 1)
@@ -288,7 +288,7 @@ struct FlightTests {
             async let first = world.send(.get, "/events?flight=\(byAddress)", key: key)
             async let second = world.send(.get, "/events?flight=\(byCallsign)", key: key)
             async let third = world.send(.get, "/events?flight=\(elsewhere)", key: key)
-            while hub.listeners < 3 { await Task.yield() }
+            while hub.listeners < 3, !Task.isCancelled { await Task.yield() }
             try await world.application.flights.published(try Self.snapshot(world))
             hub.close()
             for (id, text) in [(byAddress, try await first.text), (byCallsign, try await second.text)] {

@@ -9,7 +9,7 @@ import Turbulence
 
 @testable import BillowServer
 
-@Suite("Values are made once and kept while there is room")
+@Suite("Values are made once and kept while there is room", .timeLimit(.minutes(20)))
 struct SharedCacheTests {
     /// Something that tests wait for.
     private final class Gate: Sendable {
@@ -58,7 +58,7 @@ struct SharedCacheTests {
                     }
                 }
             }
-            while cache.statistics.hits + cache.statistics.misses < 20 { await Task.yield() }
+            while cache.statistics.hits + cache.statistics.misses < 20, !Task.isCancelled { await Task.yield() }
             gate.open()
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -163,7 +163,7 @@ struct SharedCacheTests {
         }
         let first = Task { try await cache.value(for: 1, make: make) }
         let second = Task { try await cache.value(for: 1, make: make) }
-        while cache.statistics.hits + cache.statistics.misses < 2 { await Task.yield() }
+        while cache.statistics.hits + cache.statistics.misses < 2, !Task.isCancelled { await Task.yield() }
         first.cancel()
         gate.open()
         #expect(try await second.value == "value")

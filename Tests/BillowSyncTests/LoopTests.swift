@@ -50,12 +50,12 @@ private final class Scripted: Upstream {
     }
 
     /// Waits until a round has begun.
-    func began(_ number: Int) async { while rounds < number { await Task.yield() } }
+    func began(_ number: Int) async { while rounds < number, !Task.isCancelled { await Task.yield() } }
 
     static let refused = SyncError(kind: .session, code: "unauthorized", message: "no", isReachable: true)
 }
 
-@Suite("The loop of a source")
+@Suite("The loop of a source", .timeLimit(.minutes(20)))
 struct LoopTests {
     private func loop(_ upstream: Scripted, interval: Duration = .seconds(86_400)) -> (SourceLoop, SourceStates) {
         let states = SourceStates()
@@ -82,7 +82,7 @@ struct LoopTests {
     @Test func startWakesAHaltedLoop() async throws {
         try await running { upstream, loop, states in
             upstream.end(.failure(Scripted.refused))
-            while states.all.first?.hasSession == true { await Task.yield() }
+            while states.all.first?.hasSession == true, !Task.isCancelled { await Task.yield() }
             #expect(states.all.first?.nextAttempt == nil)
             // Waking alone asks nothing.
             await loop.refresh()
@@ -98,7 +98,7 @@ struct LoopTests {
         try await running { upstream, loop, states in
             for number in 2...5 {
                 upstream.end(.success(SyncOutcome()))
-                while states.all.first?.isFetching == true { await Task.yield() }
+                while states.all.first?.isFetching == true, !Task.isCancelled { await Task.yield() }
                 await loop.refresh()
                 await upstream.began(number)
             }
@@ -116,7 +116,7 @@ struct LoopTests {
             await upstream.began(2)
             #expect(states.all.first?.hasSession == true && states.all.first?.lastError?.code == "unauthorized")
             upstream.end(.failure(Scripted.refused))
-            while states.all.first?.hasSession == true { await Task.yield() }
+            while states.all.first?.hasSession == true, !Task.isCancelled { await Task.yield() }
             #expect(upstream.rounds == 2)
         }
     }
@@ -177,7 +177,7 @@ struct LoopTests {
         await upstream.began(1)
         if !duringTheRound {
             upstream.end(.success(SyncOutcome()))
-            while states.all.first?.isFetching == true { await Task.yield() }
+            while states.all.first?.isFetching == true, !Task.isCancelled { await Task.yield() }
         }
         await group.triggerGracefulShutdown()
         try await task.value

@@ -46,7 +46,7 @@ private final class Bed: Sendable {
     }
 
     /// Waits until somebody has slept so often.
-    func slept(times: Int) async { while slept.count < times { await Task.yield() } }
+    func slept(times: Int) async { while slept.count < times, !Task.isCancelled { await Task.yield() } }
 }
 
 /// An upstream that notes what it was asked for.
@@ -88,10 +88,10 @@ private struct Noting: Upstream {
     func forget() async throws(SyncError) { notes.forgotten.withLock { $0 += 1 } }
 
     var rounds: [DataQuery] { notes.rounds.withLock { $0 } }
-    func rounds(_ count: Int) async { while rounds.count < count { await Task.yield() } }
+    func rounds(_ count: Int) async { while rounds.count < count, !Task.isCancelled { await Task.yield() } }
 }
 
-@Suite("What is asked of a source, and how often, can be changed while it runs")
+@Suite("What is asked of a source, and how often, can be changed while it runs", .timeLimit(.minutes(20)))
 struct SteeringTests {
     private struct Stage {
         let upstream: Noting
@@ -184,7 +184,7 @@ struct SteeringTests {
             try await stage.change(["viewport": .null])
             await stage.bed.slept(times: 2)
             stage.bed.wakeAll()
-            while try stage.state.activity != .stopped { await Task.yield() }
+            while try stage.state.activity != .stopped, !Task.isCancelled { await Task.yield() }
             #expect(stage.upstream.rounds.count == 2)
         }
         #expect(seen.withLock { $0 } == [[corridor], [], [viewport], []])

@@ -118,7 +118,7 @@ struct Rig: Sendable {
 
 func withRig(
     seed: UInt64 = 7, flights: Int = 30, areaLimitKm2: Double? = nil, dripInterval: Duration = .seconds(5),
-    timeout: Duration = .seconds(20), replay: Replay? = nil, clock: ManualClock = ManualClock(),
+    timeout: Duration = .seconds(120), replay: Replay? = nil, clock: ManualClock = ManualClock(),
     disabledProducts: Set<SkyPathProduct> = [], needsSession: Bool = false,
     _ body: @Sendable (Rig) async throws -> Void
 ) async throws {

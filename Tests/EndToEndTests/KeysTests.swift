@@ -39,7 +39,7 @@ struct KeysTests {
         request.headers.add(name: "X-API-Key", value: key)
         let report = #"{"id":"1","h3":"852a1073fffffff","altitude":36000,"severity":0,"observedAt":"\#(now)"}"#
         request.body = .bytes(ByteBuffer(string: report))
-        #expect(try await HTTPClient.shared.execute(request, timeout: .seconds(10)).status == .ok)
+        #expect(try await HTTPClient.shared.execute(request, timeout: .seconds(300)).status == .ok)
         // Acknowledged is durable: it is there after the server is killed.
         server.command.signal(SIGKILL)
         _ = try await server.command.status()
@@ -49,7 +49,7 @@ struct KeysTests {
         let again = try await Server("--database", database, environment: ["BILLOW_SERVER_ANONYMOUS_READ": "false"])
         #expect(try await again.get("/status", ["X-API-Key": key]).status == 200)
         #expect(try await Command.run("keys", "revoke", id, "--database", database).status == 0)
-        try await eventually("the key to be refused", within: .seconds(5)) {
+        try await eventually("the key to be refused") {
             try await again.get("/status", ["X-API-Key": key]).status == 401
         }
         #expect(try await Command.run("keys", "revoke", id, "--database", database).status == 65)

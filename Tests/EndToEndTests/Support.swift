@@ -19,7 +19,7 @@ extension Optional {
 
 /// Asks until the answer is yes.
 func eventually(
-    _ what: String, within limit: Duration = .seconds(30), _ condition: () async throws -> Bool
+    _ what: String, within limit: Duration = .seconds(300), _ condition: () async throws -> Bool
 ) async throws {
     let clock = ContinuousClock()
     let deadline = clock.now + limit
@@ -119,7 +119,7 @@ final class Command: @unchecked Sendable {
     func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
     /// Waits for its end and gives its status; a signal's number is negative.
-    func status(within limit: Duration = .seconds(60)) async throws -> Int32 {
+    func status(within limit: Duration = .seconds(300)) async throws -> Int32 {
         do {
             try await eventually("the end of billow \(process.arguments ?? [])", within: limit) { !process.isRunning }
         } catch {
@@ -139,7 +139,7 @@ final class Command: @unchecked Sendable {
     }
 
     /// The port that it says it listens on.
-    func port(after words: String, within limit: Duration = .seconds(30)) async throws -> Int {
+    func port(after words: String, within limit: Duration = .seconds(300)) async throws -> Int {
         var port: Int?
         try await eventually("a line with '\(words)'", within: limit) {
             let text = try standardError
@@ -187,7 +187,7 @@ struct Server: Sendable {
     /// Ends it as an operator does.
     func stop() async throws -> Int32 {
         command.signal(SIGTERM)
-        return try await command.status(within: .seconds(20))
+        return try await command.status()
     }
 }
 
@@ -204,7 +204,7 @@ struct Simulator: Sendable {
     func fault(_ name: String) async throws {
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/_simulator/fault?name=\(name)")
         request.method = .POST
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
         #expect(response.status == .ok)
     }
 
@@ -240,7 +240,7 @@ struct Answer: Sendable {
     }
 
     static func of(_ request: HTTPClientRequest) async throws -> Answer {
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
         let body = try await response.body.collect(upTo: 512 << 20)
         return Answer(status: Int(response.status.code), headers: response.headers, body: Data(buffer: body))
     }

@@ -46,7 +46,7 @@ func withRig(
             clientID: "demo", clientSecret: #require(Secret(secret)))
         var settings = OpenSkyConfiguration(
             baseURL: baseURL, credentials: withCredentials ? credentials : nil, allowance: .some(allowance),
-            timeout: .seconds(20))
+            timeout: .seconds(120))
         configure(&settings)
         let http = HTTPClient(configuration: OpenSkyClient.recommendedHTTPConfiguration)
         do {

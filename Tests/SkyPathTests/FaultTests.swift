@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import UpstreamSimulator
 
-@Suite struct FaultTests {
+@Suite(.timeLimit(.minutes(20))) struct FaultTests {
     /// The error of a corridor call and of a map call under a fault.
     private func errors(
         _ fault: Fault, configure: @Sendable (inout SkyPathConfiguration) -> Void = { _ in }
@@ -157,7 +157,7 @@ import UpstreamSimulator
                     return nil
                 } catch { return error }
             }
-            while rig.simulator.calls == 0 { await Task.yield() }
+            while rig.simulator.calls == 0, !Task.isCancelled { await Task.yield() }
             task.cancel()
             #expect(await task.value == .cancelled)
         }

@@ -74,7 +74,7 @@ struct Answer: Equatable {
                 request.headers.add(name: "x-api-key", value: "demo")
                 request.headers.add(name: "content-type", value: "application/json")
                 request.body = .bytes(ByteBuffer(string: body))
-                let response = try await http.execute(request, timeout: .seconds(10))
+                let response = try await http.execute(request, timeout: .seconds(300))
                 let text = String(buffer: try await response.body.collect(upTo: 100_000))
                 #expect(response.status.code == 400, "\(body)")
                 #expect(response.headers.first(name: "x-simulated") == "true")
@@ -97,7 +97,7 @@ struct Answer: Equatable {
             func call(_ method: String, _ path: String) async throws -> Answer {
                 var request = HTTPClientRequest(url: rig.baseURL + path)
                 request.method = .init(rawValue: method)
-                let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+                let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
                 #expect(response.headers.first(name: "x-simulated") == "true")
                 return Answer(
                     status: response.status.code, text: String(buffer: try await response.body.collect(upTo: 100_000)))
