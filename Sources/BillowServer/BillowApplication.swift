@@ -28,8 +28,8 @@ public struct BillowApplication: Sendable {
         public var areaLimitKm2 = 10_000_000.0
         /// What all caches may keep together.
         public var cacheBytes = CacheBudget.defaultBytes
-        /// How many tiles are painted at once.
-        public var paintersAtOnce: Int
+        /// What does all heavy work.
+        public var work = WorkExecutor()
         public var timeline: TimelineSettings
         /// How long after it was last seen an aircraft is shown.
         public var trafficDropSeconds: Int
@@ -43,7 +43,7 @@ public struct BillowApplication: Sendable {
 
         public init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int, ageRule: AgeRule,
-            severityTable: SeverityTable, paintersAtOnce: Int, anonymousRead: Bool = true, isSimulated: Bool? = nil,
+            severityTable: SeverityTable, anonymousRead: Bool = true, isSimulated: Bool? = nil,
             timeline: TimelineSettings = TimelineSettings(), trafficDropSeconds: Int = 180
         ) {
             self.host = host
@@ -53,7 +53,6 @@ public struct BillowApplication: Sendable {
             self.retentionSeconds = retentionSeconds
             self.ageRule = ageRule
             self.severityTable = severityTable
-            self.paintersAtOnce = paintersAtOnce
             self.timeline = timeline
             self.trafficDropSeconds = trafficDropSeconds
             self.anonymousRead = anonymousRead
@@ -67,6 +66,7 @@ public struct BillowApplication: Sendable {
     /// Where events are told, and listened for.
     public let events: EventHub
     private let configuration: Configuration
+    private let work: WorkExecutor
     private let ageRule: AgeRule
     private let store: any Store
     private let gate: Gate
@@ -95,6 +95,7 @@ public struct BillowApplication: Sendable {
         states: SourceStates, loops: SourceLoops = SourceLoops(), now: @escaping @Sendable () -> Instant, logger: Logger
     ) throws(PNGError) {
         self.configuration = configuration
+        work = configuration.work
         ageRule = configuration.ageRule.following(states)
         self.store = store
         gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
@@ -127,9 +128,9 @@ public struct BillowApplication: Sendable {
         alerts = AlertSource(frames: frames, store: store, ageRule: configuration.ageRule)
         flights = FlightMonitor(alerts: alerts, events: events)
         pictures = PictureSource(frames: frames, store: store)
-        tiles = try TileService(pictures: pictures, paintersAtOnce: configuration.paintersAtOnce)
+        tiles = try TileService(pictures: pictures, work: work)
         vectors = VectorTileSource(
-            frames: frames, pictures: pictures, polygons: features.polygons, store: store, pool: tiles.pool)
+            frames: frames, pictures: pictures, polygons: features.polygons, store: store, work: work)
         maps = try MapRenderer(pictures: pictures)
         animations = AnimationRenderer(maps: maps, frames: frames, ageRule: ageRule)
     }
@@ -146,30 +147,33 @@ public struct BillowApplication: Sendable {
                 logger: logger
             ).withAdditionalMediaTypes(forFileExtensions: Self.mediaTypes))
         let reading = router.needing(.read, gate)
+        let queries = reading.working(.query, work)
         TileRoutes(
             frames: frames, tiles: tiles, shelf: styles, ageRule: ageRule,
             publicURL: configuration.publicURL, hot: hot,
             vectors: vectors
         ).add(to: reading)
-        MapRoutes(frames: frames, maps: maps, shelf: styles, ageRule: ageRule).add(to: reading)
+        MapRoutes(frames: frames, maps: maps, shelf: styles, ageRule: ageRule)
+            .add(to: reading.working(.map, work))
         let timelines = TimelineService(
             frames: frames, settings: configuration.timeline, ageRule: ageRule)
         TimelineRoutes(frames: frames, service: timelines, shelf: styles, publicURL: configuration.publicURL)
-            .add(to: reading)
-        AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, shelf: styles).add(to: reading)
+            .add(to: queries)
+        AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, shelf: styles)
+            .add(to: reading.working(.animation, work))
         CollectionRoutes(
             frames: frames, features: features, ageRule: ageRule, publicURL: configuration.publicURL,
             airports: .large, areaLimitKm2: configuration.areaLimitKm2
-        ).add(to: reading)
+        ).add(to: queries)
         AlertRoutes(
             frames: frames, alerts: alerts, monitor: flights, gate: gate, airports: .large,
             areaLimitKm2: configuration.areaLimitKm2, now: now
-        ).add(to: reading)
-        ChangeRoutes(frames: frames, changes: changes, ageRule: ageRule).add(to: reading)
-        RouteRoutes(frames: frames, ageRule: ageRule, shelf: styles, airports: .large).add(to: reading)
-        ExportRoutes(frames: frames, features: features, ageRule: ageRule).add(to: reading)
+        ).add(to: queries)
+        ChangeRoutes(frames: frames, changes: changes, ageRule: ageRule).add(to: queries)
+        RouteRoutes(frames: frames, ageRule: ageRule, shelf: styles, airports: .large).add(to: queries)
+        ExportRoutes(frames: frames, features: features, ageRule: ageRule).add(to: queries)
         StyleRoutes(shelf: styles, publicURL: configuration.publicURL).add(to: reading)
-        LegendRoutes(frames: frames, shelf: styles, ageRule: ageRule).add(to: reading)
+        LegendRoutes(frames: frames, shelf: styles, ageRule: ageRule).add(to: reading.working(.map, work))
         IngestRoutes(
             store: store, simulated: ingestIsSimulated, fetched: configuration.ageRule.sources,
             retentionSeconds: configuration.retentionSeconds, now: now
@@ -224,9 +228,13 @@ public struct BillowApplication: Sendable {
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
         let watch = FlightWatch(publisher: publisher, monitor: flights)
+        let reserved = { (workClass: WorkClass, service: any Service) in
+            ReservedService(service: service, workClass: workClass, work: work)
+        }
         return [
-            publisher, OutlineWarmer(publisher: publisher), prerenderer, preparation, watch, retention, packer,
-            application, Heartbeat(hub: events), MemoryReturn(),
+            reserved(.publication, publisher), reserved(.background, OutlineWarmer(publisher: publisher)), prerenderer,
+            reserved(.background, preparation), reserved(.background, watch), reserved(.background, retention),
+            reserved(.background, packer), application, Heartbeat(hub: events), MemoryReturn(),
             Drain(readiness: readiness, events: events),
         ]
     }
@@ -282,7 +290,11 @@ private struct InFlightMiddleware<Context: RequestContext>: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let answering = Readiness.Answering(readiness)
-        var response = try await next(request, context)
+        #if DEBUG
+            var response = try await WorkExecutor.$isAnswering.withValue(true) { try await next(request, context) }
+        #else
+            var response = try await next(request, context)
+        #endif
         guard response.headers[.contentType] != EventRoutes.mediaType else { return response }
         let body = response.body
         response.body = ResponseBody(contentLength: body.contentLength) { writer in

@@ -116,6 +116,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             response = request.method == .options ? preflight() : try await next(request, context)
         } catch let problem as Problem {
             response = try problem.response(from: request, context: context)
+        } catch let error as WorkError {
+            response = try Problem(error).response(from: request, context: context)
         } catch let error as HTTPError {
             response = try Self.problem(for: error, request).response(from: request, context: context)
         } catch let error as StoreError {

@@ -176,8 +176,8 @@ struct SharedCacheTests {
         var coord: TileCoord
         var style: Style
 
-        func work(_ scale: TileScale) -> PaintPool.Work<[UInt8]> {
-            { painter, encoder in try painter.png(content, at: coord, scale: scale, style: style, encoder: encoder) }
+        func paint(_ painter: PicturePainter, _ encoder: IndexedPNGEncoder) throws -> [UInt8] {
+            try painter.png(content, at: coord, scale: .one, style: style, encoder: encoder)
         }
     }
 
@@ -198,57 +198,22 @@ struct SharedCacheTests {
             coord: coord, style: styles.default)
     }
 
-    @Test("many more tiles than painters are painted, in turn")
+    @Test("many more pictures than painters are painted, all alike")
     func painters() async throws {
-        let pool = try PaintPool(width: 2, queueLimit: 100)
+        let pool = try PainterPool(expecting: 2)
         let order = try order()
+        let work = WorkExecutor()
         let pngs = try await withThrowingTaskGroup(of: [UInt8].self) { group in
             for _ in 0..<20 {
                 group.addTask {
-                    try await pool.run(order.work(.one))
+                    let png = try await work.run(.tile) { try pool.paint(order.paint) }
+                    pool.prepare(on: work) { true }
+                    return png
                 }
             }
             return try await group.reduce(into: [[UInt8]]()) { $0.append($1) }
         }
         #expect(pngs.count == 20)
         #expect(Set(pngs).count == 1)
-    }
-
-    @Test("a full queue turns away with 503 and Retry-After, and cancelled waiters leave their place")
-    func fullQueue() async throws {
-        let pool = try PaintPool(width: 1, queueLimit: 1)
-        let order = try order()
-        let results = await withTaskGroup(of: Result<[UInt8], any Error>.self) { group in
-            for _ in 0..<40 {
-                group.addTask {
-                    do {
-                        return .success(
-                            try await pool.run(order.work(.three)))
-                    } catch { return .failure(error) }
-                }
-            }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
-        var painted = 0
-        for result in results {
-            switch result {
-            case .success: painted += 1
-            case .failure(let error as Problem):
-                #expect(error.status == .serviceUnavailable)
-                #expect(error.code == .overloaded)
-                #expect(error.retryAfterSeconds == 1)
-            case .failure(let error): Issue.record(error)
-            }
-        }
-        #expect(painted >= 2)
-
-        // Everyone cancels; whoever comes next is served all the same.
-        let cancelled = (0..<10).map { _ in
-            Task { try await pool.run(order.work(.three)) }
-        }
-        for task in cancelled { task.cancel() }
-        for task in cancelled { _ = await task.result }
-        let png = try await pool.run(order.work(.one))
-        #expect(try PNG.decode(png).width == 256)
     }
 }

@@ -64,7 +64,7 @@ struct World: Sendable {
         let folder = { (name: String) in World.repository.appending(path: name).path }
         let configuration = BillowApplication.Configuration(
             host: "127.0.0.1", port: 0, publicURL: nil, publicFolder: folder("Public"), retentionSeconds: 7 * 86_400,
-            ageRule: AgeRule(staleAfterSeconds: 300, feeds: [:]), severityTable: SeverityTable(), paintersAtOnce: 2)
+            ageRule: AgeRule(staleAfterSeconds: 300, feeds: [:]), severityTable: SeverityTable())
         let other = try BillowApplication(
             configuration, store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")),
             states: states, loops: loops, now: { clock.now }, logger: World.quiet())
@@ -145,6 +145,7 @@ func withWorld(
     staleAfterSeconds: Int? = 300, rule: AgeRule? = nil, publicURL: String? = nil,
     simulated: Bool? = false, load: Bool = true, anonymousRead: Bool = true,
     histories: PolygonHistories = PolygonHistories(), trafficRetentionSeconds: Int? = nil,
+    work: WorkExecutor = WorkExecutor(),
     known: KeyValuePairs<String, MergeRule> = ["skypath": .replace, "other": .replace, "import": .keep, "awc": .keep],
     test: @Sendable (World) async throws -> Void
 ) async throws {
@@ -164,8 +165,9 @@ func withWorld(
         retentionSeconds: 7 * 86_400,
         ageRule: rule
             ?? AgeRule(staleAfterSeconds: staleAfterSeconds, feeds: fed.mapValues { AgeRule.Feed(kinds: $0) }),
-        severityTable: SeverityTable(), paintersAtOnce: 2, anonymousRead: anonymousRead, isSimulated: simulated)
+        severityTable: SeverityTable(), anonymousRead: anonymousRead, isSimulated: simulated)
     configuration.polygonHistories = histories
+    configuration.work = work
     configuration.trafficRetentionSeconds = trafficRetentionSeconds
     let application = try BillowApplication(
         configuration, store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: states,

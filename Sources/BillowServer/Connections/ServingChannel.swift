@@ -26,5 +26,11 @@ struct ServingChannel: ServerChildChannel {
         }
     }
 
-    func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
+    func handle(value: HTTP1Channel.Value, logger: Logger) async {
+        let requester = WorkRequester()
+        // Fails where the connection is closed already: then it has been told of that, too.
+        try? await value.channel.pipeline.addHandler(ClientPresenceHandler(requester), position: .first)
+        if !value.channel.isActive { requester.leave() }
+        await WorkRequester.$current.withValue(requester) { await http.handle(value: value, logger: logger) }
+    }
 }

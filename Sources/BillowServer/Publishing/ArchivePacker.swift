@@ -35,7 +35,7 @@ struct ArchivePacker: Service {
     func run() async throws {
         var failure: String?
         while !isEnding {
-            failure = await withTaskExecutorPreference(WorkExecutor.shared) { await attempt(after: failure) }
+            failure = await attempt(after: failure)
             await sleep(publisher.snapshot == nil ? Self.startPause : Self.pause)
         }
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Values made once, on threads for long work, and kept while their budget has room: concurrent askers of one key share one
-/// making. A making that nobody waits for any more is cancelled.
+/// Values made once and cached while their budget has room. Concurrent requests of one key share one making, on the threads of
+/// the job that asked first. A making that nobody waits for any more is cancelled.
 final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var value: Value
@@ -110,7 +110,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 return .inFlight(flight)
             }
             state.misses += 1
-            let task = Task(executorPreference: WorkExecutor.shared) { try await make() }
+            let task = WorkExecutor.flight(make)
             let flight = Flight(number: budget.tick(), task: task, waiting: 1, isKept: isKept)
             state.flights[key] = flight
             return .inFlight(flight)

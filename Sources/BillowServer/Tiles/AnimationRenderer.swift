@@ -4,7 +4,8 @@ public import BillowTiles
 import HTTPTypes
 public import Turbulence
 
-/// Draws timelines of a region: one animated picture, or a sheet of its frames. One at a time.
+/// Draws timelines of a region: one animated picture, or a sheet of its frames. Its class of work does one at a time, from the
+/// first frame to the encoded file, so the frames of one are all that is ever in memory.
 public final class AnimationRenderer: Sendable {
     /// How the frames are given.
     public enum Form: Sendable, Hashable {

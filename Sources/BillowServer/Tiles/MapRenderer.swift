@@ -4,7 +4,7 @@ public import BillowTiles
 import Geometry
 public import Turbulence
 
-/// Draws pictures of a region: for map images and for the frames of animations. One at a time, beside the tiles.
+/// Draws pictures of a region: for map images and for the frames of animations.
 public final class MapRenderer: Sendable {
     /// What a picture is asked for.
     public struct Request: Sendable {
@@ -32,19 +32,17 @@ public final class MapRenderer: Sendable {
     }
 
     private let pictures: PictureSource
-    private let pool: PaintPool
+    private let painters: PainterPool
     private let made: SharedCache<Fingerprint, [UInt8]>
     /// What all caches of this server keep together.
     var caches: CacheBudget { pictures.caches }
-
-    /// A large picture takes a second: who comes after so many is turned away.
-    private static let queueLimit = 16
 
     /// - Throws: `PNGError` when libdeflate can't be set up.
     public init(pictures: PictureSource) throws(PNGError) {
         self.pictures = pictures
         made = SharedCache(pictures.caches) { $0.count }
-        pool = try PaintPool(width: 1, queueLimit: MapRenderer.queueLimit)
+        // One for maps, one for animations.
+        painters = try PainterPool(expecting: 2)
     }
 
     /// The picture as a PNG file, drawn unless the same was before.
@@ -53,14 +51,15 @@ public final class MapRenderer: Sendable {
     {
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
+        WorkExecutor.assertIsJob()
         let content = MapContent(request.layers, of: data, in: request.region, labels: request.labels)
         var fingerprint = try content.fingerprint(style: request.style)
         fingerprint.mix(TileService.rendererBuild)
         request.furniture.mix(into: &fingerprint, style: request.style)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
-        let png = try await made.value(for: fingerprint) { [pool] in
-            try await pool.run { painter, _ in
+        let png = try await made.value(for: fingerprint) { [painters] in
+            try painters.paint { painter, _ in
                 try Self.draw(request, content, painter).indexedPNG(keeping: request.style.fills)
             }
         }
@@ -73,11 +72,13 @@ public final class MapRenderer: Sendable {
     }
 
     /// The picture itself, transparent where there is nothing.
-    /// - Throws: `Problem` 503 when too many wait; `PictureError`; `StoreError`; `CancellationError`.
+    /// - Throws: `PictureError`; `StoreError`; `CancellationError`.
     public func canvas(_ request: Request, in snapshot: Snapshot) async throws -> Canvas {
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
-        return try await pool.run { painter, _ in
+        try Task.checkCancellation()
+        WorkExecutor.assertIsJob()
+        return try painters.paint { painter, _ in
             let content = MapContent(request.layers, of: data, in: request.region, labels: request.labels)
             return try Self.draw(request, content, painter)
         }

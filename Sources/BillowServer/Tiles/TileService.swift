@@ -22,7 +22,8 @@ public final class TileService: Sendable {
     static let rendererBuild: UInt64 = 8
 
     private let pictures: PictureSource
-    let pool: PaintPool
+    private let work: WorkExecutor
+    private let painters: PainterPool
     private let tiles: SharedCache<Fingerprint, [UInt8]>
     /// What tiles are known to show: a tile that is asked for again and again is not gathered again.
     private let shown: SharedCache<Shown, Fingerprint?>
@@ -35,27 +36,46 @@ public final class TileService: Sendable {
     }
 
     /// - Throws: `PNGError` when libdeflate can't be set up.
-    public init(pictures: PictureSource, paintersAtOnce: Int) throws(PNGError) {
+    public init(pictures: PictureSource, work: WorkExecutor = WorkExecutor()) throws(PNGError) {
         self.pictures = pictures
+        self.work = work
         tiles = SharedCache(pictures.caches) { $0.count }
         shown = SharedCache(pictures.caches) { _ in 300 }
-        pool = try PaintPool(width: paintersAtOnce, queueLimit: 1_024)
+        painters = try PainterPool(expecting: work.limits(.tile).threads)
         var empty: [TileScale: [UInt8]] = [:]
         for scale in TileScale.allCases { empty[scale] = try PNG.emptyTile(size: scale.pixels) }
         self.empty = empty
     }
 
-    func tile(_ request: Request, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool) async throws
+    func tile(
+        _ request: Request, in snapshot: Snapshot, isUnchanged: @escaping @Sendable (String) -> Bool
+    ) async throws -> EncodedPicture {
+        let key = Shown(version: snapshot.publication.version, request: request)
+        if let known = cached(key, isUnchanged) { return known }
+        let tile = try await work.run(.tile) { [self] in
+            // Drawn for another request while this one waited?
+            if let known = cached(key, isUnchanged) { return known }
+            return try await made(key, in: snapshot, isUnchanged)
+        }
+        prepare()
+        return tile
+    }
+
+    /// What is known of a tile, without any work.
+    private func cached(_ key: Shown, _ isUnchanged: (String) -> Bool) -> EncodedPicture? {
+        guard let known = shown.kept(key) else { return nil }
+        guard let fingerprint = known else { return emptyTile(key.request.scale) }
+        if isUnchanged(fingerprint.text) { return EncodedPicture(png: [], entityTag: fingerprint.text) }
+        return tiles.kept(fingerprint).map { EncodedPicture(png: $0, entityTag: fingerprint.text) }
+    }
+
+    private func made(_ key: Shown, in snapshot: Snapshot, _ isUnchanged: (String) -> Bool) async throws
         -> EncodedPicture
     {
-        let key = Shown(version: snapshot.publication.version, request: request)
-        if let known = shown.kept(key) {
-            guard let fingerprint = known else { return emptyTile(request.scale) }
-            if isUnchanged(fingerprint.text) { return EncodedPicture(png: [], entityTag: fingerprint.text) }
-            if let png = tiles.kept(fingerprint) { return EncodedPicture(png: png, entityTag: fingerprint.text) }
-        }
+        let request = key.request
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
+        WorkExecutor.assertIsJob()
         let region = MapRegion(request.coord, scale: request.scale)
         let content = PictureContent(request.layers, of: data, in: region, labels: request.labels)
         if content.isEmpty {
@@ -66,13 +86,18 @@ public final class TileService: Sendable {
         shown.keep(fingerprint, for: key)
         let entityTag = fingerprint.text
         if isUnchanged(entityTag) { return EncodedPicture(png: [], entityTag: entityTag) }
-        let png = try await tiles.value(for: fingerprint) { [pool] in
-            try await pool.run { painter, encoder in
+        let png = try await tiles.value(for: fingerprint) { [painters] in
+            try painters.paint { painter, encoder in
                 try painter.png(
                     content, at: request.coord, scale: request.scale, style: request.style, encoder: encoder)
             }
         }
         return EncodedPicture(png: png, entityTag: entityTag)
+    }
+
+    /// Has the painters prepare for the next tiles while none is asked for.
+    private func prepare() {
+        painters.prepare(on: work) { [work] in work.statistics(.tile).running == 0 }
     }
 
     /// The one tile of a scale that shows nothing.

@@ -27,25 +27,24 @@ final class VectorTileSource: Sendable {
         var version: Version
     }
 
-    /// Makes the features of a layer: work for a painter.
+    /// Makes the features of a layer.
     private typealias Maker = @Sendable () -> [VectorTile.Feature]
 
     private let frames: FrameSource
     private let pictures: PictureSource
     private let polygons: PolygonSource
     private let store: any Store
-    private let pool: PaintPool
+    private let work: WorkExecutor
     private let tiles: SharedCache<Key, [UInt8]>
 
-    /// - Parameter pool: where tiles are made.
     init(
-        frames: FrameSource, pictures: PictureSource, polygons: PolygonSource, store: any Store, pool: PaintPool
+        frames: FrameSource, pictures: PictureSource, polygons: PolygonSource, store: any Store, work: WorkExecutor
     ) {
         self.frames = frames
         self.pictures = pictures
         self.polygons = polygons
         self.store = store
-        self.pool = pool
+        self.work = work
         tiles = SharedCache(frames.caches) { $0.count }
     }
 
@@ -53,18 +52,24 @@ final class VectorTileSource: Sendable {
     func tile(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
         let version = try await frames.frameVersion(
             of: LayerTime.list(of: request.layers), at: request.instant, filter: request.filter, in: snapshot)
-        return try await tiles.value(for: Key(request: request, version: version)) { [self] in
+        let key = Key(request: request, version: version)
+        if let tile = tiles.kept(key) { return tile }
+        return try await work.run(.tile) { [self] in try await made(key, in: snapshot) }
+    }
+
+    private func made(_ key: Key, in snapshot: Snapshot) async throws -> [UInt8] {
+        let request = key.request
+        return try await tiles.value(for: key) { [self] in
+            WorkExecutor.assertIsJob()
             let data = try await pictures.data(
                 for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
             var makers: [(layer: Layer, features: Maker)] = []
             for layer in request.layers.layers {
                 makers.append((layer, try await maker(layer, data, request, in: snapshot)))
             }
-            return try await pool.run { [makers] _, _ in
-                var tile = VectorTile(request.coord)
-                for (layer, features) in makers { tile.add(layer: layer.rawValue, features()) }
-                return tile.bytes
-            }
+            var tile = VectorTile(request.coord)
+            for (layer, features) in makers { tile.add(layer: layer.rawValue, features()) }
+            return tile.bytes
         }
     }
 

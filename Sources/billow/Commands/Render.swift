@@ -126,7 +126,7 @@ struct RenderTile: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reported {
             try await options.write { studio in
-                try await TileService(pictures: studio.pictures, paintersAtOnce: 1).png(
+                try await TileService(pictures: studio.pictures).png(
                     layers: layers, place: tile, parameters: studio.parameters, frames: studio.frames,
                     snapshot: studio.snapshot, styles: studio.styles)
             }

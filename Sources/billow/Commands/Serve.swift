@@ -102,7 +102,6 @@ private struct Server {
             publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
             ageRule: settings.ageRule(besides: demo ?? []),
             severityTable: settings.severityTable,
-            paintersAtOnce: max(1, ProcessInfo.processInfo.activeProcessorCount),
             anonymousRead: settings.server.anonymousRead, isSimulated: settings.isSimulated,
             timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds)
         configuration.polygonHistories = settings.polygons

@@ -1,0 +1,71 @@
+import BillowRaster
+import BillowTiles
+import Synchronization
+
+/// Painters with the buffers that they paint in, for jobs that paint on threads of work. Each is used by one job at a time.
+final class PainterPool: Sendable {
+    /// A painter and an encoder, which aren't safe to share.
+    ///
+    /// `@unchecked Sendable`: a kit is either in `idle` or in the hands of the one caller that took it out under the lock. Nobody
+    /// keeps a reference beyond the closure that it was taken for.
+    private final class Kit: @unchecked Sendable {
+        let painter: PicturePainter
+        let encoder: IndexedPNGEncoder
+
+        init(_ stamps: StampStore) throws(PNGError) {
+            painter = PicturePainter(stamps: stamps)
+            encoder = try IndexedPNGEncoder()
+        }
+    }
+
+    private struct State {
+        var idle: [Kit] = []
+        var isPreparing = false
+    }
+
+    private let stamps = StampStore()
+    private let state = Mutex(State())
+    private let mostIdle: Int
+
+    /// - Parameter count: how many jobs paint at once. One more painter is kept, which may be preparing meanwhile.
+    init(expecting count: Int) throws(PNGError) {
+        mostIdle = count + 1
+        var kits: [Kit] = []
+        for _ in 0..<count { kits.append(try Kit(stamps)) }
+        state.withLock { [kits] in $0.idle = kits }
+    }
+
+    /// Paints on the calling thread.
+    func paint<Value>(_ body: (PicturePainter, IndexedPNGEncoder) throws -> Value) throws -> Value {
+        let kit = try state.withLock { $0.idle.popLast() } ?? Kit(stamps)
+        defer { giveBack(kit) }
+        return try body(kit.painter, kit.encoder)
+    }
+
+    private func giveBack(_ kit: Kit) {
+        state.withLock { if $0.idle.count < mostIdle { $0.idle.append(kit) } }
+    }
+
+    /// Has every painter prepare for its next pictures, in the background, some tenths of a millisecond at a time and only
+    /// while nothing is painted. Does nothing where that goes on already.
+    func prepare(on work: WorkExecutor, while isIdle: @escaping @Sendable () -> Bool) {
+        let kits = state.withLock { state -> Int in
+            guard !state.isPreparing, !state.idle.isEmpty else { return 0 }
+            state.isPreparing = true
+            return state.idle.count
+        }
+        guard kits > 0 else { return }
+        // Nobody waits for it, and it ends by itself.
+        Task(executorPreference: work.threads(.background)) { [self] in
+            for _ in 0..<kits where isIdle() { await prepareOne(while: isIdle) }
+            state.withLock { $0.isPreparing = false }
+        }
+    }
+
+    /// Takes the painter that was idle longest.
+    private func prepareOne(while isIdle: @Sendable () -> Bool) async {
+        guard let kit = state.withLock({ $0.idle.isEmpty ? nil : $0.idle.removeFirst() }) else { return }
+        while isIdle(), kit.painter.prepare() { await Task.yield() }
+        giveBack(kit)
+    }
+}
