@@ -49,8 +49,8 @@ export class Dock {
     /** What is on the map: {time, live, forecast, playing}, or null where the timeline is not in use. */
     get shown() {
         if (!this.#player || this.#player.currentTime === null) return null;
-        const { live, forecast } = this.#frame;
-        return { time: this.#player.currentTime, live, forecast, playing: this.#player.isPlaying };
+        const { live, forecast, incomplete } = this.#frame;
+        return { time: this.#player.currentTime, live, forecast, incomplete, playing: this.#player.isPlaying };
     }
 
     get isOpen() { return this.#player !== null; }

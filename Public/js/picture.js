@@ -20,11 +20,13 @@ class Picture {
         this.shown = false;
         this.failures = new Map(); // tile URL → why
         this.simulated = false;
+        this.incomplete = false;
         this.frameTime = null; // the oldest that a tile named
     }
 
     note(headers) {
         this.simulated ||= headers.get("X-Simulated") === "true";
+        this.incomplete ||= headers.get("X-Incomplete") === "true";
         const frameTime = instantOf(headers.get("X-Frame-Time"));
         if (frameTime !== null && (this.frameTime === null || frameTime < this.frameTime)) this.frameTime = frameTime;
     }

@@ -14,13 +14,13 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
 export function emptyKnowledge() {
     return {
         view: null,
-        billow: null, // the TileJSON's member: version, asOf, dataTime, stale, simulated
+        billow: null, // the TileJSON's member: version, asOf, dataTime, stale, simulated, incomplete, completeSince
         server: null, // /status
         contact: null, // when the server last answered, by its clock
         contactProblem: null, // why it does not
         problems: new Map(), // what else failed: subject → words
         pictures: null,
-        frame: null, // what the timeline shows: {time, live, forecast, playing}, or null where it isn't in use
+        frame: null, // what the timeline shows: {time, live, forecast, incomplete, playing}, or null where it isn't in use
     };
 }
 
@@ -84,6 +84,7 @@ function banners(knowledge) {
     for (const [subject, words] of problems) say(`problem ${subject}`, subject === "This link" ? "warn" : "bad", `${subject}: ${words}`);
     say("tiles", "bad", missingTiles(pictures));
     say("stale", "warn", staleData(knowledge));
+    say("incomplete", "warn", incompleteData(knowledge));
     say("sources", "warn", brokenSources(knowledge.server));
     const past = pastTime(knowledge);
     // Said once it stands still: while it plays, the line at the top and the timeline say it.
@@ -134,6 +135,16 @@ function staleData({ billow, pictures, server, view }) {
         return "No source is configured: the map shows stored data only, however old.";
     }
     return null;
+}
+
+/** What the log does not hold looks like smooth air, in the live picture, at an instant and in the timeline alike. */
+function incompleteData({ billow, pictures, frame }) {
+    const incomplete = frame ? frame.incomplete : billow?.incomplete || pictures.current?.incomplete;
+    // While it plays, the timeline says it at each frame.
+    if (!incomplete || frame?.playing) return null;
+    const since = instantOf(billow?.completeSince);
+    const words = since === null ? "" : ` The log is complete since ${near(since, now())}.`;
+    return `INCOMPLETE: some data of this picture is missing. An empty map is not a smooth one.${words}`;
 }
 
 function brokenSources(server) {

@@ -70,10 +70,12 @@ public struct CollectionMembers: Sendable, Hashable {
     public var simulated: Bool
     /// From when on the log covers the asked history.
     public var completeSince: Instant?
+    /// Whether the log lacks some of what is asked for.
+    public var incomplete: Bool
 
     public init(
         version: Version, time: Instant, history: History?, dataTime: Instant?, stale: Bool, simulated: Bool,
-        completeSince: Instant?
+        completeSince: Instant?, incomplete: Bool
     ) {
         self.version = version
         self.time = time
@@ -82,5 +84,6 @@ public struct CollectionMembers: Sendable, Hashable {
         self.stale = stale
         self.simulated = simulated
         self.completeSince = completeSince
+        self.incomplete = incomplete
     }
 }

@@ -101,6 +101,8 @@ public struct FeatureWriter: Sendable {
         json.value(members.simulated)
         json.name("completeSince")
         if let time = members.completeSince { json.value(time) } else { json.null() }
+        json.name("incomplete")
+        json.value(members.incomplete)
     }
 
     // MARK: Features

@@ -9,6 +9,7 @@ extension HTTPField.Name {
     static let frameTime = Self.make("X-Frame-Time")
     static let dataTime = Self.make("X-Data-Time")
     static let simulated = Self.make("X-Simulated")
+    static let incomplete = Self.make("X-Incomplete")
     static let accessControlExposeHeaders = Self.make("Access-Control-Expose-Headers")
 
     /// The names above are tokens, which is all that the initialiser asks for.
@@ -20,11 +21,12 @@ extension HTTPField.Name {
 
 /// The headers of every answer that shows data.
 enum AnswerHeaders {
-    /// - Parameter freshSeconds: how long the answer may be kept.
-    static func make(age: Age, instant: Instant, freshSeconds: Int) -> HTTPFields {
-        var headers: HTTPFields = [.frameTime: instant.description]
-        if let dataTime = age.dataTime { headers[.dataTime] = dataTime.description }
-        if age.isSimulated { headers[.simulated] = "true" }
+    /// - Parameter freshSeconds: how long the answer may be cached.
+    static func make(_ shown: Shown, freshSeconds: Int) -> HTTPFields {
+        var headers: HTTPFields = [.frameTime: shown.instant.description]
+        if let dataTime = shown.freshness.dataTime { headers[.dataTime] = dataTime.description }
+        if shown.freshness.isSimulated { headers[.simulated] = "true" }
+        if shown.isIncomplete { headers[.incomplete] = "true" }
         headers[.cacheControl] = "public, max-age=\(freshSeconds)"
         return headers
     }

@@ -18,7 +18,7 @@ public struct BillowApplication: Sendable {
         public var publicURL: String?
         public var publicFolder: String
         public var retentionSeconds: Int
-        public var ageRule: AgeRule
+        public var freshness: FreshnessSettings
         public var severityTable: SeverityTable
         /// The histories that turbulence polygons are made for.
         public var polygonHistories = PolygonHistories()
@@ -42,7 +42,8 @@ public struct BillowApplication: Sendable {
         public var trafficRetentionSeconds: Int?
 
         public init(
-            host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int, ageRule: AgeRule,
+            host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int,
+            freshness: FreshnessSettings,
             severityTable: SeverityTable, anonymousRead: Bool = true, isSimulated: Bool? = nil,
             timeline: TimelineSettings = TimelineSettings(), trafficDropSeconds: Int = 180
         ) {
@@ -51,7 +52,7 @@ public struct BillowApplication: Sendable {
             self.publicURL = publicURL
             self.publicFolder = publicFolder
             self.retentionSeconds = retentionSeconds
-            self.ageRule = ageRule
+            self.freshness = freshness
             self.severityTable = severityTable
             self.timeline = timeline
             self.trafficDropSeconds = trafficDropSeconds
@@ -67,7 +68,8 @@ public struct BillowApplication: Sendable {
     public let events: EventHub
     private let configuration: Configuration
     private let work: WorkExecutor
-    private let ageRule: AgeRule
+    /// The one rule by which every answer says how fresh it is.
+    let policy: FreshnessPolicy
     private let store: any Store
     private let gate: Gate
     public let styles: StyleShelf
@@ -96,7 +98,6 @@ public struct BillowApplication: Sendable {
     ) throws(PNGError) {
         self.configuration = configuration
         work = configuration.work
-        ageRule = configuration.ageRule.following(states)
         self.store = store
         gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
         answers = KeptAnswers { now().seconds }
@@ -123,16 +124,17 @@ public struct BillowApplication: Sendable {
             trafficDropSeconds: configuration.trafficDropSeconds,
             polygonHistories: configuration.polygonHistories, caches: CacheBudget(bytes: configuration.cacheBytes),
             logger: logger)
+        policy = FreshnessPolicy(configuration.freshness, states: states, frames: frames)
         features = FeatureSource(frames: frames, store: store)
         changes = ChangeSource(frames: frames, features: features)
-        alerts = AlertSource(frames: frames, store: store, ageRule: configuration.ageRule)
+        alerts = AlertSource(frames: frames, store: store, policy: policy)
         flights = FlightMonitor(alerts: alerts, events: events)
         pictures = PictureSource(frames: frames, store: store)
         tiles = try TileService(pictures: pictures, work: work)
         vectors = VectorTileSource(
             frames: frames, pictures: pictures, polygons: features.polygons, store: store, work: work)
         maps = try MapRenderer(pictures: pictures)
-        animations = AnimationRenderer(maps: maps, frames: frames, ageRule: ageRule)
+        animations = AnimationRenderer(maps: maps, frames: frames, policy: policy)
     }
 
     /// Every route, reachable in tests without a socket.
@@ -149,41 +151,41 @@ public struct BillowApplication: Sendable {
         let reading = router.needing(.read, gate)
         let queries = reading.working(.query, work)
         TileRoutes(
-            frames: frames, tiles: tiles, shelf: styles, ageRule: ageRule,
+            frames: frames, tiles: tiles, shelf: styles, policy: policy,
             publicURL: configuration.publicURL, hot: hot,
             vectors: vectors
         ).add(to: reading)
-        MapRoutes(frames: frames, maps: maps, shelf: styles, ageRule: ageRule)
+        MapRoutes(frames: frames, maps: maps, shelf: styles, policy: policy)
             .add(to: reading.working(.map, work))
         let timelines = TimelineService(
-            frames: frames, settings: configuration.timeline, ageRule: ageRule)
+            frames: frames, settings: configuration.timeline, policy: policy)
         TimelineRoutes(frames: frames, service: timelines, shelf: styles, publicURL: configuration.publicURL)
             .add(to: queries)
         AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, shelf: styles)
             .add(to: reading.working(.animation, work))
         CollectionRoutes(
-            frames: frames, features: features, ageRule: ageRule, publicURL: configuration.publicURL,
+            frames: frames, features: features, policy: policy, publicURL: configuration.publicURL,
             airports: .large, areaLimitKm2: configuration.areaLimitKm2
         ).add(to: queries)
         AlertRoutes(
             frames: frames, alerts: alerts, monitor: flights, gate: gate, airports: .large,
             areaLimitKm2: configuration.areaLimitKm2, now: now
         ).add(to: queries)
-        ChangeRoutes(frames: frames, changes: changes, ageRule: ageRule).add(to: queries)
-        RouteRoutes(frames: frames, ageRule: ageRule, shelf: styles, airports: .large).add(to: queries)
-        ExportRoutes(frames: frames, features: features, ageRule: ageRule).add(to: queries)
+        ChangeRoutes(frames: frames, changes: changes, policy: policy).add(to: queries)
+        RouteRoutes(frames: frames, policy: policy, shelf: styles, airports: .large).add(to: queries)
+        ExportRoutes(frames: frames, features: features, policy: policy).add(to: queries)
         StyleRoutes(shelf: styles, publicURL: configuration.publicURL).add(to: reading)
-        LegendRoutes(frames: frames, shelf: styles, ageRule: ageRule).add(to: reading.working(.map, work))
+        LegendRoutes(frames: frames, shelf: styles, policy: policy).add(to: reading.working(.map, work))
         IngestRoutes(
-            store: store, simulated: ingestIsSimulated, fetched: configuration.ageRule.sources,
+            store: store, simulated: ingestIsSimulated, fetched: configuration.freshness.sources,
             retentionSeconds: configuration.retentionSeconds, now: now
         ).add(to: router.needing(.ingest, gate))
         EventRoutes(hub: events, publisher: publisher, gate: gate, flights: flights).add(to: reading)
-        let sources = SourceStatus(publisher: publisher, states: states, ageRule: ageRule, now: now)
+        let sources = SourceStatus(publisher: publisher, states: states, policy: policy, now: now)
         AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(to: router.needing(.admin, gate))
         OperationRoutes(
             publisher: publisher, answers: answers, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
-            ageRule: ageRule, readiness: readiness,
+            policy: policy, readiness: readiness,
             started: now(), now: now
         ).add(to: router, reading: reading)
         return router
@@ -194,7 +196,7 @@ public struct BillowApplication: Sendable {
     /// Whether what is sent in is made up. Where nothing is fetched it is real; where something is, and nobody has said, the
     /// first answer tells.
     private var ingestIsSimulated: Bool? {
-        configuration.isSimulated ?? (configuration.ageRule.sources.isEmpty ? false : nil)
+        configuration.isSimulated ?? (configuration.freshness.sources.isEmpty ? false : nil)
     }
 
     var retention: Retention {

@@ -96,7 +96,8 @@ enum AnswerRules {
     /// Any page may read any answer.
     static let crossOrigin: HTTPFields = [
         .accessControlAllowOrigin: "*",
-        .accessControlExposeHeaders: "ETag, X-Frame-Time, X-Data-Time, X-Simulated, Retry-After, Content-Length, Link",
+        .accessControlExposeHeaders:
+            "ETag, X-Frame-Time, X-Data-Time, X-Simulated, X-Incomplete, Retry-After, Content-Length, Link",
     ]
 
     /// Bytes: longer than any that a client of ours needs; parsing stays cheap whatever comes.

@@ -7,7 +7,7 @@ import WireJSON
 struct SourceStatus: Sendable {
     let publisher: SnapshotPublisher
     let states: SourceStates
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
     let now: @Sendable () -> Instant
 
     struct Source: Encodable {
@@ -73,7 +73,7 @@ struct SourceStatus: Sendable {
                 id: state.id.name, kind: state.kind, state: state.activity.rawValue,
                 simulated: record?.simulated ?? state.simulated ?? false,
                 reachable: state.isReachable, fetching: state.isFetching, session: state.hasSession,
-                stale: ageRule.isStale(state.id, fetchedAt: fetchedAt, at: now), lastSuccess: fetchedAt?.description,
+                stale: policy.isStale(state.id, fetchedAt: fetchedAt, at: now), lastSuccess: fetchedAt?.description,
                 lastAttempt: state.lastAttempt?.description, nextAttempt: state.nextAttempt?.description,
                 ageSeconds: fetchedAt.map { now.seconds - $0.seconds },
                 lagSeconds: record.flatMap { snapshot?.newest(of: $0) }.map { now.seconds - $0.seconds },
@@ -92,7 +92,7 @@ struct SourceStatus: Sendable {
         let others = (snapshot?.sources ?? []).filter { !known.contains($0.id) }.map { source in
             Source(
                 id: source.id.name, kind: "stored", state: "stored", simulated: source.simulated ?? false,
-                stale: source.fetchedAt != nil && ageRule.isStale(source.id, fetchedAt: source.fetchedAt, at: now),
+                stale: source.fetchedAt != nil && policy.isStale(source.id, fetchedAt: source.fetchedAt, at: now),
                 lastSuccess: source.fetchedAt?.description,
                 ageSeconds: source.fetchedAt.map { now.seconds - $0.seconds },
                 lagSeconds: snapshot?.newest(of: source).map { now.seconds - $0.seconds },

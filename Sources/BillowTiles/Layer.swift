@@ -46,7 +46,7 @@ public enum Layer: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What it is made of: the sources of that are what its age goes by.
+    /// What it is made of. The sources of that kind determine how fresh it is.
     public var kind: DataKind {
         switch self {
         case .turbulence, .hexagons, .polygons: .observations

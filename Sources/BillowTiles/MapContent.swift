@@ -18,9 +18,12 @@ public struct MapContent: Sendable {
     /// Pixels each way.
     private static let side = 512
 
-    /// - Parameter labels: as of `PictureContent`.
+    /// - Parameters:
+    ///   - labels: as of `PictureContent`.
+    ///   - isHatched: as of `PictureContent`.
     public init(
-        _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = PictureContent.defaultLabels
+        _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = PictureContent.defaultLabels,
+        isHatched: Bool = false
     ) {
         self.region = region
         var blocks: [Block] = []
@@ -29,7 +32,8 @@ public struct MapContent: Sendable {
                 let part = region.part(
                     x: x, y: y, width: min(MapContent.side, region.width - x),
                     height: min(MapContent.side, region.height - y))
-                let content = PictureContent(list, of: data, in: part, labels: labels, within: region)
+                let content = PictureContent(
+                    list, of: data, in: part, labels: labels, within: region, isHatched: isHatched)
                 if !content.isEmpty { blocks.append(Block(x: x, y: y, region: part, content: content)) }
             }
         }

@@ -56,8 +56,10 @@ public struct PictureContent: Sendable, Hashable {
     let parts: [Part]
     /// What is written over all of them. No label covers another.
     let labels: [LabelMark]
+    /// Whether it is hatched, as a picture that lacks data.
+    let isHatched: Bool
 
-    public var isEmpty: Bool { parts.isEmpty && labels.isEmpty }
+    public var isEmpty: Bool { parts.isEmpty && labels.isEmpty && !isHatched }
 
     /// Labels of aircraft in each 256 × 256 points of the map.
     public static let labelCounts = 0...100
@@ -67,10 +69,12 @@ public struct PictureContent: Sendable, Hashable {
     /// - Parameters:
     ///   - labels: how many aircraft of a block of 256 × 256 points may be named, at zooms that name any.
     ///   - frame: the picture that the window is a part of, where nothing goes on beyond it.
+    ///   - isHatched: marks it as one that lacks data.
     public init(
         _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = defaultLabels,
-        within frame: MapRegion? = nil
+        within frame: MapRegion? = nil, isHatched: Bool = false
     ) {
+        self.isHatched = isHatched
         var parts: [Part] = []
         var sources: [LabelSource] = []
         func add<Mark>(_ marks: [Mark], _ labels: LabelSource?, _ part: ([Mark]) -> Part) {
@@ -141,6 +145,7 @@ public struct PictureContent: Sendable, Hashable {
             for label in labels { label.mix(into: &fingerprint) }
             style.mixMarks(into: &fingerprint)
         }
+        if isHatched { fingerprint.mix(9 << 32 | (style.theme == .dark ? 1 : 0)) }
         return fingerprint
     }
 }

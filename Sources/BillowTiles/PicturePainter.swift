@@ -37,7 +37,7 @@ public final class PicturePainter {
         _ content: PictureContent, at coord: TileCoord, scale: TileScale, style: Style, encoder: IndexedPNGEncoder
     ) throws(PictureError) -> [UInt8] {
         do {
-            if content.parts.count == 1, content.labels.isEmpty,
+            if content.parts.count == 1, content.labels.isEmpty, !content.isHatched,
                 case .cells(let cells, let isBordered) = content.parts[0], !style.hasPatterns
             {
                 let classes = isBordered ? try HexagonClasses(style) : HexagonClasses(polygonsOf: style)
@@ -56,6 +56,7 @@ public final class PicturePainter {
             for label in content.labels {
                 try label.paint(style, scale: Double(region.scale), onto: &canvas, text: labels)
             }
+            if content.isHatched { IncompleteMark.paint(region, theme: style.theme, onto: &canvas) }
             return canvas
         } catch { throw PictureError(error) }
     }

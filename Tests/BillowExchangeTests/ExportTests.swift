@@ -38,7 +38,7 @@ private func samples(_ count: Int) throws -> [Observation] {
 
 private let members = CollectionMembers(
     version: Version(rawValue: 12), time: testNow, history: .halfHour, dataTime: nil, stale: false, simulated: true,
-    completeSince: Instant(clamping: 0))
+    completeSince: Instant(clamping: 0), incomplete: true)
 
 private func write(_ observations: [Observation], as format: ExportFormat) -> [UInt8] {
     var writer = FeatureWriter(.observations, as: format, members: members)
@@ -120,7 +120,7 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         #expect(
             String(decoding: writer.bytes, as: UTF8.self) == """
                 {"type":"FeatureCollection","version":12,"time":"2026-11-21T02:30:00Z","history":0.5,"dataTime":null,\
-                "stale":false,"simulated":true,"completeSince":"1970-01-01T00:00:00Z","features":[
+                "stale":false,"simulated":true,"completeSince":"1970-01-01T00:00:00Z","incomplete":true,"features":[
                 {"type":"Feature","id":"85283473fffffff","geometry":{"type":"MultiPolygon","coordinates":\
                 [[[[-0.1234568,10],[-0.1234568,10]]],[[[-0.1234568,10]]]]},"properties":{"h3":"85283473fffffff",\
                 "altitude":38000,"altitudeMin":38000,"altitudeMax":38000,"severity":4,"severityName":"moderate-severe",\

@@ -236,7 +236,7 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         for isSimulated in [true, false] {
             let members = CollectionMembers(
                 version: .zero, time: testNow, history: nil, dataTime: nil, stale: false, simulated: isSimulated,
-                completeSince: nil)
+                completeSince: nil, incomplete: false)
             var writer = FeatureWriter(collection, as: format, members: members)
             writer.begin()
             let observation = try #require(importing(good).items.observations.first)

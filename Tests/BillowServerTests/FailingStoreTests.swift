@@ -90,7 +90,7 @@ struct FailingStoreTests {
         let application = try BillowApplication(
             BillowApplication.Configuration(
                 host: "127.0.0.1", port: 0, publicURL: nil, publicFolder: folder("Public"), retentionSeconds: 86_400,
-                ageRule: AgeRule(staleAfterSeconds: 300, feeds: [:]), severityTable: SeverityTable()),
+                freshness: FreshnessSettings(staleAfterSeconds: 300, feeds: [:]), severityTable: SeverityTable()),
             store: failing, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: SourceStates(),
             now: { noon },
             logger: World.quiet())

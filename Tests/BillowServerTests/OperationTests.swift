@@ -88,7 +88,7 @@ struct OperationTests {
         }
     }
 
-    // MARK: - Age
+    // MARK: - Freshness
 
     @Test("stale follows the clock, and a new fetch ends it")
     func staleness() async throws {
@@ -308,7 +308,7 @@ struct OperationTests {
         let application = try BillowApplication(
             BillowApplication.Configuration(
                 host: "127.0.0.1", port: 0, publicURL: nil, publicFolder: folder.path, retentionSeconds: 86_400,
-                ageRule: AgeRule(staleAfterSeconds: 300, feeds: [:]), severityTable: SeverityTable()),
+                freshness: FreshnessSettings(staleAfterSeconds: 300, feeds: [:]), severityTable: SeverityTable()),
             store: store, control: store,
             styles: try StyleLibrary(folder: World.repository.appending(path: "Styles").path), states: SourceStates(),
             now: { noon }, logger: World.quiet())

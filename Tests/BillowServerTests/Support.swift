@@ -64,7 +64,7 @@ struct World: Sendable {
         let folder = { (name: String) in World.repository.appending(path: name).path }
         let configuration = BillowApplication.Configuration(
             host: "127.0.0.1", port: 0, publicURL: nil, publicFolder: folder("Public"), retentionSeconds: 7 * 86_400,
-            ageRule: AgeRule(staleAfterSeconds: 300, feeds: [:]), severityTable: SeverityTable())
+            freshness: FreshnessSettings(staleAfterSeconds: 300, feeds: [:]), severityTable: SeverityTable())
         let other = try BillowApplication(
             configuration, store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")),
             states: states, loops: loops, now: { clock.now }, logger: World.quiet())
@@ -138,11 +138,11 @@ struct World: Sendable {
 /// - Parameters:
 ///   - configured: sources that feed every layer.
 ///   - feeds: sources that feed some.
-///   - rule: in place of that which follows from them.
+///   - freshness: in place of the settings that follow from them.
 ///   - known: the sources that the store knows.
 func withWorld(
     at now: Instant = noon, configured: [String] = [], feeds: [String: Set<DataKind>] = [:],
-    staleAfterSeconds: Int? = 300, rule: AgeRule? = nil, publicURL: String? = nil,
+    staleAfterSeconds: Int? = 300, freshness: FreshnessSettings? = nil, publicURL: String? = nil,
     simulated: Bool? = false, load: Bool = true, anonymousRead: Bool = true,
     histories: PolygonHistories = PolygonHistories(), trafficRetentionSeconds: Int? = nil,
     work: WorkExecutor = WorkExecutor(),
@@ -163,8 +163,9 @@ func withWorld(
     var configuration = BillowApplication.Configuration(
         host: "127.0.0.1", port: 0, publicURL: publicURL, publicFolder: folder("Public"),
         retentionSeconds: 7 * 86_400,
-        ageRule: rule
-            ?? AgeRule(staleAfterSeconds: staleAfterSeconds, feeds: fed.mapValues { AgeRule.Feed(kinds: $0) }),
+        freshness: freshness
+            ?? FreshnessSettings(
+                staleAfterSeconds: staleAfterSeconds, feeds: fed.mapValues { FreshnessSettings.Feed(kinds: $0) }),
         severityTable: SeverityTable(), anonymousRead: anonymousRead, isSimulated: simulated)
     configuration.polygonHistories = histories
     configuration.work = work

@@ -1,5 +1,6 @@
 import BillowRaster
 import BillowSnapshot
+import BillowTiles
 import BillowStore
 import Foundation
 import Geometry
@@ -70,7 +71,8 @@ struct TimelineTests {
             let frame = try await world.frames().last.orMissing()
             let answer = try await world.get(world.tile(frame.tiles, at: cell))
             #expect(answer.status == .ok)
-            #expect(answer.headers[.cacheControl] == "public, max-age=31536000, immutable")
+            // As long as retention keeps what it shows.
+            #expect(answer.headers[.cacheControl] == "public, max-age=604800, immutable")
             #expect(try await world.colour(cell, "20261121T120000Z", query: "?v=\(frame.v)") == Pixel.moderate)
         }
     }
@@ -208,13 +210,15 @@ struct TimelineTests {
             #expect((layer["frames"]?.items ?? []).map { $0["incomplete"]?.bool ?? false } == [true, false, false])
             let hazards = try await world.json("/timeline.json?start=-2h&layers=hazards")["layers"]?[0]
             #expect(hazards?["frames"]?.items.allSatisfy { $0["incomplete"] == nil } == true)
-            let age = Age(
-                dataTime: nil, isStale: false, isSimulated: false, completeSince: noon.advanced(by: -10_800))
-            let hourAgo = noon.advanced(by: -3_601)
-            #expect(
-                age.caption(at: hourAgo, Filter(), lookBackSeconds: 7_200, asOf: noon)
-                    == ["2026-11-21 10:59:59 UTC", "INCOMPLETE"])
-            #expect(age.caption(at: hourAgo, Filter(), lookBackSeconds: 0, asOf: noon).count == 1)
+            func caption(_ layer: Layer, at seconds: Int) throws -> [String] {
+                let snapshot = try world.application.frames.snapshot()
+                return world.application.policy.shown(
+                    LayerList(layer), at: noon.advanced(by: seconds), filter: Filter(), in: snapshot
+                ).caption(Filter(), historySeconds: 0, asOf: noon)
+            }
+            #expect(try caption(.hexagons, at: -3_601) == ["2026-11-21 10:59:59 UTC", "INCOMPLETE"])
+            #expect(try caption(.hexagons, at: -3_600).count == 1)
+            #expect(try caption(.hazards, at: -3_601).count == 1)
         }
     }
 

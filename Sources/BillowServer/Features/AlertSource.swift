@@ -23,18 +23,15 @@ struct AlertReport: Sendable {
     var items: [AlertItem]
     /// SIGMETs and G-AIRMETs that hold then and share a point with the area and a level with the altitudes.
     var hazards: [IssuedArea]
-    /// How old what was looked through is.
-    var age: Age
+    /// How fresh and complete the data that was searched is.
+    var shown: Shown
 }
 
 /// Looks for turbulence ahead in the current picture.
 struct AlertSource: Sendable {
     let frames: FrameSource
     let store: any Store
-    let ageRule: AgeRule
-
-    /// What an answer is made of.
-    private static let kinds: Set<DataKind> = [.observations, .hazards]
+    let policy: FreshnessPolicy
 
     func report(_ request: AlertRequest, of flight: FlightState, in snapshot: Snapshot) async throws -> AlertReport {
         let area = AlertArea(request.query, of: flight)
@@ -54,7 +51,7 @@ struct AlertSource: Sendable {
             time: instant, query: request.query, altitudes: filter.altitudes,
             version: snapshot.publication.version, area: area,
             items: AlertItem.items(of: records, request.query, in: area, of: flight), hazards: hazards,
-            age: ageRule.age(of: Self.kinds, in: snapshot, filter: filter))
+            shown: policy.turbulenceAndHazards(at: instant, filter: filter, in: snapshot))
     }
 
     /// Records without one's own of the last hour.
@@ -185,6 +182,9 @@ struct AlertAnswer: Encodable, Sendable {
     var dataTime: KnownTime
     var stale: Bool
     var simulated: Bool
+    /// From when on the log holds all that was searched, and whether it lacks some: no turbulence in it is no smooth air.
+    var completeSince: KnownTime
+    var incomplete: Bool
     var kind: String
     var query: Query
     var items: [Item]
@@ -192,14 +192,24 @@ struct AlertAnswer: Encodable, Sendable {
     var hazards: [Hazard]
     /// What was looked at; nil for nothing.
     var area: Area?
+    /// What the answer's headers are made of; no member of it.
+    let shown: Shown
+
+    private enum CodingKeys: String, CodingKey {
+        case flight, time, version, dataTime, stale, simulated, completeSince, incomplete, kind, query, items, clusters
+        case hazards, area
+    }
 
     init(_ report: AlertReport, clusters: [AlertCluster], flight: String? = nil) {
         self.flight = flight
+        shown = report.shown
         time = report.time.description
         version = report.version.rawValue
-        dataTime = KnownTime(instant: report.age.dataTime)
-        stale = report.age.isStale
-        simulated = report.age.isSimulated
+        dataTime = KnownTime(instant: report.shown.freshness.dataTime)
+        stale = report.shown.freshness.isStale
+        simulated = report.shown.freshness.isSimulated
+        completeSince = KnownTime(instant: report.shown.freshness.completeSince)
+        incomplete = report.shown.isIncomplete
         kind = report.area.kind.rawValue
         query = Query(report)
         var clusterOf: [Cell: Int] = [:]

@@ -8,18 +8,24 @@ public struct FeatureExport: Sendable {
     private let query: FeatureQuery
     private let format: ExportFormat
     private let snapshot: Snapshot
-    private let age: Age
+    private let shown: Shown
 
     private static let page = 5_000
 
     public init(
-        features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, age: Age
+        features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, policy: FreshnessPolicy
     ) {
+        self.init(
+            features: features, query: query, format: format, snapshot: snapshot,
+            shown: policy.shown(query, in: snapshot))
+    }
+
+    init(features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, shown: Shown) {
         self.features = features
         self.query = query
         self.format = format
         self.snapshot = snapshot
-        self.age = age
+        self.shown = shown
     }
 
     /// The pieces of an export, each of some hundred kilobytes.
@@ -33,7 +39,7 @@ public struct FeatureExport: Sendable {
             self.export = export
             writer = FeatureWriter(
                 export.query.collection, as: export.format,
-                members: CollectionMembers(export.query, snapshot: export.snapshot, age: export.age))
+                members: CollectionMembers(export.query, snapshot: export.snapshot, shown: export.shown))
             writer.begin()
         }
 

@@ -88,6 +88,11 @@ public final class FrameSource: Sendable {
         self.polygonHistories = polygonHistories
     }
 
+    /// How long what was fetched of a kind of data is kept.
+    func retentionSeconds(of kind: DataKind) -> Int {
+        kind == .positions ? trafficRetentionSeconds : retentionSeconds
+    }
+
     /// The current picture.
     /// - Throws: `Problem` 503 until the store has been read for the first time.
     public func snapshot() throws(Problem) -> Snapshot {

@@ -29,8 +29,9 @@ struct AlertRoutes: Sendable {
     private static let headers: HTTPFields = [.cacheControl: "private, no-store"]
 
     /// What an answer is made of, and how old that is; never kept.
-    private static func headers(_ report: AlertReport) -> HTTPFields {
-        var headers = AnswerHeaders.make(age: report.age, instant: report.time, freshSeconds: 0)
+    private static func headers(_ answer: AlertAnswer?) -> HTTPFields {
+        guard let answer else { return Self.headers }
+        var headers = AnswerHeaders.make(answer.shown, freshSeconds: 0)
         headers[.cacheControl] = Self.headers[.cacheControl]
         return headers
     }
@@ -45,9 +46,8 @@ struct AlertRoutes: Sendable {
         let report = try await alerts.report(asked, of: try body.flight(), in: try frames.snapshot())
         guard report.area.kind != .none else { throw Problem.withoutTrack }
         var clusters = AlertClusters()
-        return try JSONAnswer.make(
-            AlertAnswer(report, clusters: clusters.update(report.items)), headers: Self.headers(report),
-            request: request)
+        let answer = AlertAnswer(report, clusters: clusters.update(report.items))
+        return try JSONAnswer.make(answer, headers: Self.headers(answer), request: request)
     }
 
     private struct Registered: Encodable {
@@ -71,7 +71,8 @@ struct AlertRoutes: Sendable {
             answer.alert = try await monitor.position(
                 state, of: id, key: key, at: now(), in: try frames.snapshot())
         }
-        return try JSONAnswer.make(answer, headers: Self.headers, status: .created, request: request)
+        return try JSONAnswer.make(
+            answer, headers: Self.headers(answer.alert), status: .created, request: request)
     }
 
     private func position(_ request: Request, _ id: String) async throws -> Response {
@@ -80,7 +81,7 @@ struct AlertRoutes: Sendable {
         guard await monitor.owns(id, key: key) else { throw Problem.unknownFlight(id) }
         let answer = try await monitor.position(state, of: id, key: key, at: now(), in: try frames.snapshot())
         guard let answer else { throw Problem.unknownFlight(id) }
-        return try JSONAnswer.make(answer, headers: Self.headers, request: request)
+        return try JSONAnswer.make(answer, headers: Self.headers(answer), request: request)
     }
 
     private func end(_ request: Request, _ id: String) async throws -> Response {

@@ -34,10 +34,8 @@ struct AnimationRoutes: Sendable {
         let order = try await AnimationRenderer.Request(
             layers: layers, query, timelines: timelines, snapshot: snapshot, styles: styles)
         let png = try await renderer.png(order, in: snapshot)
-        let age = timelines.ageRule.age(of: layers, in: snapshot, filter: order.filter)
         var headers = AnswerHeaders.make(
-            age: age, instant: order.times.last ?? snapshot.publication.asOf,
-            freshSeconds: frames.freshSeconds(of: snapshot))
+            renderer.shown(order, in: snapshot), freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = order.form == .animation && order.times.count > 1 ? "image/apng" : "image/png"
         return BytesAnswer.make(png, headers: headers, request: request)
     }
@@ -50,11 +48,11 @@ extension AnimationRenderer.Request {
     /// - Throws: `Problem` for what can't be read.
     public init(
         layers: String, parameters: [String: String], frames: FrameSource, snapshot: Snapshot, styles: StyleLibrary,
-        settings: TimelineSettings, ageRule: AgeRule
+        settings: TimelineSettings, policy: FreshnessPolicy
     ) async throws {
         try await self.init(
             layers: LayerList(parameter: layers), QueryReader(parameters),
-            timelines: TimelineService(frames: frames, settings: settings, ageRule: ageRule), snapshot: snapshot,
+            timelines: TimelineService(frames: frames, settings: settings, policy: policy), snapshot: snapshot,
             styles: styles)
     }
 
@@ -70,6 +68,7 @@ extension AnimationRenderer.Request {
             region: try query.region(defaultWidth: Self.defaultWidth), filter: filter,
             style: try styles.style(query), labels: try query.labels(),
             hasLegend: try query.boolean("legend") ?? true, hasTimeStamp: try query.boolean("timestamp") ?? true,
+            hatchesIncomplete: try query.hatchesIncomplete(),
             form: try query.choice("form", [("animation", .animation), ("sheet", .sheet)]) ?? .animation,
             delayMilliseconds: delay,
             holdMilliseconds: try query.integer("hold", in: AnimationRenderer.delays)

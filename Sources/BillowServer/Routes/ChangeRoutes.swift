@@ -10,7 +10,7 @@ import Turbulence
 struct ChangeRoutes: Sendable {
     let frames: FrameSource
     let changes: ChangeSource
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/changes/:collection") { request, context in
@@ -39,9 +39,9 @@ struct ChangeRoutes: Sendable {
             parameters["geometry"] = nil
             return try FeatureQuery(parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
         }
-        let age = ageRule.age(of: collection.kinds, in: delta.snapshot, filter: delta.query.filter)
+        let shown = policy.shown(delta.query, in: delta.snapshot)
         var writer = FeatureWriter(
-            collection, as: .geojson, members: CollectionMembers(delta.query, snapshot: delta.snapshot, age: age))
+            collection, as: .geojson, members: CollectionMembers(delta.query, snapshot: delta.snapshot, shown: shown))
         writer.begin { json in
             json.name("since")
             if let since, !delta.isFull { json.value(since.rawValue) } else { json.null() }
@@ -54,7 +54,7 @@ struct ChangeRoutes: Sendable {
         }
         for feature in delta.features { writer.write(encoded: feature) }
         writer.end()
-        var headers = AnswerHeaders.make(age: age, instant: delta.query.instant, freshSeconds: 1)
+        var headers = AnswerHeaders.make(shown, freshSeconds: 1)
         headers[.contentType] = "application/geo+json"
         headers[.cacheControl] = "no-store"
         return CompressedAnswer.make(writer.drain(), headers: headers, request: request)

@@ -13,7 +13,7 @@ import Turbulence
 struct CollectionRoutes: Sendable {
     let frames: FrameSource
     let features: FeatureSource
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
     let publicURL: String?
     let airports: AirportTable
     /// The largest area that may be asked for, in km².
@@ -129,9 +129,9 @@ struct CollectionRoutes: Sendable {
     {
         try reader.requireJSON("geojson")
         let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
-        let age = ageRule.age(of: query.collection.kinds, in: snapshot, filter: query.filter)
+        let shown = policy.shown(query, in: snapshot)
         var writer = FeatureWriter(
-            query.collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, age: age))
+            query.collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, shown: shown))
         writer.begin()
         let next = try await features.write(
             query, in: snapshot, after: reader.text("after").map { FeatureSource.Cursor(text: $0) }, limit: limit,
@@ -147,8 +147,7 @@ struct CollectionRoutes: Sendable {
             if let next { Self.link(&json, rel: "next", href: here + "?" + query.nextQuery(reader, after: next)) }
             json.closeArray()
         }
-        var headers = AnswerHeaders.make(
-            age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         return BytesAnswer.make(writer.drain(), headers: headers, request: request)
     }
@@ -170,7 +169,7 @@ struct CollectionRoutes: Sendable {
         try reader.requireJSON("geojson")
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
-        let age = ageRule.age(of: query.collection.kinds, in: snapshot, filter: query.filter)
+        let shown = policy.shown(query, in: snapshot)
         let id = parameters.text("feature")
         var writer = FeatureWriter(collection, as: .geojsonl)
         guard try await features.write(id: id, query, in: snapshot, to: &writer) else {
@@ -179,8 +178,7 @@ struct CollectionRoutes: Sendable {
                 detail: "There is no feature '\(id.prefix(100))' in \(collection.rawValue) at \(query.instant).",
                 parameter: "featureId", value: String(id.prefix(100)))
         }
-        var headers = AnswerHeaders.make(
-            age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         return BytesAnswer.make(writer.drain(), headers: headers, request: request)
     }
@@ -225,12 +223,14 @@ extension ExportCollection {
 }
 
 extension CollectionMembers {
-    init(_ query: FeatureQuery, snapshot: Snapshot, age: Age) {
+    init(_ query: FeatureQuery, snapshot: Snapshot, shown: Shown) {
+        let freshness = shown.freshness
         self.init(
             version: snapshot.publication.version, time: query.instant,
             history: query.collection.isHexagons || query.collection == .polygons
                 ? History(rawValue: query.filter.lookBackSeconds) : nil,
-            dataTime: age.dataTime, stale: age.isStale, simulated: age.isSimulated, completeSince: age.completeSince)
+            dataTime: freshness.dataTime, stale: freshness.isStale, simulated: freshness.isSimulated,
+            completeSince: freshness.completeSince, incomplete: shown.isIncomplete)
     }
 }
 

@@ -9,7 +9,7 @@ import Turbulence
 struct ExportRoutes: Sendable {
     let frames: FrameSource
     let features: FeatureSource
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
 
     private static let sliceBytes = 32 << 10
 
@@ -61,14 +61,13 @@ struct ExportRoutes: Sendable {
         try reader.requireJSON(format.rawValue)
         let snapshot = try frames.snapshot()
         let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
-        let age = ageRule.age(of: query.collection.kinds, in: snapshot, filter: query.filter)
-        var headers = AnswerHeaders.make(
-            age: age, instant: query.instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        let shown = policy.shown(query, in: snapshot)
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = format.mediaType
         headers[.contentDisposition] =
             "attachment; filename=\"\(collection.rawValue)-\(query.instant.compact).\(format.rawValue)\""
         return (
-            headers, FeatureExport(features: features, query: query, format: format, snapshot: snapshot, age: age)
+            headers, FeatureExport(features: features, query: query, format: format, snapshot: snapshot, shown: shown)
         )
     }
 }

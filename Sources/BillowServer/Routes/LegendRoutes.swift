@@ -9,7 +9,7 @@ import Turbulence
 struct LegendRoutes: Sendable {
     let frames: FrameSource
     let shelf: StyleShelf
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
     let painter = LegendPainter()
 
     private var styles: StyleLibrary { shelf.current }
@@ -36,14 +36,16 @@ struct LegendRoutes: Sendable {
         let layers = try reader.layers("layer")
         let snapshot = try frames.snapshot()
         let filter = try reader.filter()
-        let age = ageRule.age(of: layers, in: snapshot, filter: filter)
+        let shown = policy.shown(layers, at: snapshot.publication.asOf, filter: filter, in: snapshot)
+        let freshness = shown.freshness
         let notes =
-            (age.isStale ? ["Stale: last data \(age.dataTime?.description ?? "never")"] : [])
+            (freshness.isStale ? ["Stale: last data \(freshness.dataTime?.description ?? "never")"] : [])
+            + (shown.isIncomplete ? ["Incomplete: \(freshness.sinceWords)"] : [])
             + filter.notes(lookBackSeconds: LayerTime.historySeconds(of: layers, filter))
         let legend = layers.legend(
-            style: try styles.style(reader), severities: filter.severities, simulated: age.isSimulated, notes: notes)
-        var headers = AnswerHeaders.make(
-            age: age, instant: snapshot.publication.asOf, freshSeconds: frames.freshSeconds(of: snapshot))
+            style: try styles.style(reader), severities: filter.severities, simulated: freshness.isSimulated,
+            notes: notes)
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.cacheControl] = "no-cache"
         return (legend, headers)
     }

@@ -11,7 +11,7 @@ struct MapRoutes: Sendable {
     let frames: FrameSource
     let maps: MapRenderer
     let shelf: StyleShelf
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
 
     private var styles: StyleLibrary { shelf.current }
 
@@ -31,13 +31,11 @@ struct MapRoutes: Sendable {
         let query = try QueryReader(request)
         let snapshot = try frames.snapshot()
         let layers = try LayerList(parameter: document.dropLast(4))
-        let age = ageRule.age(of: layers, in: snapshot, filter: try query.filter())
-        let order = try MapRenderer.Request(
-            layers: layers, query, frames: frames, snapshot: snapshot, styles: styles, age: age)
+        let (order, shown) = try MapRenderer.Request.make(
+            layers: layers, query, frames: frames, snapshot: snapshot, styles: styles, policy: policy)
         let known = EntityTags(request.headers[.ifNoneMatch])
         let picture = try await maps.picture(order, in: snapshot) { known.match($0) }
-        let headers = AnswerHeaders.make(
-            age: age, instant: order.instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        let headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         return PictureAnswer.make(picture, headers: headers, known: known)
     }
 }
@@ -49,52 +47,54 @@ extension MapRenderer.Request {
     /// - Throws: `Problem` for what can't be read.
     public init(
         layers: String, parameters: [String: String], frames: FrameSource, snapshot: Snapshot, styles: StyleLibrary,
-        ageRule: AgeRule
+        policy: FreshnessPolicy
     ) throws {
-        let query = QueryReader(parameters)
-        let layers = try LayerList(parameter: layers)
-        try self.init(
-            layers: layers, query, frames: frames, snapshot: snapshot, styles: styles,
-            age: ageRule.age(of: layers, in: snapshot, filter: try query.filter()))
+        self = try Self.make(
+            layers: LayerList(parameter: layers), QueryReader(parameters), frames: frames, snapshot: snapshot,
+            styles: styles, policy: policy
+        ).request
     }
 
-    init(
+    /// The request, and what its picture shows.
+    static func make(
         layers: LayerList, _ query: QueryReader, frames: FrameSource, snapshot: Snapshot, styles: StyleLibrary,
-        age: Age
-    ) throws {
+        policy: FreshnessPolicy
+    ) throws -> (request: Self, shown: Shown) {
         let scene = try frames.scene(of: layers, at: try query.time(), in: snapshot)
         let filter = try query.filter()
+        let shown = policy.shown(layers, scene: scene.layers, at: scene.instant, filter: filter, in: snapshot)
         let lookBackSeconds = LayerTime.historySeconds(of: scene.layers, filter)
         let style = try styles.style(query)
         let hasLegend = try query.boolean("legend") ?? false
         let hasTime = try query.boolean("timestamp") ?? false
-        self.init(
+        let request = Self(
             layers: scene.layers, region: try query.region(defaultWidth: Self.defaultWidth), instant: scene.instant,
             filter: filter,
             style: style, labels: try query.labels(),
             furniture: MapFurniture(
                 legend: hasLegend
                     ? scene.layers.legend(
-                        style: style, severities: filter.severities, simulated: age.isSimulated,
+                        style: style, severities: filter.severities, simulated: shown.freshness.isSimulated,
                         notes: filter.notes(lookBackSeconds: lookBackSeconds)) : nil,
                 timeStamp: hasTime
-                    ? age.caption(
-                        at: scene.instant, filter, lookBackSeconds: lookBackSeconds, asOf: snapshot.publication.asOf)
-                    : [],
-                showsScaleBar: try query.boolean("scalebar") ?? false))
+                    ? shown.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
+                showsScaleBar: try query.boolean("scalebar") ?? false),
+            isHatched: try query.hatchesIncomplete() && shown.isIncomplete)
+        return (request, shown)
     }
 }
 
-extension Age {
+extension Shown {
     /// What a picture says on itself: the time, whether it is of times to come, incomplete, simulated or stale, and what it
     /// was restricted to.
-    func caption(at instant: Instant, _ filter: Filter, lookBackSeconds: Int, asOf: Instant) -> [String] {
+    ///
+    /// - Parameter historySeconds: how far back the picture looks for what was observed; 0 for not at all.
+    func caption(_ filter: Filter, historySeconds: Int, asOf: Instant) -> [String] {
         let flags = [
-            instant > asOf ? "FORECAST" : nil,
-            isIncomplete(at: instant, lookBackSeconds: lookBackSeconds) ? "INCOMPLETE" : nil,
-            isSimulated ? "SIMULATED" : nil, isStale ? "STALE" : nil,
+            instant > asOf ? "FORECAST" : nil, isIncomplete ? "INCOMPLETE" : nil,
+            freshness.isSimulated ? "SIMULATED" : nil, freshness.isStale ? "STALE" : nil,
         ]
-        return [instant.forPeople] + flags.compactMap { $0 } + filter.words(lookBackSeconds: lookBackSeconds)
+        return [instant.forPeople] + flags.compactMap { $0 } + filter.words(lookBackSeconds: historySeconds)
     }
 }
 
@@ -122,6 +122,11 @@ extension LayerList {
 }
 
 extension QueryReader {
+    /// Whether incomplete pictures are to be hatched.
+    func hatchesIncomplete() throws(Problem) -> Bool {
+        try choice("incomplete", [("hatch", true), ("none", false)]) ?? false
+    }
+
     /// How many aircraft of a block are named.
     func labels() throws(Problem) -> Int {
         try integer("labels", in: PictureContent.labelCounts) ?? PictureContent.defaultLabels

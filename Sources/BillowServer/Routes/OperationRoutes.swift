@@ -16,7 +16,7 @@ struct OperationRoutes: Sendable {
     let vectors: VectorTileSource
     let maps: MapRenderer
     let sources: SourceStatus
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
     let readiness: Readiness
     let started: Instant
     let now: @Sendable () -> Instant
@@ -44,23 +44,32 @@ struct OperationRoutes: Sendable {
         var status: String
         var stale: Bool?
         var dataTime: String?
-        var layers: [String: LayerAge]?
+        var layers: [String: LayerState]?
     }
 
-    /// How old a layer is.
-    private struct LayerAge: Encodable {
+    /// How fresh and complete a layer is now, with the default filter.
+    private struct LayerState: Encodable {
         var stale: Bool
         var dataTime: String?
+        var incomplete: Bool
+        var completeSince: String?
     }
 
     private static let everyKind = Set(DataKind.allCases)
 
-    private func layerAges(_ snapshot: Snapshot, at now: Instant) -> [String: LayerAge] {
-        let ages = Layer.allCases.map { layer in
-            let age = ageRule.age(of: LayerList(layer), in: snapshot, filter: Filter(), at: now)
-            return (layer.rawValue, LayerAge(stale: age.isStale, dataTime: age.dataTime?.description))
+    private func layerStates(_ snapshot: Snapshot, at now: Instant) -> [String: LayerState] {
+        let states = Layer.allCases.map { layer in
+            let freshness = policy.freshness(of: LayerList(layer), in: snapshot, filter: Filter(), at: now)
+            return (
+                layer.rawValue,
+                LayerState(
+                    stale: freshness.isStale, dataTime: freshness.dataTime?.description,
+                    incomplete: freshness.isIncomplete(
+                        at: now, lookBack: LayerTime.lookBack(of: LayerList(layer), Filter())),
+                    completeSince: freshness.completeSince?.description)
+            )
         }
-        return Dictionary(uniqueKeysWithValues: ages)
+        return Dictionary(uniqueKeysWithValues: states)
     }
 
     private func ready(_ request: Request) throws -> Response {
@@ -74,11 +83,11 @@ struct OperationRoutes: Sendable {
                 Ready(status: "loading"), headers: headers, status: .serviceUnavailable, request: request)
         }
         let now = now()
-        let age = ageRule.age(of: Self.everyKind, in: snapshot, filter: Filter(), at: now)
+        let freshness = policy.freshness(of: Self.everyKind, in: snapshot, filter: Filter(), at: now)
         return try JSONAnswer.make(
             Ready(
-                status: "ready", stale: age.isStale, dataTime: age.dataTime?.description,
-                layers: layerAges(snapshot, at: now)),
+                status: "ready", stale: freshness.isStale, dataTime: freshness.dataTime?.description,
+                layers: layerStates(snapshot, at: now)),
             headers: headers, request: request)
     }
 
@@ -103,7 +112,7 @@ struct OperationRoutes: Sendable {
         var tileCache: Cache
         var vectorTileCache: Cache
         var mapCache: Cache
-        var layers: [String: LayerAge]?
+        var layers: [String: LayerState]?
         var sources: [SourceStatus.Source]
     }
 
@@ -124,19 +133,20 @@ struct OperationRoutes: Sendable {
     private func status() -> Status {
         let snapshot = publisher.snapshot
         let now = now()
-        let age = snapshot.map { ageRule.age(of: Self.everyKind, in: $0, filter: Filter(), at: now) }
+        let freshness = snapshot.map { policy.freshness(of: Self.everyKind, in: $0, filter: Filter(), at: now) }
         return Status(
             version: snapshot?.publication.version.rawValue, asOf: snapshot?.publication.asOf.description,
             now: now.description, started: started.description, ready: snapshot != nil && !readiness.isDraining,
-            draining: readiness.isDraining, simulated: age?.isSimulated ?? false, stale: age?.isStale ?? false,
-            dataTime: age?.dataTime?.description, liveFrom: snapshot?.liveFrom.description,
+            draining: readiness.isDraining, simulated: freshness?.isSimulated ?? false,
+            stale: freshness?.isStale ?? false,
+            dataTime: freshness?.dataTime?.description, liveFrom: snapshot?.liveFrom.description,
             liveObservations: snapshot?.window.count ?? 0,
             oldestObservation: publisher.observed?.lowerBound.description,
             newestObservation: publisher.observed?.upperBound.description, storeFailure: publisher.storeFailure,
             answerCache: Cache(answers.statistics), tileCache: Cache(tiles.statistics),
             vectorTileCache: Cache(vectors.statistics),
             mapCache: Cache(maps.statistics),
-            layers: snapshot.map { layerAges($0, at: now) }, sources: sources.all(snapshot, at: now))
+            layers: snapshot.map { layerStates($0, at: now) }, sources: sources.all(snapshot, at: now))
     }
 }
 

@@ -10,7 +10,7 @@ import Turbulence
 /// `POST /corridors`: a ring around a route; `/profiles.json` and `.png`: turbulence along a route, seen from the side.
 struct RouteRoutes: Sendable {
     let frames: FrameSource
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
     let shelf: StyleShelf
     let airports: AirportTable
 
@@ -88,6 +88,7 @@ struct RouteRoutes: Sendable {
         var filter: Filter
         /// What a picture says of itself.
         var caption: [String]
+        var shown: Shown
         var headers: HTTPFields
     }
 
@@ -110,20 +111,24 @@ struct RouteRoutes: Sendable {
         let hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
             filter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? true
         }
-        let age = ageRule.age(of: [.observations, .hazards], in: snapshot, filter: filter)
-        let headers = AnswerHeaders.make(
-            age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        let shown = policy.turbulenceAndHazards(at: instant, filter: filter, in: snapshot)
+        let headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         return Profile(
             profile: profile, hazards: RouteHazard.all(hazards, along: asked.route, half: half), asked: asked,
             instant: instant, filter: filter,
-            caption: age.caption(
-                at: instant, filter, lookBackSeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
-            headers: headers)
+            caption: shown.caption(filter, historySeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
+            shown: shown, headers: headers)
     }
 
     private struct ProfileAnswer: Encodable {
         var time: String
         var history: Double
+        /// As of a FeatureCollection.
+        var dataTime: String?
+        var stale: Bool
+        var simulated: Bool
+        var completeSince: String?
+        var incomplete: Bool
         /// Nautical miles.
         var length: Double
         var width: Double
@@ -157,6 +162,9 @@ struct RouteRoutes: Sendable {
         return try JSONAnswer.make(
             ProfileAnswer(
                 time: made.instant.description, history: Double(made.filter.lookBackSeconds) / 3_600,
+                dataTime: made.shown.freshness.dataTime?.description, stale: made.shown.freshness.isStale,
+                simulated: made.shown.freshness.isSimulated,
+                completeSince: made.shown.freshness.completeSince?.description, incomplete: made.shown.isIncomplete,
                 length: Self.rounded(profile.length / Geodesic.metresPerNauticalMile), width: made.asked.width,
                 stretch: Self.rounded(profile.stretch / Geodesic.metresPerNauticalMile), records: profile.records,
                 altitudes: rows.map { $0 * 1_000 },

@@ -12,13 +12,16 @@ struct TileRoutes: Sendable {
     let frames: FrameSource
     let tiles: TileService
     let shelf: StyleShelf
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
     let publicURL: String?
     let hot: HotTiles
     let vectors: VectorTileSource
 
     /// The parameters of a tile; others are ignored, and passed on to no address.
-    private static let passedOn = QueryReader.filterNames.union(["style", "opacity", "labels", "mode"])
+    private static let passedOn = QueryReader.filterNames.union(["style", "opacity", "labels", "mode", "incomplete"])
+
+    /// As long as a picture may be cached.
+    private static let longestSeconds = 31_536_000
 
     private var styles: StyleLibrary { shelf.current }
 
@@ -57,8 +60,8 @@ struct TileRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let scene = try frames.scene(of: layers, at: time, in: snapshot)
         let (instant, shown) = (scene.instant, LayerTime.list(of: scene.layers))
-        let age = ageRule.age(of: layers, in: snapshot, filter: filter)
-        var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        let answered = policy.shown(layers, scene: scene.layers, at: instant, filter: filter, in: snapshot)
+        var headers = AnswerHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
         // A picture that lacks a layer for now is another when time has come as far: nobody is to keep it.
         if let name, scene.isWhole {
@@ -72,7 +75,11 @@ struct TileRoutes: Sendable {
             case .former: drawn = snapshot.former(name.version)
             case .current: break
             }
-            headers[.cacheControl] = "public, max-age=31536000, immutable"
+            // What an incomplete picture lacks may still arrive, and what retention deletes is another picture.
+            let seconds = frames.retainedSeconds(of: shown, at: instant, in: snapshot)
+            if !answered.isIncomplete, seconds > 0 {
+                headers[.cacheControl] = "public, max-age=\(min(seconds, Self.longestSeconds)), immutable"
+            }
         }
         if place.format == .vector {
             let order = VectorTileSource.Request(
@@ -87,7 +94,7 @@ struct TileRoutes: Sendable {
         let wanted = TileService.Request(
             layers: scene.layers, coord: place.coord, scale: place.scale, instant: instant, filter: filter,
             style: style,
-            labels: try query.labels())
+            labels: try query.labels(), isHatched: try query.hatchesIncomplete() && answered.isIncomplete)
         hot.note(
             wanted, isLatest: time == .latest, publication: snapshot.publication, now: snapshot.publication.asOf)
         let tile = try await tiles.tile(wanted, in: drawn) { known.match($0) }
@@ -151,6 +158,9 @@ struct TileRoutes: Sendable {
             var dataTime: String?
             var stale: Bool
             var simulated: Bool
+            /// Whether the log lacks some of the picture of the time asked for, and from when on it lacks nothing.
+            var incomplete: Bool
+            var completeSince: String?
             /// The H3 resolution drawn at each zoom.
             var resolutions: [Int]
         }
@@ -192,21 +202,23 @@ struct TileRoutes: Sendable {
         try frames.polygonHistories.require(filter, for: layers)
         let style = try styles.style(query)
         _ = try query.labels()
+        _ = try query.hatchesIncomplete()
         let snapshot = try frames.snapshot()
         let time = try query.time()
         let shownLayers = LayerTime.list(of: layers)
-        let instant = try frames.scene(of: layers, at: time, in: snapshot).instant
-        let age = ageRule.age(of: layers, in: snapshot, filter: filter)
+        let scene = try frames.scene(of: layers, at: time, in: snapshot)
+        let answered = policy.shown(layers, scene: scene.layers, at: scene.instant, filter: filter, in: snapshot)
+        let freshness = answered.freshness
         let extent = frames.extent(of: shownLayers, in: snapshot)
         let base = BaseURL.of(request, publicURL)
         // The filters and the time asked for here are those of the tiles that it names.
         let passed = query.passedOn(Self.passedOn)
         let filters = query.passedOn(QueryReader.filterNames.union(["opacity"])).dropFirst()
-        let shown = if case .instant = time { instant.compact } else { "latest" }
+        let shown = if case .instant = time { scene.instant.compact } else { "latest" }
         let suffix = try query.choice("f", [("png", "png"), ("mvt", "mvt"), ("json", "png")]) ?? "png"
         let answer = TileJSON(
             name: "Billow: \(layers.title)", description: layers.layers.map(\.summary).joined(separator: " "),
-            attribution: age.isSimulated ? "SIMULATED turbulence, not for operational use" : "Turbulence: Billow",
+            attribution: freshness.isSimulated ? "SIMULATED turbulence, not for operational use" : "Turbulence: Billow",
             tiles: ["\(base)/tiles/\(layers)/\(shown)/{z}/{x}/{y}.\(suffix)\(passed)"],
             legend: "\(base)/legend.png?layer=\(layers)&style=\(style.id)" + (filters.isEmpty ? "" : "&\(filters)"),
             vectorLayers: layers.layers.map(TileJSON.VectorLayer.init),
@@ -216,9 +228,10 @@ struct TileRoutes: Sendable {
                 template: "\(base)/tiles/\(layers)/{time}/{z}/{x}/{y}.\(suffix)\(passed)"),
             billow: TileJSON.State(
                 version: snapshot.publication.version.rawValue, asOf: snapshot.publication.asOf.description,
-                dataTime: age.dataTime?.description, stale: age.isStale, simulated: age.isSimulated,
+                dataTime: freshness.dataTime?.description, stale: freshness.isStale, simulated: freshness.isSimulated,
+                incomplete: answered.isIncomplete, completeSince: freshness.completeSince?.description,
                 resolutions: (0...14).map(DrawnResolution.of)))
-        var headers = AnswerHeaders.make(age: age, instant: instant, freshSeconds: frames.freshSeconds(of: snapshot))
+        var headers = AnswerHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.cacheControl] = "no-cache"
         return try JSONAnswer.make(answer, headers: headers, request: request)
     }

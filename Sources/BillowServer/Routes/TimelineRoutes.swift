@@ -13,7 +13,7 @@ struct TimelineRoutes: Sendable {
     let shelf: StyleShelf
     let publicURL: String?
 
-    private static let passedOn = QueryReader.filterNames.union(["style", "opacity"])
+    private static let passedOn = QueryReader.filterNames.union(["style", "opacity", "incomplete"])
     /// A manifest may be kept this long: what it names can be had for a day.
     private static let freshSeconds = 10
 
@@ -31,7 +31,10 @@ struct TimelineRoutes: Sendable {
         let asked = try manifestRequest(query, request)
         let manifest = try await service.manifest(asked, in: snapshot)
         return try JSONAnswer.make(
-            manifest, headers: headers(asked.pictures.flatMap(\.self), asked.filter, snapshot), request: request)
+            manifest,
+            headers: headers(
+                asked.pictures.flatMap(\.self), asked.filter, snapshot,
+                isIncomplete: manifest.layers.contains(where: \.incomplete)), request: request)
     }
 
     private func manifestRequest(_ query: QueryReader, _ request: Request) throws(Problem) -> TimelineService.Request {
@@ -46,10 +49,12 @@ struct TimelineRoutes: Sendable {
             passedOn: String(query.passedOn(Self.passedOn).dropFirst()))
     }
 
-    private func headers(_ layers: [LayerTime], _ filter: Filter, _ snapshot: Snapshot) -> HTTPFields {
-        AnswerHeaders.make(
-            age: service.ageRule.age(of: Set(layers.map(\.layer.kind)), in: snapshot, filter: filter),
-            instant: snapshot.publication.asOf,
+    private func headers(_ layers: [LayerTime], _ filter: Filter, _ snapshot: Snapshot, isIncomplete: Bool)
+        -> HTTPFields
+    {
+        let freshness = service.policy.freshness(of: Set(layers.map(\.layer.kind)), in: snapshot, filter: filter)
+        return AnswerHeaders.make(
+            Shown(freshness, at: snapshot.publication.asOf, isIncomplete: isIncomplete),
             freshSeconds: min(Self.freshSeconds, frames.freshSeconds(of: snapshot)))
     }
 
@@ -88,17 +93,23 @@ struct TimelineRoutes: Sendable {
         let filter = Filter()
         let look = try frames.look(styles.style(QueryReader([:])), in: snapshot)
         let timeline = try service.timeline(TimelineRequest(), in: snapshot)
+        let freshness = service.policy.freshness(of: [layer.layer.kind], in: snapshot, filter: filter)
         var past: [WeatherMaps.Frame] = []
+        var isIncomplete = false
         for time in try await service.times(of: [layer], timeline, filter, in: snapshot) {
             let version = try await frames.frameVersion(of: [layer], at: time, filter: filter, in: snapshot)
             let path = FrameName.weatherMapPath(
                 layer: layer.id, time: time.compact, FrameName(version: version, look: look))
             past.append(WeatherMaps.Frame(time: time.seconds, path: path))
+            isIncomplete =
+                isIncomplete || freshness.isIncomplete(at: time, lookBack: LayerTime.lookBack(of: [layer], filter))
         }
         let maps = WeatherMaps(
             generated: snapshot.publication.asOf.seconds, host: BaseURL.of(request, publicURL),
             radar: WeatherMaps.Radar(past: past))
-        return try JSONAnswer.make(maps, headers: headers([layer], filter, snapshot), request: request)
+        return try JSONAnswer.make(
+            maps, headers: headers([layer], filter, snapshot, isIncomplete: isIncomplete),
+            request: request)
     }
 }
 

@@ -26,6 +26,8 @@ public final class AnimationRenderer: Sendable {
         public var labels: Int
         public var hasLegend: Bool
         public var hasTimeStamp: Bool
+        /// Whether incomplete frames are hatched.
+        public var hatchesIncomplete: Bool
         public var form: Form
         /// How long a frame stays, and the last.
         public var delayMilliseconds: Int
@@ -36,6 +38,7 @@ public final class AnimationRenderer: Sendable {
         public init(
             layers: LayerList, times: [Instant], region: MapRegion, filter: Filter, style: Style,
             labels: Int = PictureContent.defaultLabels, hasLegend: Bool = true, hasTimeStamp: Bool = true,
+            hatchesIncomplete: Bool = false,
             form: Form = .animation, delayMilliseconds: Int = defaultDelay, holdMilliseconds: Int = 3 * defaultDelay,
             loops: Int = 0
         ) {
@@ -47,6 +50,7 @@ public final class AnimationRenderer: Sendable {
             self.labels = labels
             self.hasLegend = hasLegend
             self.hasTimeStamp = hasTimeStamp
+            self.hatchesIncomplete = hatchesIncomplete
             self.form = form
             self.delayMilliseconds = delayMilliseconds
             self.holdMilliseconds = holdMilliseconds
@@ -61,7 +65,7 @@ public final class AnimationRenderer: Sendable {
     public static let mostPixels = 16 << 20
 
     private let maps: MapRenderer
-    private let ageRule: AgeRule
+    private let policy: FreshnessPolicy
     private let made: SharedCache<Key, [UInt8]>
 
     /// All that the bytes depend on.
@@ -74,15 +78,24 @@ public final class AnimationRenderer: Sendable {
         var style: Style
         var numbers: [Int]
         var flags: [Bool]
-        var completeSince: Instant?
+        /// What is written on each frame: it depends on the time of asking and on what the log covers by then.
+        var captions: [[String]]
+        var hatched: [Bool]
+    }
+
+    /// A frame of an animation.
+    private struct Frame: Sendable {
+        var scene: FrameSource.Scene
+        var shown: Shown
+        var caption: [String]
     }
 
     private let frames: FrameSource
 
-    public init(maps: MapRenderer, frames: FrameSource, ageRule: AgeRule) {
+    public init(maps: MapRenderer, frames: FrameSource, policy: FreshnessPolicy) {
         self.maps = maps
         self.frames = frames
-        self.ageRule = ageRule
+        self.policy = policy
         made = SharedCache(frames.caches) { $0.count + 500 }
     }
 
@@ -104,37 +117,60 @@ public final class AnimationRenderer: Sendable {
                     + "\(pixels) pixels.", parameter: "intervals", value: String(request.times.count),
                 allowed: "frames of at most \(Self.mostPixels) pixels in all")
         }
-        let scenes = request.times.map { frames.scene(of: request.layers, at: $0, in: snapshot) }
+        let frames = pictures(of: request, in: snapshot)
         var versions: [Version] = []
-        for scene in scenes {
+        for scene in frames.map(\.scene) {
             versions.append(
-                try await frames.frameVersion(
+                try await self.frames.frameVersion(
                     of: LayerTime.list(of: scene.layers), at: scene.instant, filter: request.filter, in: snapshot))
         }
-        let age = ageRule.age(of: request.layers, in: snapshot, filter: request.filter)
         let key = Key(
-            layers: request.layers, frames: versions, scenes: scenes, region: request.region,
+            layers: request.layers, frames: versions, scenes: frames.map(\.scene), region: request.region,
             filter: request.filter, style: request.style,
             numbers: [request.delayMilliseconds, request.holdMilliseconds, request.loops, request.labels],
             flags: [
-                request.hasLegend, request.hasTimeStamp, request.form == .sheet, age.isSimulated, age.isStale,
-            ], completeSince: age.completeSince)
+                request.hasLegend, request.hasTimeStamp, request.form == .sheet,
+                frames.contains { $0.shown.freshness.isSimulated },
+            ], captions: frames.map(\.caption),
+            hatched: frames.map { request.hatchesIncomplete && $0.shown.isIncomplete })
         return try await made.value(for: key) { [self] in
             switch request.form {
-            case .animation: try await animation(request, scenes, age, in: snapshot)
-            case .sheet: try await sheet(request, scenes, age, in: snapshot)
+            case .animation: try await animation(request, frames, in: snapshot)
+            case .sheet: try await sheet(request, frames, in: snapshot)
             }
         }
     }
 
-    private func animation(
-        _ request: Request, _ scenes: [FrameSource.Scene], _ age: Age, in snapshot: Snapshot
-    ) async throws -> [UInt8] {
+    /// What an animation shows, as of its last frame; incomplete where any frame is.
+    func shown(_ request: Request, in snapshot: Snapshot) -> Shown {
+        let frames = pictures(of: request, in: snapshot)
+        var shown =
+            frames.last?.shown
+            ?? policy.shown(request.layers, at: snapshot.publication.asOf, filter: request.filter, in: snapshot)
+        shown.isIncomplete = frames.contains { $0.shown.isIncomplete }
+        return shown
+    }
+
+    private func pictures(of request: Request, in snapshot: Snapshot) -> [Frame] {
+        request.times.map { time in
+            let scene = frames.scene(of: request.layers, at: time, in: snapshot)
+            let shown = policy.shown(
+                request.layers, scene: scene.layers, at: scene.instant, filter: request.filter, in: snapshot)
+            return Frame(
+                scene: scene, shown: shown,
+                caption: request.hasTimeStamp
+                    ? shown.caption(
+                        request.filter,
+                        historySeconds: LayerTime.historySeconds(of: scene.layers, request.filter),
+                        asOf: snapshot.publication.asOf) : [])
+        }
+    }
+
+    private func animation(_ request: Request, _ frames: [Frame], in snapshot: Snapshot) async throws -> [UInt8] {
         var pictures: [AnimationFrame] = []
-        for (number, scene) in scenes.enumerated() {
-            let canvas = try await maps.canvas(
-                map(request, scene, age, asOf: snapshot.publication.asOf), in: snapshot)
-            let isLast = number == scenes.count - 1
+        for (number, frame) in frames.enumerated() {
+            let canvas = try await maps.canvas(map(request, frame), in: snapshot)
+            let isLast = number == frames.count - 1
             pictures.append(
                 AnimationFrame(
                     pixels: canvas.pixels.map(\.straight),
@@ -145,15 +181,14 @@ public final class AnimationRenderer: Sendable {
     }
 
     /// Rows of frames, about as wide as high.
-    private func sheet(
-        _ request: Request, _ scenes: [FrameSource.Scene], _ age: Age, in snapshot: Snapshot
-    ) async throws -> [UInt8] {
-        let count = scenes.count
+    private func sheet(_ request: Request, _ frames: [Frame], in snapshot: Snapshot) async throws -> [UInt8] {
+        let count = frames.count
         let (width, height) = (request.region.width, request.region.height)
         let columns = (1...count).first { $0 * width >= (count + $0 - 1) / $0 * height } ?? count
         let gap = 4 * request.region.scale
         let rows = (count + columns - 1) / columns
-        let card = try legend(request, age).map {
+        let isSimulated = frames.contains { $0.shown.freshness.isSimulated }
+        let card = try legend(request, isSimulated: isSimulated).map {
             try MapFurniture.card($0, scale: request.region.scale, theme: request.style.theme)
         }
         let (across, down) = (columns * (width + gap) - gap, rows * (height + gap) - gap)
@@ -161,8 +196,8 @@ public final class AnimationRenderer: Sendable {
         var sheet = try Canvas(
             width: max(across, card?.width ?? 0), height: down + (card.map { $0.height + gap } ?? 0))
         if let card { sheet.lay(card, x: 0, y: down + gap) }
-        for (number, scene) in scenes.enumerated() {
-            var order = map(request, scene, age, asOf: snapshot.publication.asOf)
+        for (number, frame) in frames.enumerated() {
+            var order = map(request, frame)
             order.furniture.legend = nil
             let canvas = try await maps.canvas(order, in: snapshot)
             sheet.lay(canvas, x: number % columns * (width + gap), y: number / columns * (height + gap))
@@ -170,22 +205,19 @@ public final class AnimationRenderer: Sendable {
         return try sheet.png()
     }
 
-    private func map(_ request: Request, _ scene: FrameSource.Scene, _ age: Age, asOf: Instant) -> MapRenderer.Request {
+    private func map(_ request: Request, _ frame: Frame) -> MapRenderer.Request {
         MapRenderer.Request(
-            layers: scene.layers, region: request.region, instant: scene.instant, filter: request.filter,
+            layers: frame.scene.layers, region: request.region, instant: frame.scene.instant, filter: request.filter,
             style: request.style, labels: request.labels,
             furniture: MapFurniture(
-                legend: legend(request, age),
-                timeStamp: request.hasTimeStamp
-                    ? age.caption(
-                        at: scene.instant, request.filter,
-                        lookBackSeconds: LayerTime.historySeconds(of: scene.layers, request.filter), asOf: asOf) : []))
+                legend: legend(request, isSimulated: frame.shown.freshness.isSimulated), timeStamp: frame.caption),
+            isHatched: request.hatchesIncomplete && frame.shown.isIncomplete)
     }
 
-    private func legend(_ request: Request, _ age: Age) -> Legend? {
+    private func legend(_ request: Request, isSimulated: Bool) -> Legend? {
         guard request.hasLegend else { return nil }
         return request.layers.legend(
-            style: request.style, severities: request.filter.severities, simulated: age.isSimulated,
+            style: request.style, severities: request.filter.severities, simulated: isSimulated,
             notes: request.filter.notes(
                 lookBackSeconds: LayerTime.historySeconds(of: request.layers, request.filter)))
     }

@@ -16,10 +16,13 @@ public final class MapRenderer: Sendable {
         /// Aircraft named in each 256 × 256 points.
         public var labels: Int
         public var furniture: MapFurniture
+        /// Whether it is hatched, as a picture that lacks data.
+        public var isHatched: Bool
 
         public init(
             layers: LayerList, region: MapRegion, instant: Instant, filter: Filter, style: Style,
-            labels: Int = PictureContent.defaultLabels, furniture: MapFurniture = MapFurniture()
+            labels: Int = PictureContent.defaultLabels, furniture: MapFurniture = MapFurniture(),
+            isHatched: Bool = false
         ) {
             self.layers = layers
             self.region = region
@@ -28,6 +31,7 @@ public final class MapRenderer: Sendable {
             self.style = style
             self.labels = labels
             self.furniture = furniture
+            self.isHatched = isHatched
         }
     }
 
@@ -52,7 +56,8 @@ public final class MapRenderer: Sendable {
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
         WorkExecutor.assertIsJob()
-        let content = MapContent(request.layers, of: data, in: request.region, labels: request.labels)
+        let content = MapContent(
+            request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched)
         var fingerprint = try content.fingerprint(style: request.style)
         fingerprint.mix(TileService.rendererBuild)
         request.furniture.mix(into: &fingerprint, style: request.style)
@@ -79,7 +84,8 @@ public final class MapRenderer: Sendable {
         try Task.checkCancellation()
         WorkExecutor.assertIsJob()
         return try painters.paint { painter, _ in
-            let content = MapContent(request.layers, of: data, in: request.region, labels: request.labels)
+            let content = MapContent(
+                request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched)
             return try Self.draw(request, content, painter)
         }
     }

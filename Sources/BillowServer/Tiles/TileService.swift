@@ -16,6 +16,8 @@ public final class TileService: Sendable {
         var filter: Filter
         var style: Style
         var labels = PictureContent.defaultLabels
+        /// Whether the picture is hatched, as one that lacks data.
+        var isHatched = false
     }
 
     /// Changes whenever the same inputs give other bytes, in pictures or vector tiles: then every frame has another address.
@@ -77,7 +79,8 @@ public final class TileService: Sendable {
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
         WorkExecutor.assertIsJob()
         let region = MapRegion(request.coord, scale: request.scale)
-        let content = PictureContent(request.layers, of: data, in: region, labels: request.labels)
+        let content = PictureContent(
+            request.layers, of: data, in: region, labels: request.labels, isHatched: request.isHatched)
         if content.isEmpty {
             shown.keep(nil, for: key)
             return emptyTile(request.scale)
@@ -109,7 +112,7 @@ public final class TileService: Sendable {
     /// - Throws: `Problem` for what can't be read.
     public func png(
         layers: String, place: String, parameters: [String: String], frames: FrameSource, snapshot: Snapshot,
-        styles: StyleLibrary
+        styles: StyleLibrary, policy: FreshnessPolicy
     ) async throws -> [UInt8] {
         let parts = place.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 else {
@@ -119,10 +122,12 @@ public final class TileService: Sendable {
         let query = QueryReader(parameters)
         let list = try LayerList(parameter: layers)
         let scene = try frames.scene(of: list, at: try query.time(), in: snapshot)
+        let filter = try query.filter()
+        let shown = policy.shown(list, scene: scene.layers, at: scene.instant, filter: filter, in: snapshot)
         let request = Request(
-            layers: scene.layers, coord: path.coord, scale: path.scale, instant: scene.instant,
-            filter: try query.filter(),
-            style: try styles.style(query), labels: try query.labels())
+            layers: scene.layers, coord: path.coord, scale: path.scale, instant: scene.instant, filter: filter,
+            style: try styles.style(query), labels: try query.labels(),
+            isHatched: try query.hatchesIncomplete() && shown.isIncomplete)
         return try await tile(request, in: snapshot) { _ in false }.png
     }
 

@@ -75,6 +75,16 @@ extension FrameSource {
         return min(first, last)...last
     }
 
+    /// For how many seconds retention leaves the pictures of some layers at an instant whole; 0 or less where it doesn't.
+    func retainedSeconds(of layers: [LayerTime], at instant: Instant, in snapshot: Snapshot) -> Int {
+        let age = snapshot.publication.asOf.seconds - instant.seconds
+        return layers.map { layer in
+            // Of observations, reports and areas the longest history is kept in addition.
+            let lookBack = layer.positionsSeconds(trafficDropSeconds: trafficDropSeconds)
+            return retentionSeconds(of: layer.layer.kind) - lookBack - age
+        }.min() ?? 0
+    }
+
     /// What of some layers a request for a time is shown.
     struct Scene: Sendable, Hashable {
         var instant: Instant

@@ -60,19 +60,32 @@ struct LayerTime: Sendable {
         }.max() ?? 0
     }
 
-    /// How far back before an instant layers look for what was observed; 0 where none does.
-    static func historySeconds(of layers: some Sequence<LayerTime>, _ filter: Filter) -> Int {
-        let lookBack = layers.flatMap(\.contents).contains { content in
-            switch content {
-            case .history, .polygons: true
-            case .positions, .areas: false
+    /// How far back before an instant layers look, by kind of data, in seconds. Aircraft and areas are as they were fetched
+    /// last: no earlier fetch is needed to show them.
+    static func lookBack(of layers: some Sequence<LayerTime>, _ filter: Filter) -> [DataKind: Int] {
+        var lookBack: [DataKind: Int] = [:]
+        for layer in layers {
+            for content in layer.contents {
+                let seconds =
+                    switch content {
+                    case .history, .polygons: filter.lookBackSeconds
+                    case .positions(let trackSeconds): trackSeconds
+                    case .areas: 0
+                    }
+                lookBack[layer.layer.kind] = max(lookBack[layer.layer.kind] ?? 0, seconds)
             }
         }
-        return lookBack ? filter.lookBackSeconds : 0
+        return lookBack
     }
 
+    static func lookBack(of layers: LayerList, _ filter: Filter) -> [DataKind: Int] {
+        lookBack(of: list(of: layers), filter)
+    }
+
+    /// The history that layers show of what was observed; 0 where they show none.
     static func historySeconds(of layers: LayerList, _ filter: Filter) -> Int {
-        historySeconds(of: list(of: layers), filter)
+        let lookBack = lookBack(of: layers, filter)
+        return lookBack[.observations] ?? lookBack[.reports] ?? 0
     }
 
     /// What its picture at an instant shows, where aircraft are dropped so many seconds after they were seen last.

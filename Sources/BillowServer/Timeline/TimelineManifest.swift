@@ -21,6 +21,8 @@ struct TimelineManifest: Encodable {
         var timeProperty: String?
         /// From when on the log has all that was observed; absent where that isn't known.
         var completeSince: String?
+        /// Whether any frame is incomplete.
+        var incomplete: Bool
         /// The time of the frame to show at the instant asked for.
         var shown: String?
     }
@@ -59,7 +61,7 @@ struct TimelineManifest: Encodable {
 struct TimelineService: Sendable {
     let frames: FrameSource
     let settings: TimelineSettings
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
 
     /// What a manifest is asked for.
     struct Request: Sendable {
@@ -147,7 +149,7 @@ struct TimelineService: Sendable {
             return "\(request.base)/tiles/\(id)/\(time)/{z}/{x}/{y}.png"
                 + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         }
-        let age = ageRule.age(of: Set(picture.map(\.layer.kind)), in: snapshot, filter: request.filter)
+        let freshness = policy.freshness(of: Set(picture.map(\.layer.kind)), in: snapshot, filter: request.filter)
         var list: [TimelineManifest.Frame] = []
         for time in times {
             let there = picture.filter { frames.reach(of: $0, in: snapshot).contains(time) }
@@ -156,16 +158,17 @@ struct TimelineService: Sendable {
                 TimelineManifest.Frame(
                     time: time.description, v: version.rawValue, tiles: tiles(time.compact, version),
                     forecast: time > snapshot.publication.asOf ? true : nil,
-                    incomplete: age.isIncomplete(
-                        at: time, lookBackSeconds: LayerTime.historySeconds(of: there, request.filter)) ? true : nil))
+                    incomplete: freshness.isIncomplete(
+                        at: time, lookBack: LayerTime.lookBack(of: there, request.filter)) ? true : nil))
         }
         return TimelineManifest.Layer(
             id: id, animates: try await animates(picture, request.filter, in: snapshot),
             updateInterval: TimelineManifest.Interval(seconds: updateSeconds(of: picture)),
             extent: [extent.lowerBound.description, extent.upperBound.description], times: list.map(\.time),
-            frames: list, tiles: [tiles("{time}", nil)], stale: age.isStale, dataTime: age.dataTime?.description,
+            frames: list, tiles: [tiles("{time}", nil)], stale: freshness.isStale,
+            dataTime: freshness.dataTime?.description,
             timeProperty: picture.count == 1 ? picture.first?.timeProperty : nil,
-            completeSince: age.completeSince?.description,
+            completeSince: freshness.completeSince?.description, incomplete: list.contains { $0.incomplete == true },
             shown: time.flatMap { request.rule.frame(at: $0, of: times) }?.description)
     }
 }

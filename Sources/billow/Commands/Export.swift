@@ -116,7 +116,7 @@ struct Export: AsyncParsableCommand {
             parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
         let export = FeatureExport(
             features: FeatureSource(frames: frames, store: store), query: query, format: format, snapshot: snapshot,
-            age: settings.ageRule().age(of: collection.kinds, in: snapshot, filter: query.filter))
+            policy: FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames))
         let sink = try OutputFile(output)
         let count: Int
         do {

@@ -3,6 +3,7 @@ import BillowRaster
 import BillowServer
 import BillowSnapshot
 import BillowStore
+import BillowSync
 import BillowTiles
 import Foundation
 import Geometry
@@ -50,7 +51,8 @@ struct RenderOptions: ParsableArguments {
             polygonHistories: settings.polygons, logger: logger)
         let studio = Studio(
             frames: frames, snapshot: try frames.snapshot(), pictures: PictureSource(frames: frames, store: store),
-            styles: styles, parameters: try parameters(), timeline: settings.timeline, ageRule: settings.ageRule())
+            styles: styles, parameters: try parameters(), timeline: settings.timeline,
+            policy: FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames))
         let png = try await draw(studio)
         let sink = try OutputFile(output)
         do {
@@ -72,7 +74,7 @@ struct Studio {
     let styles: StyleLibrary
     let parameters: [String: String]
     let timeline: TimelineSettings
-    let ageRule: AgeRule
+    let policy: FreshnessPolicy
 }
 
 struct RenderMap: AsyncParsableCommand {
@@ -99,13 +101,13 @@ struct RenderMap: AsyncParsableCommand {
                     let request = try await AnimationRenderer.Request(
                         layers: layers, parameters: studio.parameters, frames: studio.frames,
                         snapshot: studio.snapshot, styles: studio.styles, settings: studio.timeline,
-                        ageRule: studio.ageRule)
-                    return try await AnimationRenderer(maps: maps, frames: studio.frames, ageRule: studio.ageRule).png(
+                        policy: studio.policy)
+                    return try await AnimationRenderer(maps: maps, frames: studio.frames, policy: studio.policy).png(
                         request, in: studio.snapshot)
                 }
                 let request = try MapRenderer.Request(
                     layers: layers, parameters: studio.parameters, frames: studio.frames, snapshot: studio.snapshot,
-                    styles: studio.styles, ageRule: studio.ageRule)
+                    styles: studio.styles, policy: studio.policy)
                 return try await maps.png(request, in: studio.snapshot)
             }
         }
@@ -128,7 +130,7 @@ struct RenderTile: AsyncParsableCommand {
             try await options.write { studio in
                 try await TileService(pictures: studio.pictures).png(
                     layers: layers, place: tile, parameters: studio.parameters, frames: studio.frames,
-                    snapshot: studio.snapshot, styles: studio.styles)
+                    snapshot: studio.snapshot, styles: studio.styles, policy: studio.policy)
             }
         }
     }
@@ -157,7 +159,7 @@ struct RenderSheet: AsyncParsableCommand {
             try await options.write { studio in
                 let request = try MapRenderer.Request(
                     layers: Layer.turbulence.rawValue, parameters: studio.parameters, frames: studio.frames,
-                    snapshot: studio.snapshot, styles: studio.styles, ageRule: studio.ageRule)
+                    snapshot: studio.snapshot, styles: studio.styles, policy: studio.policy)
                 let sheet = ContactSheet(
                     layers: try rows(), styles: try chosen(from: studio.styles), zooms: try wholeNumbers(),
                     center: try middle(), filter: request.filter)

@@ -100,7 +100,7 @@ private struct Server {
         var configuration = BillowApplication.Configuration(
             host: settings.server.host, port: settings.server.port, publicURL: settings.server.publicURL,
             publicFolder: settings.server.publicFolder, retentionSeconds: settings.retentionSeconds,
-            ageRule: settings.ageRule(besides: demo ?? []),
+            freshness: settings.freshness(besides: demo ?? []),
             severityTable: settings.severityTable,
             anonymousRead: settings.server.anonymousRead, isSimulated: settings.isSimulated,
             timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds)

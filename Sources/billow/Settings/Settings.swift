@@ -32,17 +32,17 @@ struct Settings: Sendable {
     /// The rule by which layers are stale.
     ///
     /// - Parameter others: sources that are fetched besides the configured ones.
-    func ageRule(besides others: [Source] = []) -> AgeRule {
+    func freshness(besides others: [Source] = []) -> FreshnessSettings {
         let feeds = (sources + others).map { source in
             (
                 source.id,
-                AgeRule.Feed(
+                FreshnessSettings.Feed(
                     kinds: source.feeds,
                     intervalSeconds: source.update.interval(updateLengths).map { Int($0.components.seconds) },
                     staleAfterSeconds: source.staleAfterSeconds)
             )
         }
-        return AgeRule(
+        return FreshnessSettings(
             staleAfterSeconds: staleAfterSeconds, feeds: Dictionary(feeds, uniquingKeysWith: { first, _ in first }))
     }
 }

@@ -9,7 +9,7 @@ import Turbulence
 @testable import BillowServer
 
 /// How old a picture is said to be goes by the sources of what it shows, wherever it is said.
-@Suite("Honest age")
+@Suite("Freshness")
 struct AgeTests {
     private static let feeds: [String: Set<DataKind>] = [
         "skypath": [.observations], "awc": [.reports, .observations, .hazards], "opensky": [.positions], "inbox": [],
@@ -104,9 +104,10 @@ struct AgeTests {
     }
 
     /// A source that is asked every so often, for observations and positions.
-    private func rule(_ stale: Int?, every seconds: Int?, own: Int? = nil) throws -> AgeRule {
-        let feed = AgeRule.Feed(kinds: [.observations, .positions], intervalSeconds: seconds, staleAfterSeconds: own)
-        return AgeRule(staleAfterSeconds: stale, feeds: [try source("skypath"): feed])
+    private func settings(_ stale: Int?, every seconds: Int?, own: Int? = nil) throws -> FreshnessSettings {
+        let feed = FreshnessSettings.Feed(
+            kinds: [.observations, .positions], intervalSeconds: seconds, staleAfterSeconds: own)
+        return FreshnessSettings(staleAfterSeconds: stale, feeds: [try source("skypath"): feed])
     }
 
     @Test(
@@ -116,7 +117,7 @@ struct AgeTests {
             (300, 60, 7_200, 7_200),
         ] as [(Int?, Int, Int?, Int)])
     func patience(setting: Int?, interval: Int, own: Int?, seconds: Int) async throws {
-        try await withWorld(rule: rule(setting, every: interval, own: own)) { world in
+        try await withWorld(freshness: settings(setting, every: interval, own: own)) { world in
             for (silent, isStale) in [(seconds, false), (seconds + 1, true)] {
                 try await world.fetched("skypath", secondsAgo: silent)
                 try await world.take([])
@@ -128,7 +129,7 @@ struct AgeTests {
 
     @Test("one kind of a source's data may be old while another is new")
     func kinds() async throws {
-        try await withWorld(rule: rule(300, every: 60)) { world in
+        try await withWorld(freshness: settings(300, every: 60)) { world in
             let (old, new) = (noon.advanced(by: -Self.silent), noon.advanced(by: -Self.fresh))
             _ = try await world.store.commit(
                 Batch(source: source("skypath"), fetchedAt: new, fetchedKinds: [.observations: old, .positions: new]))
@@ -144,21 +145,24 @@ struct AgeTests {
     @Test("a kind that is asked for more seldom may be silent for twice that time, whatever the setting")
     func slow() async throws {
         for setting in [nil, 60, 7_200] {
-            var feed = AgeRule.Feed(kinds: [.observations, .forecasts], intervalSeconds: 60)
+            var feed = FreshnessSettings.Feed(kinds: [.observations, .forecasts], intervalSeconds: 60)
             feed.slowKinds = [.forecasts: 900]
-            let rule = AgeRule(staleAfterSeconds: setting, feeds: [try source("skypath"): feed])
             let id = try source("skypath")
-            func patience(_ kind: DataKind?) -> Int? {
-                (0...8_000).first { rule.isStale(id, kind, fetchedAt: noon, at: noon.advanced(by: $0)) }.map { $0 - 1 }
+            try await withWorld(freshness: FreshnessSettings(staleAfterSeconds: setting, feeds: [id: feed])) { world in
+                let policy = world.application.policy
+                func patience(_ kind: DataKind?) -> Int? {
+                    (0...8_000).first { policy.isStale(id, kind, fetchedAt: noon, at: noon.advanced(by: $0)) }
+                        .map { $0 - 1 }
+                }
+                #expect(patience(.observations) == setting ?? 300 && patience(nil) == setting ?? 300)
+                #expect(patience(.forecasts) == max(setting ?? 300, 1_800))
             }
-            #expect(patience(.observations) == setting ?? 300 && patience(nil) == setting ?? 300)
-            #expect(patience(.forecasts) == max(setting ?? 300, 1_800))
         }
     }
 
     @Test("a source that is stopped goes on to feed what it has, and that ages; one that never fetched feeds nothing")
     func stopped() async throws {
-        try await withWorld(rule: rule(300, every: nil)) { world in
+        try await withWorld(freshness: settings(300, every: nil)) { world in
             #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(false))
             let old = noon.advanced(by: -Self.silent)
             _ = try await world.store.commit(

@@ -1,0 +1,28 @@
+import BillowRaster
+
+/// Marks a picture that lacks data: thin lines over all of it that fall to the right, where hatched areas' lines rise. They lie
+/// fixed on the world, so that they run on from tile to tile.
+enum IncompleteMark {
+    /// Points between lines, and across one. A tile's width is a multiple of the first.
+    private static let (period, width) = (32, 1.0)
+    /// By scale, from 1 on.
+    private static let patterns = (1...3).map { Pattern(.backHatch, period: period * $0, width: width * Double($0)) }
+
+    static func paint(_ region: MapRegion, theme: Theme, onto canvas: inout Canvas) {
+        let pattern = PlacedPattern(
+            patterns[region.scale - 1], originX: region.originX, originY: region.originY)
+        let (right, bottom) = (Double(region.width), Double(region.height))
+        let whole = [
+            Point(x: 0, y: 0), Point(x: right, y: 0), Point(x: right, y: bottom), Point(x: 0, y: bottom),
+        ]
+        canvas.fill([whole], with: colour(theme), pattern: pattern)
+    }
+
+    /// Seen on a base map of the theme, and on no severity taken for another.
+    private static func colour(_ theme: Theme) -> StraightColour {
+        switch theme {
+        case .light: StraightColour(red: 0x3C, green: 0x46, blue: 0x50, alpha: 110)
+        case .dark: StraightColour(red: 0xD8, green: 0xDE, blue: 0xE4, alpha: 110)
+        }
+    }
+}
