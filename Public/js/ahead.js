@@ -83,7 +83,7 @@ function question({ geometry, properties }, view, time) {
     return body;
 }
 
-function told({ callsign, icao24 }, { clusters, hazards, query, dataTime, stale }) {
+function told({ callsign, icao24 }, { clusters, hazards, query, dataTime, stale, incomplete }) {
     const band = `${flightLevel(query.minAltitude)} – ${flightLevel(query.maxAltitude)}`;
     const lines = clusters.map(({ text, members }) =>
         line(text, `${members.length} ${members.length === 1 ? "cell" : "cells"}`));
@@ -98,7 +98,8 @@ function told({ callsign, icao24 }, { clusters, hazards, query, dataTime, stale 
             element("strong", {}, "No report of turbulence"), ". That is not a report of smooth air."),
         stale || received === null
             ? element("p", { className: "problem" }, received === null ? "How old the data is isn't known." : `The data is old: received ${age(now() - received)} ago.`)
-            : null);
+            : null,
+        incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null);
 }
 
 const line = (what, note) => element("li", {}, element("strong", {}, what), element("span", {}, note));

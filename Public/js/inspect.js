@@ -125,13 +125,13 @@ export class Inspector {
     }
 
     #nothing(collection, coarse) {
-        const view = this.#view();
         const from = instantOf(collection.completeSince);
         return element("div", {},
             element("p", {}, element("strong", {}, "No report here"), ` in this time and band. That is not a report of smooth air.`),
             coarse ? element("p", { className: "note" }, "At this zoom the picture shows larger areas; zoom in for single cells.") : null,
-            from !== null && from > (view.time ?? now()) - view.hours * 3_600_000
-                ? element("p", { className: "note" }, `The data is complete only since ${near(from, now())}.`) : null);
+            collection.incomplete
+                ? element("p", { className: "note" }, from === null
+                    ? "Some data is missing here." : `The data is complete only since ${near(from, now())}.`) : null);
     }
 
     #card(record, records, count) {

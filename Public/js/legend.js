@@ -24,8 +24,9 @@ export class Legend {
         this.#entries = new Map(legend.entries.map((entry) => [entry.severity, entry]));
         const list = element("ul", {}, ...legend.entries.map((entry) =>
             element("li", { "data-severity": entry.severity }, swatch(entry), element("span", {}, entry.label))));
-        // That the data is simulated stands in a banner.
-        const notes = (legend.notes ?? []).filter((note) => note !== "Simulated data").map((note) => element("p", { className: "note" }, note));
+        // Banners say that the data is simulated, stale or incomplete, and this legend is loaded once.
+        const passing = /^(Simulated data$|Stale:|Incomplete:)/;
+        const notes = (legend.notes ?? []).filter((note) => !passing.test(note)).map((note) => element("p", { className: "note" }, note));
         this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes, this.#symbols);
     }
 

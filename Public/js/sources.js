@@ -25,9 +25,9 @@ export function showSources(server) {
         root.replaceChildren(...rows);
     }
     for (const label of layers.children) {
-        const stale = server?.layers?.[label.firstChild.value]?.stale ?? false;
+        const { stale = false, incomplete = false } = server?.layers?.[label.firstChild.value] ?? {};
         label.toggleAttribute("data-stale", stale);
-        label.title = stale ? "Stale: every source of it is silent" : "";
+        label.title = stale ? "Stale: every source of it is silent" : incomplete ? "Incomplete: some data of it is missing" : "";
     }
 }
 

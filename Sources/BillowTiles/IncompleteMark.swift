@@ -1,6 +1,6 @@
 import BillowRaster
 
-/// Marks a picture that lacks data: thin lines over all of it that fall to the right, where hatched areas' lines rise. They lie
+/// Marks a picture that lacks data: thin grey lines over all of it, twice as far apart as those of hatched areas. They lie
 /// fixed on the world, so that they run on from tile to tile.
 enum IncompleteMark {
     /// Points between lines, and across one. A tile's width is a multiple of the first.

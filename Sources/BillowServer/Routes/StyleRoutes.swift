@@ -71,7 +71,8 @@ struct StyleRoutes: Sendable {
         let query = try QueryReader(request)
         _ = try query.filter()
         let base = BaseURL.of(request, publicURL)
-        let filters = query.passedOn(QueryReader.filterNames.union(["opacity", "time", "labels", "incomplete"])).dropFirst()
+        let filters = query.passedOn(QueryReader.filterNames.union(["opacity", "time", "labels", "incomplete"]))
+            .dropFirst()
         let tail = "style=\(style.id)" + (filters.isEmpty ? "" : "&\(filters)")
         var sources: [String: StyleDocument.Source] = [:]
         for layer in Self.drawn {
