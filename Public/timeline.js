@@ -57,13 +57,14 @@ export class TimelinePlayer extends EventTarget {
      *   speed          1
      *   ahead          how many frames load at once, 4
      *   keep           the most frames whose tiles are kept, 60
+     *   headers        what requests for the manifest need besides, as a function: () => ({ "X-API-Key": key })
      *   events         the address of the server's events, to follow the live edge at once; null: ask every 15 s */
     constructor(adapter, options = {}) {
         super();
         this.#adapter = adapter;
         this.#options = {
             url: "timeline.json", layer: "hexagons", start: null, end: null, intervals: null, anchor: null, parameters: {},
-            frameMilliseconds: 500, hold: 3, loops: Infinity, speed: 1, ahead: 4, keep: 60, events: null, ...options,
+            frameMilliseconds: 500, hold: 3, loops: Infinity, speed: 1, ahead: 4, keep: 60, headers: () => ({}), events: null, ...options,
         };
     }
 
@@ -159,7 +160,7 @@ export class TimelinePlayer extends EventTarget {
             for (const [name, value] of Object.entries({ start, end, intervals, anchor, ...parameters })) {
                 if (value !== null && value !== undefined) address.searchParams.set(name, value);
             }
-            const response = await fetch(address, { signal: abort.signal, cache: "no-cache" });
+            const response = await fetch(address, { signal: abort.signal, cache: "no-cache", headers: this.#options.headers() });
             const body = await response.json();
             if (!response.ok) throw new Error(body.detail ?? `${response.status}`);
             const found = body.layers.find(({ id }) => id === layer);

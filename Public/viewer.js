@@ -5,7 +5,9 @@ import { Controls } from "./js/controls.js";
 import { Dock } from "./js/dock.js";
 import { element } from "./js/dom.js";
 import { compact, instantOf } from "./js/format.js";
+import { listen } from "./js/events.js";
 import { Inspector } from "./js/inspect.js";
+import { keyHeaders } from "./js/key.js";
 import { Legend } from "./js/legend.js";
 import { Pictures } from "./js/picture.js";
 import { getJSON, now } from "./js/server.js";
@@ -103,11 +105,12 @@ function start() {
         timer = setTimeout(poll, POLL_MILLISECONDS);
     }
 
-    /** Hears of new data at once. One stream for all: browsers open few connections to a server. Where it breaks off the
-     * browser tries again by itself, and the polling goes on meanwhile. */
-    function listen() {
+    /** Hears of new data at once. One stream for all: browsers open few connections to a server. Where it breaks off, the
+     * polling goes on meanwhile. */
+    function follow() {
         let soon = null;
-        new EventSource("events").addEventListener("data", () => {
+        listen("events", (name) => {
+            if (name !== "data") return;
             // Data comes in bursts: one look for all of one.
             soon ??= setTimeout(() => {
                 soon = null;
@@ -191,7 +194,7 @@ function start() {
     map.on("idle", draw);
     // Not `load`, which waits for the base map: the turbulence is what matters.
     map.once("style.load", applyView);
-    listen();
+    follow();
     map.once("idle", () => {
         // On a phone the attribution opens by itself and hides the map; it stays behind its button.
         const attribution = map.getContainer().querySelector(".maplibregl-compact-show");
@@ -204,6 +207,7 @@ function makeMap(view) {
     try {
         const map = new maplibregl.Map({
             container: "map", style: style(), center: [view.longitude, view.latitude], zoom: view.zoom,
+            transformRequest: (url) => ({ url, headers: keyHeaders(url) }),
             maxZoom: 14, dragRotate: false, pitchWithRotate: false, touchPitch: false, attributionControl: false,
         });
         map.touchZoomRotate.disableRotation();

@@ -1,6 +1,7 @@
 // The timeline at the lower edge of the map: play, a scrubber with a mark for every frame, the time, the speed and the span.
 // While it is in use its player owns the picture; `changed` is called whenever what it shows or does has changed.
 import { MapLibreFrames, TimelinePlayer } from "../timeline.js";
+import { keyHeaders } from "./key.js";
 import { FIRST_LINE_LAYER } from "./basemap.js";
 import { element } from "./dom.js";
 import { age, dateTime } from "./format.js";
@@ -89,7 +90,8 @@ export class Dock {
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
         const adapter = new MapLibreFrames(this.#map, { before: FIRST_LINE_LAYER, address: (url) => url.replace(".png", scale) });
         const player = (this.#player = new TimelinePlayer(adapter, {
-            layer: this.#layers(), parameters: this.#parameters(), speed: this.#speed, anchor: true, ...this.#range(),
+            layer: this.#layers(), parameters: this.#parameters(), speed: this.#speed, anchor: true,
+            headers: keyHeaders, ...this.#range(),
         }));
         for (const name of ["manifest", "frame", "state", "progress", "problem"]) {
             player.addEventListener(name, ({ detail }) => player === this.#player && this.#hear(name, detail));

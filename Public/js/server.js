@@ -1,5 +1,7 @@
 // Requests to Billow. All paths are relative to the page, so that it works behind any prefix.
 
+import { askForKey, isOurs, keyHeaders } from "./key.js";
+
 const TIMEOUT_MILLISECONDS = 15_000;
 
 /** Why a request failed, in words for people. `status` is 0 where there was no answer at all. */
@@ -44,17 +46,22 @@ async function json(path, options, signal) {
     }
 }
 
-/** A response with a good status, else ServerError. An abort by the caller stays an AbortError. */
-export async function answer(url, options) {
-    let response;
-    try {
-        response = await fetch(url, options);
-    } catch (error) {
-        if (error.name === "AbortError") throw error;
-        throw new ServerError(error.name === "TimeoutError" ? "no answer in time" : "the server can't be reached", 0);
+/** A response with a good status, else ServerError. An abort by the caller stays an AbortError. Where the server wants a key,
+ * the reader is asked for one, and the request is tried again. */
+export async function answer(url, options = {}) {
+    for (;;) {
+        const sent = keyHeaders(url);
+        let response;
+        try {
+            response = await fetch(url, { ...options, headers: { ...options.headers, ...sent } });
+        } catch (error) {
+            if (error.name === "AbortError") throw error;
+            throw new ServerError(error.name === "TimeoutError" ? "no answer in time" : "the server can't be reached", 0);
+        }
+        if (response.ok) return response;
+        const failure = await problem(response);
+        if (response.status !== 401 || !isOurs(url) || !(await askForKey(failure.message, sent))) throw failure;
     }
-    if (!response.ok) throw await problem(response);
-    return response;
 }
 
 /** A signal that aborts with `signal`, if there is one, and after so many milliseconds.
