@@ -119,6 +119,8 @@ struct EntityTags: Sendable {
 enum BaseURL {
     static func of(_ request: Request, _ publicURL: String?) -> String {
         if let publicURL { return publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL }
-        return "http://\(request.head.authority ?? "127.0.0.1")"
+        // The connection refuses others; a request from elsewhere can't get anything else into a link either.
+        let authority = request.head.authority.flatMap { Authority.isValid($0) ? $0 : nil }
+        return "http://\(authority ?? "127.0.0.1")"
     }
 }

@@ -40,6 +40,7 @@ public struct BillowApplication: Sendable {
         public var isSimulated: Bool?
         /// How long positions are kept; nil is as long as all else.
         public var trafficRetentionSeconds: Int?
+        public var connections = ConnectionSettings()
 
         public init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int,
@@ -87,6 +88,7 @@ public struct BillowApplication: Sendable {
     let alerts: AlertSource
     let flights: FlightMonitor
     let readiness = Readiness()
+    let connections: ConnectionTable
     /// What connections answer without the router.
     let answers: KeptAnswers
     private let now: @Sendable () -> Instant
@@ -104,7 +106,8 @@ public struct BillowApplication: Sendable {
         self.styles = StyleShelf(styles) { [answers] in answers.forget() }
         self.states = states
         self.loops = loops
-        events = EventHub(logger: logger)
+        connections = ConnectionTable(configuration.connections, logger: logger)
+        events = EventHub(mostListeners: configuration.connections.maximumListeners, logger: logger)
         feed = EventFeed(hub: events, states: states)
         self.now = now
         self.logger = logger
@@ -141,13 +144,11 @@ public struct BillowApplication: Sendable {
     public func router() -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: InFlightMiddleware(readiness: readiness))
-        router.add(middleware: ProblemMiddleware())
+        let table = RouteTable()
+        let files = PublicFiles(folder: configuration.publicFolder)
+        router.add(middleware: ProblemMiddleware(routes: table, files: files))
         router.add(
-            middleware: FileMiddleware(
-                configuration.publicFolder, cacheControl: CacheControl([(MediaType(type: .any), [.noCache])]),
-                searchForIndexHtml: true,
-                logger: logger
-            ).withAdditionalMediaTypes(forFileExtensions: Self.mediaTypes))
+            middleware: PublicFilesMiddleware(files: files, pages: PageRules(publicURL: configuration.publicURL)))
         let reading = router.needing(.read, gate)
         let queries = reading.working(.query, work)
         TileRoutes(
@@ -185,9 +186,9 @@ public struct BillowApplication: Sendable {
         AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(to: router.needing(.admin, gate))
         OperationRoutes(
             publisher: publisher, answers: answers, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
-            policy: policy, readiness: readiness,
-            started: now(), now: now
-        ).add(to: router, reading: reading)
+            policy: policy, readiness: readiness, gate: gate, started: now(), now: now
+        ).add(to: router)
+        table.fill(from: router)
         return router
     }
 
@@ -209,25 +210,34 @@ public struct BillowApplication: Sendable {
         ArchivePacker(archive: frames.archive, publisher: publisher, frames: frames, logger: logger)
     }
 
-    /// Of the viewer's files that Hummingbird has no type for.
-    private static let mediaTypes = [
-        "geojson": MediaType(type: .application, subType: "geo+json"),
-        "webmanifest": MediaType(type: .application, subType: "manifest+json"),
-        "md": MediaType(type: .text, subType: "markdown"),
-    ]
+    /// The server alone: it answers, but nothing publishes.
+    ///
+    /// - Parameter onListening: called with the port once connections are taken.
+    func server(onListening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
+        Application(
+            router: router(),
+            server: HTTPServerBuilder { [answers, connections] responder in
+                ServingChannel(responder: responder, answers: answers, connections: connections)
+            },
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
+            onServerRunning: { [connections, logger] channel in
+                let isWatched = channel.eventLoop.submit {
+                    let listener = ListenerHandler(connections, logger: logger)
+                    try channel.pipeline.syncOperations.addHandler(listener, position: .first)
+                }
+                do { try await isWatched.get() } catch {
+                    logger.error("connections aren't limited", metadata: ["error": "\(error)"])
+                }
+                onListening(channel.localAddress?.port ?? 0)
+            }, logger: logger)
+    }
 
     /// What has to run for it, in the order of starting; stopped in the reverse.
     ///
     /// - Parameter onListening: called with the port once connections are taken.
     public func services(onListening: @escaping @Sendable (Int) -> Void) -> [any Service] {
-        let application = Application(
-            router: router(),
-            server: HTTPServerBuilder { [answers] responder in
-                ServingChannel(responder: responder, answers: answers)
-            },
-            configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
-            onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
+        let application = server(onListening: onListening)
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
         let watch = FlightWatch(publisher: publisher, monitor: flights)
         let reserved = { (workClass: WorkClass, service: any Service) in

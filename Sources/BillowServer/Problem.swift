@@ -4,6 +4,7 @@ public import HTTPTypes
 public import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 import Turbulence
 import WireJSON
 
@@ -64,7 +65,7 @@ public struct Problem: Error, HTTPResponseError, Sendable {
     var headers: HTTPFields {
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
-        if status == .methodNotAllowed { headers[.allow] = allowed }
+        if code == .methodNotAllowed { headers[.allow] = allowed }
         if status == .unauthorized { headers[.wwwAuthenticate] = "X-API-Key realm=\"billow\"" }
         return headers
     }
@@ -74,6 +75,16 @@ public struct Problem: Error, HTTPResponseError, Sendable {
         var headers = headers
         headers[.contentLength] = String(bytes.readableBytes)
         return Response(status: status, headers: headers, body: .init(byteBuffer: bytes))
+    }
+}
+
+extension Problem {
+    /// - Parameter methods: those that the path has.
+    static func methodNotAllowed(_ request: Request, _ methods: [HTTPRequest.Method]) -> Problem {
+        Problem(
+            .methodNotAllowed,
+            detail: "\(request.method.rawValue.prefix(20)) is not possible at \(request.uri.path.prefix(200)).",
+            allowed: AllowedMethods.text(methods))
     }
 }
 
@@ -93,8 +104,9 @@ enum JSONBytes {
 
 /// What every answer has, and every address.
 enum AnswerRules {
-    /// Any page may read any answer.
-    static let crossOrigin: HTTPFields = [
+    /// Any page may read any answer; none is taken for something else than its type says.
+    static let headers: HTTPFields = [
+        .xContentTypeOptions: "nosniff",
         .accessControlAllowOrigin: "*",
         .accessControlExposeHeaders:
             "ETag, X-Frame-Time, X-Data-Time, X-Simulated, X-Incomplete, Retry-After, Content-Length, Link",
@@ -106,6 +118,9 @@ enum AnswerRules {
 
 /// Gives every answer its cross-origin headers, and every error a body that says what was wrong.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+    let routes: RouteTable
+    let files: PublicFiles
+
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -114,19 +129,23 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             guard request.uri.string.utf8.count <= AnswerRules.longestURL else { throw Self.tooLong }
             try Self.checkPath(request.uri.path)
             guard !Self.takesFileForFolder(request.uri.path) else { throw HTTPError(.notFound) }
-            response = request.method == .options ? preflight() : try await next(request, context)
+            response =
+                request.method == .options ? try await preflight(request) : try await next(request, context)
         } catch let problem as Problem {
             response = try problem.response(from: request, context: context)
         } catch let error as WorkError {
             response = try Problem(error).response(from: request, context: context)
         } catch let error as HTTPError {
-            response = try Self.problem(for: error, request).response(from: request, context: context)
+            response = try problem(for: error, request).response(from: request, context: context)
         } catch let error as StoreError {
             context.logger.error("the store failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             let problem = Problem(
                 .storeUnavailable, detail: "The stored data can't be read at present.",
                 retryAfterSeconds: 5)
             response = try problem.response(from: request, context: context)
+        } catch let error as HTTPParserError {
+            // The body broke off. The connection answers and closes.
+            throw error
         } catch is CancellationError {
             // Work is cancelled only when nobody waits for it any more, or when the server goes.
             let problem = Problem(
@@ -140,7 +159,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         // Hummingbird takes the length of what isn't sent.
         if request.method == .head, response.headers[.contentLength] == "0" { response.headers[.contentLength] = nil }
-        for field in AnswerRules.crossOrigin { response.headers[field.name] = field.value }
+        for field in AnswerRules.headers { response.headers[field.name] = field.value }
         return response
     }
 
@@ -170,23 +189,28 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         path.hasSuffix("/") && path.split(separator: "/").last?.contains(".") ?? false
     }
 
-    private func preflight() -> Response {
-        Response(
+    private func preflight(_ request: Request) async throws -> Response {
+        // Asks about the server as a whole.
+        if request.head.path == "*" { return Response(status: .noContent) }
+        var methods = routes.methods(of: request.uri.path)
+        if methods.isEmpty, let path = request.uri.path.removingPercentEncoding, try await files.find(path) != nil {
+            methods = [.get, .head]
+        }
+        guard !methods.isEmpty else { throw HTTPError(.notFound) }
+        let allowed = AllowedMethods.text(methods)
+        return Response(
             status: .noContent,
             headers: [
-                .accessControlAllowMethods: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
-                .accessControlAllowHeaders: "*",
+                .allow: allowed, .accessControlAllowMethods: allowed, .accessControlAllowHeaders: "*",
                 .accessControlMaxAge: "86400",
             ])
     }
 
-    private static func problem(for error: HTTPError, _ request: Request) -> Problem {
-        switch error.status {
-        case .notFound where ![.get, .head].contains(request.method):
-            Problem(
-                .methodNotAllowed,
-                detail: "\(request.method.rawValue.prefix(20)) is not possible at \(request.uri.path.prefix(200)).",
-                allowed: "GET, HEAD, OPTIONS")
+    private func problem(for error: HTTPError, _ request: Request) -> Problem {
+        let methods = routes.methods(of: request.uri.path)
+        return switch error.status {
+        case .notFound where !methods.isEmpty && !methods.contains(request.method):
+            Problem.methodNotAllowed(request, methods)
         case .notFound:
             Problem(.noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).")
         case .contentTooLarge: Problem(.bodyTooLarge, detail: "The body is too large.")

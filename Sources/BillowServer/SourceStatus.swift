@@ -60,6 +60,12 @@ struct SourceStatus: Sendable {
 
     subscript(_ id: SourceID) -> Source? { all().first { $0.id == id.name } }
 
+    /// The same as everybody may see them.
+    func redacted(_ snapshot: Snapshot?, at now: Instant) -> [Source] {
+        let known = Dictionary(states.all.map { ($0.id.name, $0) }, uniquingKeysWith: { first, _ in first })
+        return all(snapshot, at: now).map { $0.redacted(known[$0.id]) }
+    }
+
     /// The configured sources, then those that only the store knows.
     func all(_ snapshot: Snapshot?, at now: Instant) -> [Source] {
         let stored = Dictionary(
@@ -99,5 +105,28 @@ struct SourceStatus: Sendable {
                 completeSince: source.completeSince?.description)
         }
         return configured + others
+    }
+}
+
+extension SourceStatus.Source {
+    /// What everybody may know of it: not where administrators look, nor where things lie on this machine.
+    func redacted(_ state: SourceState?) -> Self {
+        var source = self
+        source.query?["polygon"] = nil
+        source.query?["viewport"] = nil
+        if let failure = state?.lastError { source.lastError?.message = failure.publicMessage }
+        return source
+    }
+}
+
+extension SourceState.Failure {
+    /// Its message without paths and addresses of this machine's side, which only administrators and the log are told.
+    var publicMessage: String {
+        switch code {
+        case "store": "the database can't be read or written"
+        case "inbox": "the inbox can't be read or written"
+        case "simulated-data": "simulated and real data may not be mixed"
+        default: message
+        }
     }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import WireJSON
 
 /// `/status` for a person: the same, as a page.
@@ -21,16 +22,39 @@ enum StatusPage {
         @media(prefers-color-scheme:dark){.bad{color:#f77}}
         """
 
+    /// What its answers have; the style sheet in it is allowed by its hash.
+    static let headers: HTTPFields = {
+        var headers = PageRules(publicURL: nil, style: style).headers
+        headers[.contentType] = "text/html; charset=utf-8"
+        return headers
+    }()
+
+    private static func head(_ rest: String) -> String {
+        """
+        <!doctype html><html lang="en"><meta charset="utf-8"><title>Billow: status</title>
+        <link rel="icon" href="icon.svg"><meta name="viewport" content="width=device-width">\(rest)
+        <style>\(style)</style><body>
+
+        """
+    }
+
+    /// A page that asks for a key, and shows the status by it.
+    static let keyForm =
+        head("<script type=\"module\" src=\"js/status-page.js\"></script>") + """
+            <h1>Billow: status</h1><p class="note">This server's status needs a key with scope read.</p>
+            <noscript><p>This page needs JavaScript to send a key. A program sends it in the header X-API-Key.</p></noscript>
+            </body></html>
+
+            """
+
     static func html(_ status: JSONValue) -> String {
         let sources = status["sources"]?.array ?? []
-        var page = """
-            <!doctype html><html lang="en"><meta charset="utf-8"><title>Billow: status</title>
-            <link rel="icon" href="/icon.svg"><meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="15">
-            <style>\(style)</style><body>
-            <h1>Billow is \(headline(status))</h1>
-            <p class="note">\(text(status["now"])) · version \(text(status["version"])) · \
-            \(text(status["liveObservations"])) live observations · up since \(text(status["started"]))</p>
-            """
+        var page =
+            head("<meta http-equiv=\"refresh\" content=\"15\">") + """
+                <h1>Billow is \(headline(status))</h1>
+                <p class="note">\(text(status["now"])) · version \(text(status["version"])) · \
+                \(text(status["liveObservations"])) live observations · up since \(text(status["started"]))</p>
+                """
         if let failure = status["storeFailure"]?.string {
             page += "<p class=\"bad\">The store can't be read: \(escaped(failure))</p>"
         }
@@ -38,7 +62,7 @@ enum StatusPage {
         page += columns.map { "<th>\($0.title)</th>" }.joined() + "<th>Taken</th><th>Skipped</th></tr>"
         for source in sources { page += row(source) }
         page += sources.isEmpty ? "<tr><td class=\"note\">none</td></tr>" : ""
-        return page + "</table><p class=\"note\"><a href=\"/\">Map</a></p></body></html>\n"
+        return page + "</table><p class=\"note\"><a href=\"./\">Map</a></p></body></html>\n"
     }
 
     private static func headline(_ status: JSONValue) -> String {

@@ -1,11 +1,16 @@
 import BillowStore
 import Foundation
 import HTTPTypes
+import Hummingbird
+import HummingbirdCore
 import HummingbirdTesting
+import NIOCore
+import Synchronization
 import Testing
 import Turbulence
 
 @testable import BillowServer
+@testable import BillowSync
 
 @Suite("Keys open what is not open to everybody")
 struct AccessTests {
@@ -122,4 +127,137 @@ struct AccessTests {
         #expect(Set(keys.map(\.text)).count == count && Set(keys.map(\.id)).count == count)
         #expect(keys.allSatisfy { KeyText($0.text)?.id == $0.id && $0.text.utf8.count == 84 })
     }
+
+    @Test("a signed tile that redirects leads to an address that is signed as long, and for no other")
+    func signedRedirect() async throws {
+        try await withWorld(anonymousRead: false) { world in
+            try await world.take([try observation(try cell(10, 50))])
+            let key = try await world.key(.read)
+            let end = noon.advanced(by: 600)
+            let tile = SignedAddress.sign("/tiles/hexagons/20261121T120000Z/4/8/5.png?v=999", with: key, expires: end)
+            let answer = try await world.get(tile)
+            #expect(answer.status == .temporaryRedirect, "\(answer.text)")
+            let location = try answer.headers[.location].orMissing("location")
+            #expect(location.contains("&expires=\(end.seconds)&sig="))
+            #expect(try await world.get(location).status == .ok)
+            #expect(try await world.get(location.replacing("/4/8/5", with: "/4/8/6")).status == .unauthorized)
+            let plain = try await world.send(.get, "/tiles/hexagons/20261121T120000Z/4/8/5.png?v=999", key: key.text)
+            #expect(plain.headers[.location]?.contains("sig=") == false)
+        }
+    }
+
+    @Test("guessing keys doesn't make the keys be read without end; a new key counts at once")
+    func readsAreBounded() async throws {
+        let store = CountingControl(store: try await SQLiteStore.temporary())
+        let clock = TestClock(noon)
+        let gate = Gate(store: store, anonymousRead: false, now: { clock.now }, logger: World.quiet())
+        func ask(_ key: KeyText) async throws {
+            let head = HTTPRequest(
+                method: .get, scheme: "http", authority: "a", path: "/", headerFields: [.apiKey: key.text])
+            _ = try await gate.admit(Request(head: head, body: RequestBody(buffer: ByteBuffer())), needs: .read)
+        }
+        for _ in 0..<50 { await #expect(throws: Problem.self) { try await ask(.make()) } }
+        #expect(store.reads == Gate.mostReadsASecond)
+        clock.advance(by: 1)
+        let key = KeyText.make()
+        await #expect(throws: Problem.self) { try await ask(.make()) }
+        try await store.store.add(key.record(name: "new", scopes: .read, createdAt: clock.now))
+        try await ask(key)
+        #expect(store.reads == Gate.mostReadsASecond + 2)
+    }
+
+    @Test("what administrators ask for and where things lie is shown to administrators alone")
+    func redactedStatus() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let ring: [[Double]] = [[0, 40], [5, 40], [5, 45], [0, 45], [0, 40]]
+            let loop = SourceLoop(
+                upstream: Quiet(id: try source("skypath")), update: .fast, states: world.states,
+                control: world.store, now: { world.clock.now }, logger: World.quiet())
+            world.loops.add(loop)
+            let admin = try await world.key(.admin).text
+            for member in ["polygon", "viewport"] {
+                let answer = try await world.send(
+                    .patch, "/admin/sources/skypath", #"{"\#(member)":\#(ring)}"#, key: admin)
+                #expect(answer.status == .ok, "\(answer.text)")
+            }
+            let listener = try world.application.events.subscribe(
+                after: nil, flight: nil, greeting: nil as (name: String, payload: String)?)
+            world.states.update(try source("skypath")) { state in
+                state.lastError = SourceState.Failure(
+                    code: "inbox", message: "the folder /secret/place can't be used", at: world.clock.now)
+                state.consecutiveFailures += 1
+            }
+            _ = try await world.send(
+                .patch, "/admin/sources/skypath", #"{"polygon":[[12.25,0],[9,9],[9,0],[0,9],[12.25,0]]}"#, key: admin)
+            let reader = try await world.key(.read).text
+            for key in [nil, reader] {
+                for accept in ["application/json", "text/html"] {
+                    let answer = try await world.send(.get, "/status", key: key, [.accept: accept])
+                    #expect(answer.status == .ok)
+                    for secret in ["secret", "\"polygon\":", "\"viewport\":", "[5,45]"] {
+                        #expect(!answer.text.contains(secret), "\(secret) to \(key ?? "anybody")")
+                    }
+                }
+            }
+            let full = try await world.send(.get, "/status", key: admin)
+            #expect(
+                full.text.contains("/secret/place") && full.text.contains("viewport") && full.text.contains("polygon"))
+            #expect(full.headers[.vary]?.contains("X-API-Key") == true)
+            #expect(try await world.send(.get, "/status", key: KeyText.make().text).status == .unauthorized)
+            listener.cancel()
+            var told = ""
+            for await bytes in listener.events { told += String(buffer: bytes) }
+            #expect(told.contains("event: failed") && !told.contains("secret") && !told.contains("12.25"))
+        }
+    }
+
+    @Test("a browser that may not see the status gets a page that asks for a key")
+    func statusKeyForm() async throws {
+        try await withWorld(anonymousRead: false) { world in
+            let page = try await world.get("/status", [.accept: "text/html"])
+            #expect(page.status == .unauthorized && page.headers[.contentType] == "text/html; charset=utf-8")
+            #expect(page.text.contains("js/status-page.js") && page.headers[.wwwAuthenticate] != nil)
+            let key = try await world.key(.read).text
+            let answer = try await world.send(.get, "/status", key: key, [.accept: "text/html"])
+            #expect(answer.status == .ok && answer.text.contains("Billow is"))
+            #expect(try await world.get("/status").json["code"]?.string == "key-needed")
+        }
+    }
+}
+
+/// A store that counts how often its keys are read.
+private final class CountingControl: ControlStore {
+    let store: SQLiteStore
+    private let count = Mutex(0)
+
+    init(store: SQLiteStore) { self.store = store }
+
+    var reads: Int { count.withLock { $0 } }
+
+    func accessKeys() async throws(StoreError) -> [AccessKey] {
+        count.withLock { $0 += 1 }
+        return try await store.accessKeys()
+    }
+    func add(_ key: AccessKey) async throws(StoreError) { try await store.add(key) }
+    func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
+        try await store.revokeAccessKey(id: id, at: at)
+    }
+    func control(of source: SourceID) async throws(StoreError) -> String? { try await store.control(of: source) }
+    func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
+        try await store.setControl(value, of: source)
+    }
+}
+
+/// An upstream that gives nothing.
+private struct Quiet: Upstream {
+    let id: SourceID
+    let kind = "quiet"
+    let merge = MergeRule.replace
+    let simulated: Bool? = false
+    var wanted = DataQuery()
+
+    var query: DataQuery? { wanted }
+    var types: [DataQuery.DataType] { [.turbulence] }
+    func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
+    func asking(_ query: DataQuery) -> any Upstream { Quiet(id: id, wanted: query) }
 }

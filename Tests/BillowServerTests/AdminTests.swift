@@ -76,7 +76,8 @@ struct AdminTests {
                 #expect(try await desk.patch(nothing).json["query"] == viewport)
             }
             #expect(try await desk.send(.get).json["query"] == viewport)
-            #expect(try await desk.world.json("/status")["sources"]?[0]?["query"] == viewport)
+            let status = try await desk.world.send(.get, "/status", key: desk.key)
+            #expect(try status.json["sources"]?[0]?["query"] == viewport)
         }
     }
 

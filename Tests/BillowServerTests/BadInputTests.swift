@@ -362,26 +362,48 @@ struct BadInputTests {
         }
     }
 
-    @Test(
-        "a route is not asked by another method", arguments: [HTTPRequest.Method.post, .put, .delete, .patch, .trace])
-    func methods(method: HTTPRequest.Method) async throws {
+    @Test("every path is refused with the methods that it has, and told them by OPTIONS")
+    func methods() async throws {
         try await withWorld { world in
-            for uri in ["/tiles/hexagons.json", "/collections", "/status", "/nothing"] {
-                let response = try await world.get(uri, method: method)
-                #expect(response.status == .methodNotAllowed)
-                #expect(response.headers[.allow] == "GET, HEAD, OPTIONS")
-                #expect(try response.json["code"] == .text("method-not-allowed"))
+            let routes = Dictionary(grouping: world.application.router().routes, by: \.path.description)
+            #expect(routes.count > 30)
+            for (path, routes) in routes {
+                var methods = Set(routes.map(\.method.rawValue) + ["OPTIONS"])
+                if methods.contains("GET") { methods.insert("HEAD") }
+                let uri = path.replacing(/\{[a-zA-Z]+\}/, with: "x")
+                for method in [HTTPRequest.Method.get, .post, .put, .delete, .patch, .trace]
+                where !methods.contains(method.rawValue) {
+                    let response = try await world.get(uri, method: method)
+                    #expect(response.status == .methodNotAllowed, "\(method) \(uri)")
+                    let allowed = response.headers[.allow]?.components(separatedBy: ", ") ?? []
+                    #expect(Set(allowed) == methods && allowed.count == methods.count, "\(method) \(uri)")
+                    #expect(try response.json["code"] == .text("method-not-allowed"))
+                }
+                let options = try await world.get(uri, method: .options)
+                #expect(options.status == .noContent && options.headers[.accessControlAllowOrigin] == "*")
+                for header in [options.headers[.allow], options.headers[.accessControlAllowMethods]] {
+                    #expect(Set(header?.components(separatedBy: ", ") ?? []) == methods, "OPTIONS \(uri)")
+                }
             }
         }
     }
 
-    @Test("OPTIONS answers a browser's preflight")
-    func preflight() async throws {
+    @Test("a path that isn't there is 404 by every method, and a file can only be read")
+    func unknownPaths() async throws {
         try await withWorld { world in
-            let response = try await world.get("/tiles/hexagons/latest/0/0/0.png", method: .options)
-            #expect(response.status == .noContent)
-            #expect(response.headers[.accessControlAllowOrigin] == "*")
-            #expect(response.headers[.accessControlAllowMethods]?.contains("GET") == true)
+            for method in [HTTPRequest.Method.get, .head, .post, .put, .delete, .patch, .trace, .options] {
+                for uri in ["/nothing", "/tiles", "/flights/x/y", "/js/nothing.js"] {
+                    let response = try await world.get(uri, method: method)
+                    #expect(response.status == .notFound && response.headers[.allow] == nil, "\(method) \(uri)")
+                }
+            }
+            #expect(try await world.get("*", method: .options).status == .noContent)
+            for uri in ["/", "/viewer.js"] {
+                let response = try await world.send(.post, uri, "{}")
+                #expect(response.status == .methodNotAllowed && response.headers[.allow] == "GET, HEAD, OPTIONS")
+                let options = try await world.get(uri, method: .options)
+                #expect(options.status == .noContent && options.headers[.allow] == "GET, HEAD, OPTIONS")
+            }
         }
     }
 }

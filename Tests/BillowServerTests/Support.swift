@@ -146,6 +146,7 @@ func withWorld(
     simulated: Bool? = false, load: Bool = true, anonymousRead: Bool = true,
     histories: PolygonHistories = PolygonHistories(), trafficRetentionSeconds: Int? = nil,
     work: WorkExecutor = WorkExecutor(),
+    connections: ConnectionSettings = ConnectionSettings(), publicFolder: String? = nil,
     known: KeyValuePairs<String, MergeRule> = ["skypath": .replace, "other": .replace, "import": .keep, "awc": .keep],
     test: @Sendable (World) async throws -> Void
 ) async throws {
@@ -161,7 +162,7 @@ func withWorld(
     let loops = SourceLoops()
     let folder = { (name: String) in World.repository.appending(path: name).path }
     var configuration = BillowApplication.Configuration(
-        host: "127.0.0.1", port: 0, publicURL: publicURL, publicFolder: folder("Public"),
+        host: "127.0.0.1", port: 0, publicURL: publicURL, publicFolder: publicFolder ?? folder("Public"),
         retentionSeconds: 7 * 86_400,
         freshness: freshness
             ?? FreshnessSettings(
@@ -170,6 +171,7 @@ func withWorld(
     configuration.polygonHistories = histories
     configuration.work = work
     configuration.trafficRetentionSeconds = trafficRetentionSeconds
+    configuration.connections = connections
     let application = try BillowApplication(
         configuration, store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")), states: states,
         loops: loops,

@@ -74,7 +74,7 @@ import Turbulence
     private static func knownSettings() throws -> Set<String> {
         let wrong = """
             zzz: 1
-            server: {zzz: 1}
+            server: {zzz: 1, timeouts: {zzz: 1}}
             severityThresholds: {zzz: 1}
             polygons: {zzz: 1}
             frequencies: {zzz: 1}

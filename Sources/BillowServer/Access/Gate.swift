@@ -4,8 +4,8 @@ import Hummingbird
 import Logging
 import Turbulence
 
-/// Tells who may pass. Keys are read from the store at most once a second, so that one made or revoked beside the running
-/// server counts within a second, on every server of the same store.
+/// Tells who may pass. Keys are read from the store once a second, so that one made or revoked beside the running server counts
+/// within a second, on every server of the same store. A key that isn't known makes them be read again, a few times a second.
 public actor Gate {
     private let store: any ControlStore
     /// Whether what shows data is open to everybody.
@@ -14,11 +14,16 @@ public actor Gate {
     private let logger: Logger
     private var keys: [String: AccessKey] = [:]
     private var readAt: Instant?
+    /// How often the keys were read in the second `readAt`.
+    private var reads = 0
     private var wrong: (minute: Instant, count: Int) = (.distantPast, 0)
 
     /// Wrong keys answered with 401 in a minute; more get a 429. No number of guesses finds 256 random bits: this makes a
     /// client that goes on with a revoked key stop. A right key always passes.
     static let wrongKeysAMinute = 60
+
+    /// Times that the keys are read in a second at most.
+    static let mostReadsASecond = 16
 
     init(store: any ControlStore, anonymousRead: Bool, now: @escaping @Sendable () -> Instant, logger: Logger) {
         self.store = store
@@ -27,11 +32,27 @@ public actor Gate {
         self.logger = logger
     }
 
+    /// How a request was let in.
+    struct Admission: Sendable {
+        var key: AccessKey
+        /// Until when the signature of its address is good; nil where it came with the key itself.
+        var expires: Instant?
+    }
+
+    /// Whether a request that may read comes from an administrator, who sends a key and no signature.
+    /// - Throws: as `admit` for reading, and 401 for a wrong key even where reading is open.
+    func isAdministrator(_ request: Request) async throws -> Bool {
+        if anonymousRead, request.headers[.apiKey] == nil { return false }
+        let admission = try await admit(request, needs: anonymousRead ? [] : .read)
+        return admission.expires == nil && admission.key.scopes.isSuperset(of: .admin)
+    }
+
     /// The key of a request that has a scope.
     /// - Throws: 401 without a key or with a wrong one, 403 with one that lacks the scope, 429 after too many wrong ones.
-    func admit(_ request: Request, needs scope: AccessScopes) async throws -> AccessKey {
+    func admit(_ request: Request, needs scope: AccessScopes) async throws -> Admission {
         let now = now()
         let key: AccessKey
+        var expires: Instant?
         if let text = request.headers[.apiKey] {
             guard let presented = KeyText(text), let found = try await self.key(presented.id), presented.opens(found),
                 found.revokedAt == nil
@@ -51,6 +72,7 @@ public actor Gate {
                 throw refuse(.signatureExpired, "The signature was good until \(address.expires).", at: now)
             }
             key = found
+            expires = address.expires
         } else {
             throw Problem(
                 .keyNeeded,
@@ -63,7 +85,7 @@ public actor Gate {
                 detail: "The key \(key.id) has scope \(key.scopes.names.joined(separator: ", ")); this needs "
                     + "\(scope.names.joined()).")
         }
-        return key
+        return Admission(key: key, expires: expires)
     }
 
     private func refuse(_ code: ProblemCode, _ detail: String, at now: Instant) -> Problem {
@@ -80,7 +102,9 @@ public actor Gate {
 
     private func key(_ id: String) async throws(StoreError) -> AccessKey? {
         let now = now()
-        if readAt != now || keys[id] == nil {
+        if readAt != now { reads = 0 }
+        if readAt != now || keys[id] == nil && reads < Self.mostReadsASecond {
+            reads += 1
             do throws(StoreError) {
                 let all = try await store.accessKeys()
                 keys = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -114,8 +138,12 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         if scope == .read, gate.anonymousRead { return try await next(request, context) }
-        let key = try await gate.admit(request, needs: scope)
-        var response = try await AccessKey.$ofRequest.withValue(key) { try await next(request, context) }
+        let admission = try await gate.admit(request, needs: scope)
+        var response = try await AccessKey.$ofRequest.withValue(admission.key) { try await next(request, context) }
+        // Who followed a signed address may follow it to where it leads.
+        if let expires = admission.expires, let location = response.headers[.location], location.hasPrefix("/") {
+            response.headers[.location] = SignedAddress.sign(location, with: admission.key, expires: expires)
+        }
         let control = response.headers[.cacheControl] ?? "private"
         response.headers[.cacheControl] = control.replacing("public", with: "private")
         response.headers[.vary] = response.headers[.vary].map { "\($0), X-API-Key" } ?? "X-API-Key"

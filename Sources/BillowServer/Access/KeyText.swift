@@ -53,6 +53,10 @@ public struct KeyText: Sendable, CustomStringConvertible {
 
     /// The signature of an address, 64 hexadecimal digits: see `SignedAddress`.
     public func signature(of address: String) -> String {
+        Self.signature(of: address, hash: Array(hash))
+    }
+
+    fileprivate static func signature(of address: String, hash: [UInt8]) -> String {
         Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: Data(address.utf8), using: SymmetricKey(data: hash)))
     }
 
@@ -104,8 +108,21 @@ public struct SignedAddress: Sendable {
 
     /// Signs a path with its query, until an instant.
     public static func sign(_ address: String, with key: KeyText, expires: Instant) -> String {
-        let address = address + (address.contains("?") ? "&" : "?") + "key=\(key.id)&expires=\(expires.seconds)"
-        return address + "&sig=" + key.signature(of: address)
+        sign(address, keyID: key.id, expires: expires, signature: key.signature)
+    }
+
+    /// The same by what is kept of a key; nil where that can't be read.
+    static func sign(_ address: String, with key: AccessKey, expires: Instant) -> String? {
+        Hexadecimal.bytes(key.hash).map { hash in
+            sign(address, keyID: key.id, expires: expires) { KeyText.signature(of: $0, hash: hash) }
+        }
+    }
+
+    private static func sign(
+        _ address: String, keyID: String, expires: Instant, signature: (String) -> String
+    ) -> String {
+        let address = address + (address.contains("?") ? "&" : "?") + "key=\(keyID)&expires=\(expires.seconds)"
+        return address + "&sig=" + signature(address)
     }
 }
 

@@ -115,7 +115,7 @@ struct EventFeed: Sendable {
         }
         if let error = new.lastError, new.consecutiveFailures > old.consecutiveFailures {
             tell(new, error.type?.collections) { area, collection in
-                failed(new.id, area: area, collection: collection, code: error.code, message: error.message)
+                failed(new.id, area: area, collection: collection, code: error.code, message: error.publicMessage)
             }
         }
         // Where nothing else is asked for, that is the round's failure.
@@ -132,7 +132,7 @@ struct EventFeed: Sendable {
                 "session",
                 Session(
                     source: new.id.name, active: new.hasSession,
-                    reason: new.hasSession ? nil : new.lastError?.message ?? "refused before the restart"))
+                    reason: new.hasSession ? nil : new.lastError?.publicMessage ?? "refused before the restart"))
         }
     }
 
@@ -145,13 +145,14 @@ struct EventFeed: Sendable {
         for collection in collections ?? state.collections { for area in areas { body(area.rawValue, collection) } }
     }
 
-    /// A part of the query that can't be asked for.
+    /// A part of the query that can't be asked for. The value isn't told: everybody hears it.
     func failed(_ source: SourceID, _ query: DataQuery?, _ area: DataQuery.Area, _ problem: Problem) {
+        let message = "\(area.rawValue) must be \(problem.allowed ?? "a ring that can be asked for")"
         for type in (query?.types ?? []).sorted() {
             for collection in type.collections {
                 failed(
                     source, area: area.rawValue, collection: collection, code: problem.code.rawValue,
-                    message: problem.detail)
+                    message: message)
             }
         }
     }

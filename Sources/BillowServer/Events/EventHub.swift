@@ -16,8 +16,6 @@ public final class EventHub: Sendable {
 
     /// Events that are kept for `Last-Event-ID`: a quarter of an hour of a few busy sources.
     static let kept = 1_024
-    /// Listeners at once. Each holds a connection.
-    static let mostListeners = 1_000
     /// What may wait for one listener. Who is further behind is dropped and comes back with its `Last-Event-ID`.
     static let longestBacklog = 256
 
@@ -41,11 +39,14 @@ public final class EventHub: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Listeners at once. Each holds a connection.
+    let mostListeners: Int
     /// Tells this process's events from those of one before it.
     private let run: String
     private let logger: Logger
 
-    init(logger: Logger) {
+    init(mostListeners: Int = 1_000, logger: Logger) {
+        self.mostListeners = mostListeners
         run = Hexadecimal.text((0..<6).map { _ in UInt8.random(in: .min ... .max) })
         self.logger = logger
     }
@@ -132,7 +133,7 @@ public final class EventHub: Sendable {
         let greeting = greeting.flatMap { encoded($0.name, $0.payload) }
         let last = lastEventID.flatMap(number(in:))
         let number = state.withLock { state -> Int? in
-            guard !state.isClosed, state.listeners.count < Self.mostListeners else { return nil }
+            guard !state.isClosed, state.listeners.count < mostListeners else { return nil }
             let listener = Listener(flight: flight, stream: stream)
             stream.yield(ByteBuffer(string: "retry: 3000\n\n"))
             if let missed = state.events(after: last, for: listener, atMost: Self.longestBacklog / 2) {
@@ -149,7 +150,7 @@ public final class EventHub: Sendable {
         guard let number else {
             throw Problem(
                 .tooManyListeners,
-                detail: "\(Self.mostListeners) listen already, or the server is stopping.", retryAfterSeconds: 5)
+                detail: "\(mostListeners) listen already, or the server is stopping.", retryAfterSeconds: 5)
         }
         return Subscription(events: events) { [weak self] in
             stream.finish()

@@ -59,7 +59,7 @@ struct AlertRoutes: Sendable {
     }
 
     private func register(_ request: Request) async throws -> Response {
-        let key = try await gate.admit(request, needs: .read).id
+        let key = try await gate.admit(request, needs: .read).key.id
         let body = try await body(of: request)
         let asked = try body.request(airports, areaLimitKm2: areaLimitKm2)
         let follow = try body.follow()
@@ -76,7 +76,7 @@ struct AlertRoutes: Sendable {
     }
 
     private func position(_ request: Request, _ id: String) async throws -> Response {
-        let key = try await gate.admit(request, needs: .read).id
+        let key = try await gate.admit(request, needs: .read).key.id
         let state = try await body(of: request).flight()
         guard await monitor.owns(id, key: key) else { throw Problem.unknownFlight(id) }
         let answer = try await monitor.position(state, of: id, key: key, at: now(), in: try frames.snapshot())
@@ -85,7 +85,7 @@ struct AlertRoutes: Sendable {
     }
 
     private func end(_ request: Request, _ id: String) async throws -> Response {
-        let key = try await gate.admit(request, needs: .read).id
+        let key = try await gate.admit(request, needs: .read).key.id
         guard await monitor.end(id, key: key) else { throw Problem.unknownFlight(id) }
         return Response(status: .noContent, headers: Self.headers)
     }

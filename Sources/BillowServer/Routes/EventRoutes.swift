@@ -21,7 +21,7 @@ struct EventRoutes: Sendable {
 
     /// A flight's events are for the key that registered it, and nobody else.
     private func check(_ flight: String, _ request: Request) async throws {
-        let key = try await gate.admit(request, needs: .read).id
+        let key = try await gate.admit(request, needs: .read).key.id
         guard await flights.owns(flight, key: key) else { throw Problem.unknownFlight(flight) }
     }
 
@@ -32,6 +32,8 @@ struct EventRoutes: Sendable {
             // A browser can't send the header with its first request.
             after: request.headers[.lastEventID] ?? reader.text("lastEventId"), flight: reader.text("flight"),
             greeting: publisher.snapshot.map(EventFeed.everything))
+        // A client that hangs up makes room at once, not at the next heartbeat.
+        let handler = WorkRequester.current?.onLeave { [weak subscription] in subscription?.cancel() }
         let headers: HTTPFields = [
             .contentType: Self.mediaType, .cacheControl: "no-store",
             // Proxies such as nginx hold answers back until they have enough.
@@ -42,6 +44,7 @@ struct EventRoutes: Sendable {
             body: ResponseBody { writer in
                 for await bytes in subscription.events { try await writer.write(bytes) }
                 subscription.cancel()
+                if let handler { WorkRequester.current?.forget(handler) }
                 try await writer.finish(nil)
             })
     }

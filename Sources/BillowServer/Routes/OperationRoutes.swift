@@ -18,26 +18,39 @@ struct OperationRoutes: Sendable {
     let sources: SourceStatus
     let policy: FreshnessPolicy
     let readiness: Readiness
+    let gate: Gate
     let started: Instant
     let now: @Sendable () -> Instant
 
-    /// Whether it lives and is ready is open to everybody; where it stands is for those who may read.
-    func add(to router: some RouterMethods<some RequestContext>, reading: some RouterMethods<some RequestContext>) {
+    /// Whether it lives and is ready is open to everybody; its status is for those who may read, and all of it for
+    /// administrators.
+    func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/healthz") { request, _ in
             try JSONAnswer.make(["status": "ok"], headers: [.cacheControl: "no-store"], request: request)
         }
         router.get("/readyz") { request, _ in try ready(request) }
-        reading.get("/status") { request, _ in
-            let headers: HTTPFields = [.cacheControl: "no-store", .vary: "Accept"]
-            guard StatusPage.isWanted(request.headers[.accept]) else {
-                return try JSONAnswer.make(status(), headers: headers, request: request)
-            }
-            var page = headers
-            page[.contentType] = "text/html; charset=utf-8"
-            return BytesAnswer.make(
-                Array(StatusPage.html(try JSONBytes.value(of: status())).utf8),
-                headers: page, request: request)
+        router.get("/status") { request, _ in try await answerStatus(request) }
+    }
+
+    private func answerStatus(_ request: Request) async throws -> Response {
+        let isPage = StatusPage.isWanted(request.headers[.accept])
+        var headers: HTTPFields = isPage ? StatusPage.headers : [:]
+        headers[.cacheControl] = "no-store"
+        headers[.vary] = "Accept, X-API-Key"
+        let isAdministrator: Bool
+        do { isAdministrator = try await gate.isAdministrator(request) } catch let problem as Problem
+            where isPage && problem.status == .unauthorized && request.headers[.apiKey] == nil
+        {
+            // A browser that opens the page can't send a key; a page that asks for one can.
+            headers[.wwwAuthenticate] = problem.headers[.wwwAuthenticate]
+            return Response(
+                status: problem.status, headers: headers,
+                body: ResponseBody(byteBuffer: ByteBuffer(string: StatusPage.keyForm)))
         }
+        let status = status(isRedacted: !isAdministrator)
+        guard isPage else { return try JSONAnswer.make(status, headers: headers, request: request) }
+        return BytesAnswer.make(
+            Array(StatusPage.html(try JSONBytes.value(of: status)).utf8), headers: headers, request: request)
     }
 
     private struct Ready: Encodable {
@@ -130,7 +143,7 @@ struct OperationRoutes: Sendable {
         }
     }
 
-    private func status() -> Status {
+    private func status(isRedacted: Bool) -> Status {
         let snapshot = publisher.snapshot
         let now = now()
         let freshness = snapshot.map { policy.freshness(of: Self.everyKind, in: $0, filter: Filter(), at: now) }
@@ -142,11 +155,13 @@ struct OperationRoutes: Sendable {
             dataTime: freshness?.dataTime?.description, liveFrom: snapshot?.liveFrom.description,
             liveObservations: snapshot?.window.count ?? 0,
             oldestObservation: publisher.observed?.lowerBound.description,
-            newestObservation: publisher.observed?.upperBound.description, storeFailure: publisher.storeFailure,
+            newestObservation: publisher.observed?.upperBound.description,
+            storeFailure: publisher.storeFailure.map { isRedacted ? "the log says why" : $0 },
             answerCache: Cache(answers.statistics), tileCache: Cache(tiles.statistics),
             vectorTileCache: Cache(vectors.statistics),
             mapCache: Cache(maps.statistics),
-            layers: snapshot.map { layerStates($0, at: now) }, sources: sources.all(snapshot, at: now))
+            layers: snapshot.map { layerStates($0, at: now) },
+            sources: isRedacted ? sources.redacted(snapshot, at: now) : sources.all(snapshot, at: now))
     }
 }
 

@@ -31,6 +31,8 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         Allocator.prepareForServing()
+        // Log rotators send them, and would end it.
+        for ignored in [SIGUSR1, SIGUSR2] { signal(ignored, SIG_IGN) }
         try await Failure.reported {
             let settings = try common.settings(
                 host: host, port: port, demo: demo, needs: [.viewer, .styles, .database])
@@ -107,6 +109,8 @@ private struct Server {
         configuration.polygonHistories = settings.polygons
         configuration.areaLimitKm2 = settings.areaLimitKm2
         configuration.cacheBytes = settings.cacheMegabytes << 20
+        configuration.connections = settings.server.connections(
+            descriptorLimit: FileDescriptors.raiseLimit(), used: FileDescriptors.used())
         configuration.trafficRetentionSeconds = settings.trafficRetentionSeconds
         let application = try BillowApplication(
             configuration, store: store, control: store, styles: styles, states: states, loops: loops,

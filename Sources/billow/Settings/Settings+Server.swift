@@ -1,3 +1,4 @@
+import BillowServer
 import WireHTTP
 
 extension Settings {
@@ -12,6 +13,22 @@ extension Settings {
         var stylesFolder = "Styles"
         /// Whether what shows data is open without a key.
         var anonymousRead = true
+        /// Connections at once; fewer where the limit of descriptors is lower.
+        var maxConnections = ConnectionSettings.defaultMaximum
+        /// Connections at once from one address, but this machine's; 0 for any number, nil for half of all.
+        var maxConnectionsPerAddress: Int?
+        var timeouts = ConnectionSettings()
+    }
+}
+
+extension Settings.Server {
+    /// The rules for connections, by the descriptors that the process may have.
+    func connections(descriptorLimit limit: Int, used: Int) -> ConnectionSettings {
+        var settings = timeouts
+        settings.maximum = FileDescriptors.connections(wanted: maxConnections, limit: limit, used: used)
+        let perAddress = maxConnectionsPerAddress ?? max(1, settings.maximum / 2)
+        settings.maximumPerAddress = perAddress == 0 ? nil : perAddress
+        return settings
     }
 }
 
@@ -30,6 +47,24 @@ extension Settings.Server {
         publicFolder = section.text("publicFolder", expected: "the path of a folder") ?? publicFolder
         stylesFolder = section.text("stylesFolder", expected: "the path of a folder") ?? stylesFolder
         anonymousRead = section.flag("anonymousRead") ?? anonymousRead
+        maxConnections = section.integer("maxConnections", in: 16...1_000_000) ?? maxConnections
+        maxConnectionsPerAddress = section.integer("maxConnectionsPerAddress", in: 0...1_000_000)
+        timeouts.read(section.section("timeouts"))
+        section.finish()
+    }
+}
+
+extension ConnectionSettings {
+    fileprivate mutating func read(_ section: SettingsReader.Section) {
+        func timeout(_ name: String) -> Duration? {
+            section.duration(name, from: 1, to: 3_600, expected: "from 1 second to 1 hour, such as PT30S")
+                .map { .seconds($0) }
+        }
+        headerTimeout = timeout("header") ?? headerTimeout
+        bodyTimeout = timeout("body") ?? bodyTimeout
+        wholeBodyTimeout = timeout("wholeBody") ?? wholeBodyTimeout
+        writeTimeout = timeout("write") ?? writeTimeout
+        idleTimeout = timeout("idle") ?? idleTimeout
         section.finish()
     }
 }
