@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A fill that repeats: how much of each pixel is inked. It lies fixed on the world, not on the picture, so that it runs on
 /// from tile to tile.
 public struct Pattern: Sendable, Hashable {
@@ -16,7 +18,17 @@ public struct Pattern: Sendable, Hashable {
     /// Pixels after which it repeats, across and down.
     public let period: Int
     /// 0…255 for each pixel of one repetition, row-major.
-    private let coverage: [UInt8]
+    let coverage: [UInt8]
+
+    private struct Key: Hashable {
+        var kind: Kind
+        var period: Int
+        var width: Double
+    }
+
+    /// Every mark of a picture asks for its pattern, and there are few: each is worked out once.
+    private static let known = Mutex<[Key: [UInt8]]>([:])
+    private static let mostKnown = 64
 
     /// - Parameters:
     ///   - period: pixels, 2…256; a tile's width must be a multiple of it.
@@ -24,7 +36,21 @@ public struct Pattern: Sendable, Hashable {
     public init(_ kind: Kind, period: Int, width: Double) {
         let period = min(max(period, 2), 256)
         self.period = period
-        // Each pixel as the mean of 8 × 8 places: made once for a style, so plainness is worth more than speed.
+        let key = Key(kind: kind, period: period, width: width)
+        if let coverage = Pattern.known.withLock({ $0[key] }) {
+            self.coverage = coverage
+            return
+        }
+        let coverage = Pattern.coverage(kind, period, width)
+        self.coverage = coverage
+        Pattern.known.withLock { known in
+            if known.count >= Pattern.mostKnown { known = [:] }
+            known[key] = coverage
+        }
+    }
+
+    /// Each pixel as the mean of 8 × 8 places.
+    private static func coverage(_ kind: Kind, _ period: Int, _ width: Double) -> [UInt8] {
         let steps = 8
         var coverage: [UInt8] = []
         coverage.reserveCapacity(period * period)
@@ -39,7 +65,7 @@ public struct Pattern: Sendable, Hashable {
                 coverage.append(UInt8(inside * 255 / (steps * steps)))
             }
         }
-        self.coverage = coverage
+        return coverage
     }
 
     /// How much of the pixel in column x and row y of the world is inked.

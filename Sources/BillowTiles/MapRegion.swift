@@ -137,7 +137,10 @@ public struct MapRegion: Sendable, Hashable {
 
     /// The copies of the world in which something that reaches from one of the world's pixels to another, across, touches
     /// the window widened by `margin` pixels.
+    ///
+    /// A margin counts up to one world: in a picture of a few pixels a symbol would else be drawn a hundred times upon itself.
     func copies(from minX: Double, to maxX: Double, margin: Double) -> Range<Int> {
+        let margin = min(margin, worldPixels)
         let first = ((Double(originX) - margin - maxX) / worldPixels).rounded(.up)
         let last = ((Double(originX + width) + margin - minX) / worldPixels).rounded(.down)
         guard first <= last, abs(first) < 100, abs(last) < 100 else { return 0..<0 }

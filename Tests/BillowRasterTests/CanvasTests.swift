@@ -9,6 +9,20 @@ struct CanvasTests {
 
     static func ring(_ points: [(Double, Double)]) -> [Point] { points.map { Point(x: $0.0, y: $0.1) } }
 
+    @Test("a pattern is worked out once, however many marks ask for it", arguments: Pattern.Kind.allCases)
+    func patterns(_ kind: Pattern.Kind) {
+        let first = Pattern(kind, period: 48, width: 3.3)
+        let second = Pattern(kind, period: 48, width: 3.3)
+        let (one, other) = (
+            first.coverage.withUnsafeBufferPointer { $0.baseAddress },
+            second.coverage.withUnsafeBufferPointer { $0.baseAddress }
+        )
+        #expect(one == other)
+        #expect(first == second)
+        #expect(first != Pattern(kind, period: 48, width: 6.6))
+        #expect(first.coverage.count == 48 * 48)
+    }
+
     @Test("A rectangle covers whole pixels wholly and cut pixels by their share")
     func rectangle() {
         let mask = Mask(

@@ -64,6 +64,19 @@ struct PictureTests {
         return data
     }()
 
+    @Test("the world is drawn a few times at most, however small the picture", arguments: [1, 2, 50, 400, 4_096])
+    func copies(side: Int) throws {
+        for (width, height) in [(1, side), (side, 1), (side, side)] {
+            for scale in 1...3 {
+                let region = try #require(MapRegion(.world, width: width, height: height, scale: scale))
+                let point = region.copies(from: 0, to: 0, margin: 500)
+                let world = region.copies(from: 0, to: region.worldPixels, margin: 500)
+                #expect(point.count <= 6)
+                #expect(world.count <= 7)
+            }
+        }
+    }
+
     @Test("an area is faint in its last half hour, and not where only an archive's copy of it ends")
     func ending() throws {
         var area = try #require(Self.data.hazards.first)
