@@ -129,17 +129,39 @@ extension SQLiteStore {
         }
     }
 
+    /// A quarter of a day to a read, so that none holds a reader for long, however much is stored.
     public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
-        try await reading { db in
-            var aircraft = Set<ICAO24>()
-            try Self.between(from, to, RawStatement(db, Query.aircraftBetween)).forEachRow { columns in
-                if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
-                    aircraft.insert(address)
-                }
+        let stored = try await reading { db -> ClosedRange<Int64>? in
+            func bucket(_ query: String) throws -> Int64? { try RawStatement(db, query).first { $0.integer(0) } }
+            guard let oldest = try bucket(Query.oldestBucket), let newest = try bucket(Query.newestBucket) else {
+                return nil
             }
-            return aircraft.sorted()
+            return oldest...max(oldest, newest)
         }
+        guard let stored else { return [] }
+        let first = max(AircraftPosition.bucket(from), stored.lowerBound)
+        let last = min(AircraftPosition.bucket(to), stored.upperBound)
+        var aircraft = Set<ICAO24>()
+        // Nothing where the two ranges have no bucket in common.
+        for bucket in stride(from: first, through: last, by: Int64.Stride(Self.bucketsOfARead)) {
+            aircraft.formUnion(
+                try await reading { db in
+                    var found = Set<ICAO24>()
+                    let statement = try Self.between(from, to, RawStatement(db, Query.aircraftBetween))
+                    statement.bind(bucket, at: 1)
+                    statement.bind(min(bucket + Self.bucketsOfARead - 1, last), at: 2)
+                    try statement.forEachRow { columns in
+                        if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
+                            found.insert(address)
+                        }
+                    }
+                    return found
+                })
+        }
+        return aircraft.sorted()
     }
+
+    private static let bucketsOfARead: Int64 = 120
 
     private static func between(_ from: Instant, _ to: Instant, _ statement: RawStatement) -> RawStatement {
         statement.bind(AircraftPosition.bucket(from), at: 1)
