@@ -26,11 +26,15 @@ struct ArcSimplifier {
     /// - Parameters:
     ///   - tolerance: units of 10⁻⁷ degrees. A corner goes when its triangle is smaller than half the square of it.
     ///   - smoothing: how often corners are cut.
-    func simplified(tolerance: Double, smoothing: Int) -> ArcMap {
+    func simplified(tolerance: Double, smoothing: Int, mostCorners: Int = .max) throws(TooManyCorners) -> ArcMap {
         var work = self
         work.load()
         work.removeCorners(smallerThan: tolerance * tolerance)
         work.store()
+        let corners = work.map.points.count << smoothing
+        guard smoothing == 0 || corners <= mostCorners else {
+            throw TooManyCorners(corners: corners, most: mostCorners)
+        }
         for _ in 0..<smoothing {
             work.load()
             work.cutCorners()

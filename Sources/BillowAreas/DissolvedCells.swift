@@ -89,13 +89,23 @@ public struct DissolvedCells: Sendable {
     ///
     /// - Parameters:
     ///   - tolerance: about how far a boundary may move, in degrees; 0 leaves out only what lies on a straight line.
-    ///   - smoothing: how often corners are cut afterwards, 0…3.
-    public func simplified(tolerance: Double, smoothing: Int = 0) -> DissolvedCells {
+    ///   - smoothing: how often corners are cut afterwards, 0…3. Each time about doubles their number.
+    ///   - mostCorners: how many corners smoothing may lead to.
+    public func simplified(tolerance: Double, smoothing: Int = 0, mostCorners: Int = .max) throws(TooManyCorners)
+        -> DissolvedCells
+    {
         var result = self
-        result.arcs = ArcSimplifier(arcs).simplified(
-            tolerance: tolerance * DegreePoint.unitsPerDegree, smoothing: min(max(smoothing, 0), 3))
+        result.arcs = try ArcSimplifier(arcs).simplified(
+            tolerance: tolerance * DegreePoint.unitsPerDegree, smoothing: min(max(smoothing, 0), 3),
+            mostCorners: mostCorners)
         return result
     }
+}
+
+/// Smoothing would lead to more corners than are allowed.
+public struct TooManyCorners: Error, Sendable, Hashable {
+    public var corners: Int
+    public var most: Int
 }
 
 /// The corners of all chunks under one row of numbers: those that chunks share once, and none that isn't asked for.

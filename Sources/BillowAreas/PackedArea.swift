@@ -29,20 +29,23 @@ public struct PackedArea: Sendable, Hashable {
         return copy
     }
 
-    /// - Complexity: O(corners)
-    public var multiPolygon: MultiPolygon {
-        var (ring, point) = (0, 0)
-        return MultiPolygon(
-            polygons: polygonEnds.map { polygonEnd in
-                let rings = ringEnds[ring..<Int(polygonEnd)]
-                ring = rings.endIndex
-                return rings.map { ringEnd in
-                    let corners = points[point..<Int(ringEnd)]
-                    point = corners.endIndex
-                    return corners.map { $0.place } + corners.prefix(1).map { $0.place }
-                }
-            })
+    /// How many polygons it has.
+    public var count: Int { polygonEnds.count }
+
+    /// A polygon by its number: its rings, the exterior first.
+    /// - Complexity: O(corners of that polygon)
+    public func polygon(_ number: Int) -> [[LonLat]] {
+        let first = number == 0 ? 0 : Int(polygonEnds[number - 1])
+        var point = first == 0 ? 0 : Int(ringEnds[first - 1])
+        return ringEnds[first..<Int(polygonEnds[number])].map { ringEnd in
+            let corners = points[point..<Int(ringEnd)]
+            point = corners.endIndex
+            return corners.map { $0.place } + corners.prefix(1).map { $0.place }
+        }
     }
+
+    /// - Complexity: O(corners)
+    public var multiPolygon: MultiPolygon { MultiPolygon(polygons: (0..<count).map(polygon)) }
 
     public var byteCount: Int {
         points.count * MemoryLayout<DegreePoint>.stride + (ringEnds.count + polygonEnds.count) * 4

@@ -16,6 +16,9 @@ extension FeatureGeometry {
         }
     }
 
+    /// A polygon as it stands in a `MULTIPOLYGON`.
+    static func wellKnownText(_ rings: [[LonLat]]) -> String { text(rings) }
+
     private static func text(_ lines: [[LonLat]]) -> String {
         "(\(lines.map { text($0) }.joined(separator: ", ")))"
     }

@@ -1,4 +1,4 @@
-import Geometry
+public import Geometry
 public import Turbulence
 
 /// Writes features one by one into a buffer that the caller empties now and then, so that an export of any size takes the
@@ -16,6 +16,8 @@ public struct FeatureWriter: Sendable {
     private let hasGeometry: Bool
     private var json = JSONWriter()
     private var day = DayText()
+    /// Polygons of the feature that was begun.
+    private var polygons = 0
     /// Features written so far.
     public private(set) var features = 0
     /// Whether each feature says by itself that it is simulated, because no collection around them can.
@@ -200,6 +202,54 @@ public struct FeatureWriter: Sendable {
         closeFeature()
     }
 
+    // MARK: Features of many polygons
+
+    /// Begins a feature that is too large to be written at once. Its polygons follow one by one, and then its end; the buffer may
+    /// be emptied in between. The geometry of `feature` is not looked at.
+    public mutating func begin(polygonsOf feature: Feature) {
+        polygons = 0
+        guard format != .csv else {
+            rowWithoutGeometry(feature)
+            json.append(",\"MULTIPOLYGON (")
+            return
+        }
+        openFeature(id: feature.id)
+        guard hasGeometry else { return json.null() }
+        json.openObject()
+        member("type", "MultiPolygon")
+        json.name("coordinates")
+        json.openArray()
+    }
+
+    /// Writes the next polygon: its rings, the exterior first.
+    public mutating func write(polygon rings: [[LonLat]]) {
+        guard format != .csv else {
+            if polygons > 0 { json.append(", ") }
+            polygons += 1
+            json.bytes.append(contentsOf: FeatureGeometry.wellKnownText(rings).utf8)
+            return
+        }
+        if hasGeometry { write(rings) }
+    }
+
+    /// Ends what `begin(polygonsOf:)` began.
+    public mutating func end(polygonsOf feature: Feature) {
+        guard format != .csv else {
+            json.append(")\"")
+            return endRow()
+        }
+        if hasGeometry {
+            json.closeArray()
+            json.closeObject()
+        }
+        openProperties()
+        for (name, value) in feature.properties {
+            json.name(name)
+            json.value(value)
+        }
+        closeFeature()
+    }
+
     private static func write(_ groups: [TurbulenceGroup], to json: inout JSONWriter) {
         json.openArray()
         for group in groups {
@@ -249,6 +299,13 @@ public struct FeatureWriter: Sendable {
     }
 
     private mutating func openFeature(id: String, geometry: FeatureGeometry) {
+        openFeature(id: id)
+        if hasGeometry { write(geometry) } else { json.null() }
+        openProperties()
+    }
+
+    /// Up to the name of the geometry.
+    private mutating func openFeature(id: String) {
         switch format {
         case .geojson:
             if features > 0 { json.append(",") }
@@ -266,7 +323,9 @@ public struct FeatureWriter: Sendable {
             json.value(true)
         }
         json.name("geometry")
-        if hasGeometry { write(geometry) } else { json.null() }
+    }
+
+    private mutating func openProperties() {
         json.name("properties")
         json.openObject()
     }
@@ -389,6 +448,12 @@ public struct FeatureWriter: Sendable {
 
     /// A feature as a row, empty where it has no value.
     private mutating func row(_ feature: Feature) {
+        rowWithoutGeometry(feature)
+        if case .point(let place) = feature.geometry { cells(place) } else { cell(feature.geometry.wellKnownText) }
+        endRow()
+    }
+
+    private mutating func rowWithoutGeometry(_ feature: Feature) {
         features += 1
         cell(feature.id, first: true)
         var next = feature.properties.startIndex
@@ -410,8 +475,6 @@ public struct FeatureWriter: Sendable {
             }
             next += 1
         }
-        if case .point(let place) = feature.geometry { cells(place) } else { cell(feature.geometry.wellKnownText) }
-        endRow()
     }
 
     /// A feature as a row. Its place is its point, or else the centre of its cell.

@@ -47,45 +47,55 @@ enum JSONAnswer {
             return Response(status: .notModified, headers: headers)
         }
         headers[.contentLength] = String(body.readableBytes)
-        return Response(status: status, headers: headers, body: .init(byteBuffer: body))
+        return Response(
+            status: status, headers: headers, body: try BytesAnswer.body(of: Array(body.readableBytesView)))
     }
 }
 
 /// Bytes with an entity tag of themselves.
 enum BytesAnswer {
-    static func make(_ bytes: [UInt8], headers: HTTPFields, request: Request) -> Response {
+    /// - Throws: `WorkError.tooManyAnswers`.
+    static func make(_ bytes: [UInt8], headers: HTTPFields, request: Request) throws(WorkError) -> Response {
         var headers = headers
         let tag = String(EntityTags.hash(bytes), radix: 16)
         headers[.eTag] = "\"\(tag)\""
         if EntityTags(request.headers[.ifNoneMatch]).match(tag) {
             return Response(status: .notModified, headers: headers)
         }
-        return Response(status: .ok, headers: headers, body: body(of: bytes))
+        return Response(status: .ok, headers: headers, body: try body(of: bytes))
     }
 
-    /// In pieces where they are many: what waits for the client isn't copied.
-    static func body(of bytes: [UInt8]) -> ResponseBody {
-        guard bytes.count > piece else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
+    /// In slices where they are many: what waits for the client is a copy of one slice, and the bytes themselves, which may be
+    /// shared with a cache and with other answers.
+    static func body(of bytes: [UInt8], budget: AnswerBudget = .shared) throws(WorkError) -> ResponseBody {
+        guard let hold = try budget.hold(bytes) else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
         return ResponseBody(contentLength: bytes.count) { writer in
-            for start in stride(from: 0, to: bytes.count, by: piece) {
-                try await writer.write(ByteBuffer(bytes: bytes[start..<min(start + piece, bytes.count)]))
-            }
+            try await write(bytes, to: &writer)
             try await writer.finish(nil)
+            withExtendedLifetime(hold) {}
         }
     }
 
-    private static let piece = 1 << 20
+    static func write(_ bytes: [UInt8], to writer: inout any ResponseBodyWriter) async throws {
+        for start in stride(from: 0, to: bytes.count, by: slice) {
+            try await writer.write(ByteBuffer(bytes: bytes[start..<min(start + slice, bytes.count)]))
+        }
+    }
+
+    static let slice = 64 << 10
 }
 
 /// A picture, or that whoever asked has it.
 enum PictureAnswer {
-    static func make(_ picture: EncodedPicture, headers: HTTPFields, known: EntityTags) -> Response {
+    static func make(_ picture: EncodedPicture, headers: HTTPFields, known: EntityTags) throws(WorkError)
+        -> Response
+    {
         var headers = headers
         headers[.eTag] = "\"\(picture.entityTag)\""
         if known.match(picture.entityTag) { return Response(status: .notModified, headers: headers) }
         headers[.contentType] = "image/png"
         headers[.contentLength] = String(picture.png.count)
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: picture.png)))
+        return Response(status: .ok, headers: headers, body: try BytesAnswer.body(of: picture.png))
     }
 }
 

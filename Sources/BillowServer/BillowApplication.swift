@@ -166,15 +166,16 @@ public struct BillowApplication: Sendable {
             .add(to: reading.working(.animation, work))
         CollectionRoutes(
             frames: frames, features: features, policy: policy, publicURL: configuration.publicURL,
-            airports: .large, areaLimitKm2: configuration.areaLimitKm2
+            airports: .large, areaLimitKm2: configuration.areaLimitKm2, work: work
         ).add(to: queries)
         AlertRoutes(
             frames: frames, alerts: alerts, monitor: flights, gate: gate, airports: .large,
             areaLimitKm2: configuration.areaLimitKm2, now: now
         ).add(to: queries)
-        ChangeRoutes(frames: frames, changes: changes, policy: policy).add(to: queries)
+        ChangeRoutes(frames: frames, changes: changes, policy: policy, features: features, work: work)
+            .add(to: queries)
         RouteRoutes(frames: frames, policy: policy, shelf: styles, airports: .large).add(to: queries)
-        ExportRoutes(frames: frames, features: features, policy: policy).add(to: queries)
+        ExportRoutes(frames: frames, features: features, policy: policy, work: work).add(to: queries)
         StyleRoutes(shelf: styles, publicURL: configuration.publicURL).add(to: reading)
         LegendRoutes(frames: frames, shelf: styles, policy: policy).add(to: reading.working(.map, work))
         IngestRoutes(
@@ -233,6 +234,11 @@ public struct BillowApplication: Sendable {
             }, logger: logger)
     }
 
+    /// A service that takes in data, on the threads for that: no request keeps it waiting, and it keeps none.
+    public func receiving(_ service: any Service) -> any Service {
+        ReservedService(service: service, workClass: .intake, work: work)
+    }
+
     /// What has to run for it, in the order of starting; stopped in the reverse.
     ///
     /// - Parameter onListening: called with the port once connections are taken.
@@ -246,7 +252,7 @@ public struct BillowApplication: Sendable {
         return [
             reserved(.publication, publisher), reserved(.background, OutlineWarmer(publisher: publisher)), prerenderer,
             reserved(.background, preparation), reserved(.background, watch), reserved(.background, retention),
-            reserved(.background, packer), application, Heartbeat(hub: events), MemoryReturn(),
+            reserved(.background, packer), application, Heartbeat(hub: events), reserved(.background, MemoryReturn()),
             Drain(readiness: readiness, events: events),
         ]
     }

@@ -12,7 +12,7 @@ enum CompressedAnswer {
     private static let small = 1_000_000
     private static func level(_ count: Int) -> Int32 { count <= small ? 11 : 6 }
 
-    static func make(_ bytes: [UInt8], headers: HTTPFields, request: Request) -> Response {
+    static func make(_ bytes: [UInt8], headers: HTTPFields, request: Request) throws(WorkError) -> Response {
         var headers = headers
         headers[.vary] = "Accept-Encoding"
         var body = bytes
@@ -20,8 +20,11 @@ enum CompressedAnswer {
             headers[.contentEncoding] = "gzip"
             body = small
         }
-        return Response(status: .ok, headers: headers, body: BytesAnswer.body(of: body))
+        return Response(status: .ok, headers: headers, body: try BytesAnswer.body(of: body))
     }
+
+    /// Whether a client takes compressed answers.
+    static func isAccepted(by request: Request) -> Bool { takesGzip(request.headers[.acceptEncoding]) }
 
     /// Source: RFC 9110 section 12.5.3
     private static func takesGzip(_ header: String?) -> Bool {

@@ -1,3 +1,4 @@
+import BillowAreas
 import BillowStore
 import Foundation
 public import HTTPTypes
@@ -135,6 +136,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             response = try problem.response(from: request, context: context)
         } catch let error as WorkError {
             response = try Problem(error).response(from: request, context: context)
+        } catch let error as TooManyCorners {
+            response = try Problem(error).response(from: request, context: context)
         } catch let error as HTTPError {
             response = try problem(for: error, request).response(from: request, context: context)
         } catch let error as StoreError {
@@ -219,5 +222,13 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             Problem(.invalidRequest, detail: error.body.map { "\($0)." } ?? "The request can't be used.")
         default: Problem(.internalError, detail: "Something went wrong in the server.")
         }
+    }
+}
+
+extension Problem {
+    fileprivate init(_ error: TooManyCorners) {
+        self.init(
+            .tooManyCorners, detail: "Smoothed like that the polygons have \(error.corners) corners.",
+            parameter: "smooth", allowed: "at most \(error.most) corners: a larger tolerance, less smoothing or a bbox")
     }
 }

@@ -20,6 +20,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case invalidSetting = "invalid-setting"
     case invalidRing = "invalid-ring"
     case tooManyPixels = "too-many-pixels"
+    case tooManyCorners = "too-many-corners"
     case ringTooFewPositions = "ring-too-few-positions"
     case ringTooManyPositions = "ring-too-many-positions"
     case ringNotClosed = "ring-not-closed"
@@ -105,6 +106,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .invalidSetting: (.badRequest, "a source can't be changed to this value")
         case .invalidRing: (.badRequest, "a source's `polygon` or `viewport` is not a usable ring")
         case .tooManyPixels: (.badRequest, "the animation would have too many pixels")
+        case .tooManyCorners: (.badRequest, "smoothed polygons would have too many corners")
         case .ringTooFewPositions: (.badRequest, "the ring has fewer than 4 positions")
         case .ringTooManyPositions: (.badRequest, "the ring has more than 250 positions")
         case .ringNotClosed: (.badRequest, "the ring's last position differs from its first")

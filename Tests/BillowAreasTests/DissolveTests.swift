@@ -109,9 +109,9 @@ struct DissolveTests {
                     around: try degrees(longitude, latitude), reach: 12, filled: filled, seed: 200 + UInt64(index))
                 let whole = work.dissolved
                 let forms: [(String, DissolvedCells)] = [
-                    ("exact", whole), ("coarse", whole.simplified(tolerance: 0.3)),
-                    ("coarsest", whole.simplified(tolerance: 3)),
-                    ("smooth", whole.simplified(tolerance: 0.1, smoothing: 2)),
+                    ("exact", whole), ("coarse", try whole.simplified(tolerance: 0.3)),
+                    ("coarsest", try whole.simplified(tolerance: 3)),
+                    ("smooth", try whole.simplified(tolerance: 0.1, smoothing: 2)),
                 ]
                 for (form, dissolved) in forms {
                     var names: [String] = []
@@ -129,11 +129,22 @@ struct DissolveTests {
         #expect(wrong.isEmpty, "\(wrong.prefix(5))")
     }
 
+    @Test("smoothing that would lead to more corners than are allowed is refused before it begins")
+    func mostCorners() throws {
+        let whole = Patchwork(around: try degrees(10, 50), reach: 8, filled: 60, seed: 9).dissolved
+        #expect(throws: TooManyCorners.self) {
+            try whole.simplified(tolerance: 0, smoothing: 3, mostCorners: 1_000)
+        }
+        // Few corners are left to smooth.
+        _ = try whole.simplified(tolerance: 5, smoothing: 1, mostCorners: 100_000)
+        _ = try whole.simplified(tolerance: 0, mostCorners: 10)
+    }
+
     @Test("simplified, it has fewer corners, no area vanishes, and nothing lies further off than the tolerance allows")
     func simplified() throws {
         let work = Patchwork(around: try degrees(10, 50), reach: 20, filled: 95, seed: 9)
         let whole = work.dissolved
-        let simple = whole.simplified(tolerance: 0.2)
+        let simple = try whole.simplified(tolerance: 0.2)
         func corners(_ area: MultiPolygon) -> Int { area.polygons.joined().reduce(0) { $0 + $1.count } }
         for value in UInt8(1)...5 {
             let before = whole.area(of: value)

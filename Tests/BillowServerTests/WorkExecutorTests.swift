@@ -160,6 +160,18 @@ struct WorkExecutorTests {
         #expect(!WorkThreads.isOnOne)
     }
 
+    @Test("heavy functions notice a request that runs them outside of a job")
+    func misplaced() async throws {
+        #expect(!WorkExecutor.isMisplaced)
+        try await WorkExecutor.$isAnswering.withValue(true) {
+            #expect(WorkExecutor.isMisplaced)
+            let isPlaced = try await WorkExecutor().run(.query) {
+                !WorkExecutor.isMisplaced && WorkExecutor.isAnswering
+            }
+            #expect(isPlaced)
+        }
+    }
+
     // MARK: - Over HTTP
 
     @Test("a full queue is answered with 503 and when to come again, for each class of route")

@@ -115,6 +115,7 @@ final class Command: @unchecked Sendable {
     var standardOutput: String { get throws { String(decoding: try Data(contentsOf: output), as: UTF8.self) } }
     var standardError: String { get throws { String(decoding: try Data(contentsOf: errors), as: UTF8.self) } }
     var isRunning: Bool { process.isRunning }
+    var processIdentifier: Int32 { process.processIdentifier }
 
     func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
 

@@ -31,7 +31,7 @@ final class KeptAnswers: Sendable {
 
     /// Of one answer's body; a tile has some 20 kB.
     static let largestBody = 256 << 10
-    /// Of all bodies together: some thousand tiles.
+    /// Of all bodies and addresses together: some thousand tiles.
     private static let capacity = 8 << 20
     /// Where answers are empty, their number bounds them.
     private static let countLimit = 8_192
@@ -78,11 +78,10 @@ final class KeptAnswers: Sendable {
                 state.answers.removeAll(keepingCapacity: true)
                 state.bytes = 0
             }
-            guard state.answers.count < Self.countLimit, state.bytes + answer.body.readableBytes <= Self.capacity else {
-                return
-            }
-            state.bytes += answer.body.readableBytes - (state.answers[address]?.body.readableBytes ?? 0)
-            state.answers[address] = answer
+            let bytes = answer.body.readableBytes + address.utf8.count
+            guard state.answers.count < Self.countLimit, state.bytes + bytes <= Self.capacity else { return }
+            let before = state.answers.updateValue(answer, forKey: address)
+            state.bytes += bytes - (before.map { $0.body.readableBytes + address.utf8.count } ?? 0)
         }
     }
 }

@@ -61,7 +61,7 @@ actor ChangeSource {
         make: @escaping @Sendable (Snapshot) throws -> FeatureQuery
     ) async throws -> Delta {
         let previous = tails[name]
-        let task = Task {
+        let task = WorkExecutor.flight {
             _ = await previous?.result
             return try await self.next(of: name, since: since, hasGeometry: hasGeometry, make: make)
         }

@@ -10,8 +10,6 @@ public struct FeatureExport: Sendable {
     private let snapshot: Snapshot
     private let shown: Shown
 
-    private static let page = 5_000
-
     public init(
         features: FeatureSource, query: FeatureQuery, format: ExportFormat, snapshot: Snapshot, policy: FreshnessPolicy
     ) {
@@ -30,36 +28,22 @@ public struct FeatureExport: Sendable {
 
     /// The pieces of an export, each of some hundred kilobytes.
     public struct Pieces: Sendable {
-        private let export: FeatureExport
-        private var writer: FeatureWriter
-        private var cursor: FeatureSource.Cursor?
-        private var isDone = false
+        private var pieces: FeaturePieces
 
         fileprivate init(_ export: FeatureExport) {
-            self.export = export
-            writer = FeatureWriter(
+            var writer = FeatureWriter(
                 export.query.collection, as: export.format,
                 members: CollectionMembers(export.query, snapshot: export.snapshot, shown: export.shown))
             writer.begin()
+            pieces = FeaturePieces(export.features.reader(export.query, in: export.snapshot), writer)
         }
 
         /// How many features were written.
-        public var features: Int { writer.features }
+        public var features: Int { pieces.features }
 
         /// nil after the last one.
         /// - Throws: `Problem` for what can't be asked; the first piece tells, before anything is sent.
-        public mutating func next() async throws -> [UInt8]? {
-            guard !isDone else { return nil }
-            repeat {
-                cursor = try await export.features.write(
-                    export.query, in: export.snapshot, after: cursor, limit: FeatureExport.page, to: &writer)
-            } while cursor != nil && writer.count == 0
-            if cursor == nil {
-                isDone = true
-                writer.end()
-            }
-            return writer.drain()
-        }
+        public mutating func next() async throws -> [UInt8]? { try await pieces.next() }
     }
 
     public func pieces() -> Pieces { Pieces(self) }
@@ -71,5 +55,32 @@ public struct FeatureExport: Sendable {
         var pieces = pieces()
         while let piece = try await pieces.next() { try await sink(piece) }
         return pieces.features
+    }
+}
+
+extension FeatureExport.Pieces: AnswerPieces {}
+
+/// All features of a query behind what a writer has written already, and its end.
+struct FeaturePieces: AnswerPieces {
+    private var reader: FeatureReader
+    private var writer: FeatureWriter
+    private var isDone = false
+
+    init(_ reader: FeatureReader, _ writer: FeatureWriter) {
+        self.reader = reader
+        self.writer = writer
+    }
+
+    /// How many features were written.
+    var features: Int { writer.features }
+
+    mutating func next() async throws -> [UInt8]? {
+        guard !isDone else { return nil }
+        repeat { try await reader.read(.piece, to: &writer) } while !reader.isAtEnd && writer.count == 0
+        if reader.isAtEnd {
+            isDone = true
+            writer.end()
+        }
+        return writer.drain()
     }
 }

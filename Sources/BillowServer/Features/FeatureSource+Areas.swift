@@ -8,10 +8,14 @@ import Turbulence
 extension FeatureSource {
     func areas(
         _ collection: IssuedArea.Collection, _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?,
-        limit: Int, to writer: inout FeatureWriter
+        limit: PageLimit, memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
-        let areas = try await areas(collection, query, in: snapshot)
-        return try write(areas.map { Feature($0) }, after: cursor, limit: limit, to: &writer)
+        if memory.made == nil {
+            memory.made = try await areas(collection, query, in: snapshot).map { area in
+                Made(id: area.id) { Feature(area) }
+            }
+        }
+        return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
     }
 
     func area(

@@ -36,19 +36,21 @@ extension FeatureSource {
 
     /// Hexagons in the order in which a route meets them.
     func hexagons(
-        _ frame: Frame, _ query: FeatureQuery, along route: AlongRoute, after cursor: Cursor?, limit: Int,
-        to writer: inout FeatureWriter
+        _ frame: Frame, _ query: FeatureQuery, along route: AlongRoute, after cursor: Cursor?, limit: PageLimit,
+        memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         let start = try cursor.map { try Self.cell($0.text) }
-        let found = frame.hexagons(area: query.cells).map { hexagon in
-            (hexagon: hexagon, along: route.locator.locate(H3.center(of: hexagon.record.row.cell)).along)
-        }.sorted { ($0.along, $0.hexagon.record.row.cell) < ($1.along, $1.hexagon.record.row.cell) }
+        let found =
+            memory.along
+            ?? frame.hexagons(area: query.cells).map { hexagon in
+                (hexagon: hexagon, along: route.locator.locate(H3.center(of: hexagon.record.row.cell)).along)
+            }.sorted { ($0.along, $0.hexagon.record.row.cell) < ($1.along, $1.hexagon.record.row.cell) }.map(\.hexagon)
+        memory.along = found
         // A page begins behind the cell where the one before ended, wherever that lies by now.
-        let first =
-            start.flatMap { cell in found.firstIndex { $0.hexagon.record.row.cell == cell } }.map { $0 + 1 } ?? 0
-        let page = found[first...].prefix(limit)
-        let details = try await store.details(of: page.map(\.hexagon.record.row.key))
-        for (hexagon, _) in page {
+        let first = start.flatMap { cell in found.firstIndex { $0.record.row.cell == cell } }.map { $0 + 1 } ?? 0
+        let page = found[first...].prefix(limit.features)
+        let details = try await store.details(of: page.map(\.record.row.key))
+        for hexagon in page {
             let record = hexagon.record
             writer.write(
                 hexagon: Self.observation(record.row, record.source, details[record.row.key]),
@@ -58,7 +60,7 @@ extension FeatureSource {
                 more: route.properties(of: H3.center(of: record.row.cell)))
         }
         guard first + page.count < found.count, let last = page.last else { return nil }
-        return Cursor(text: last.hexagon.record.row.cell.h3String)
+        return Cursor(text: last.record.row.cell.h3String)
     }
 
     func standingRecords(

@@ -29,7 +29,7 @@ extension FeatureSource {
         var scanned = 0
         while scanned < Self.scanLimit {
             // One more than wanted tells whether there is a next page.
-            let asked = min(Self.storePage, max(limit - written + 1, 100))
+            let asked = min(Self.storePage, max(limit - written + 1, 100, scanned))
             let page = try await store.page(after: after, from: query.from, to: query.to, limit: asked)
             for (row, details) in page {
                 // The first that has no room any more: the page ends before it.

@@ -7,7 +7,7 @@ import Turbulence
 /// Pilot reports as they were sent.
 extension FeatureSource {
     func pilotReports(
-        _ query: FeatureQuery, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+        _ query: FeatureQuery, after cursor: Cursor?, limit: PageLimit, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         var after: (Instant, String)?
         if let cursor {
@@ -19,12 +19,12 @@ extension FeatureSource {
         var written = 0
         var scanned = 0
         while scanned < Self.scanLimit {
-            let asked = min(Self.storePage, max(limit - written + 1, 100))
+            let asked = min(Self.storePage, max(limit.features - written + 1, 100, scanned))
             let page = try await store.pilotReports(after: after, from: query.from, to: query.to, limit: asked)
             for report in page {
                 // The page ends before the first that has no room, unless it is the same report from another source,
                 // which the place where a page starts couldn't tell apart.
-                if written >= limit, after.map({ $0 != (report.observedAt, report.id) }) ?? true {
+                if written >= limit.features || writer.count >= limit.bytes, written > 0, after.map({ $0 != (report.observedAt, report.id) }) ?? true {
                     return after.map { Cursor(text: "\($0.0.seconds)-\($0.1)") }
                 }
                 after = (report.observedAt, report.id)

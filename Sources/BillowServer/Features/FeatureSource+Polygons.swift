@@ -7,9 +7,11 @@ import Turbulence
 /// Turbulence polygons: our own, dissolved from the picture, and those that an upstream issues, told apart by source.
 extension FeatureSource {
     func polygons(
-        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
+        memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
-        try write(try await polygons(query, in: snapshot), after: cursor, limit: limit, to: &writer)
+        if memory.made == nil { memory.made = try await polygons(query, in: snapshot) }
+        return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
     }
 
     func polygon(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
@@ -22,7 +24,7 @@ extension FeatureSource {
             query.filter.lookBackSeconds = history.seconds
         }
         if let feature = try await polygons(query, in: snapshot).first(where: { $0.id == id }) {
-            writer.write(feature.make())
+            writer.write(feature.feature)
         }
     }
 
@@ -34,7 +36,7 @@ extension FeatureSource {
             query.filter.takesNoReports
             ? []
             : try await polygons.polygons(query, in: snapshot).map { polygon in
-                Made(id: polygon.id(query.filter)) { Feature(polygon, query.filter) }
+                Made(id: polygon.id(query.filter), polygons: polygon.area) { Feature(polygon, query.filter) }
             }
         let others = issued.map { area in Made(id: area.id) { Feature(polygon: area) } }
         return (own + others).sorted { $0.id < $1.id }
@@ -46,11 +48,12 @@ extension TurbulencePolygon {
 }
 
 extension Feature {
+    /// Without its polygons, which are written one by one.
     init(_ polygon: TurbulencePolygon, _ filter: Filter) {
         let hours = Double(filter.lookBackSeconds) / 3_600
         let highest = min(filter.altitudes.maximum, AltitudeBlock.range.upperBound)
         self.init(
-            id: polygon.id(filter), geometry: .multiPolygon(polygon.area.multiPolygon.polygons),
+            id: polygon.id(filter), geometry: .multiPolygon([]),
             properties: [
                 ("severity", .integer(Int(polygon.severity.rawValue))), ("severityName", .text(polygon.severity.name)),
                 ("history", .decimal(hours, decimals: 4)), ("mode", .text(polygon.mode.rawValue)),

@@ -7,23 +7,46 @@ import Turbulence
 /// The ways that aircraft took, over the history before an instant or over an interval.
 extension FeatureSource {
     func tracks(
-        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
+        memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         let after = try cursor.map { (cursor) throws(Problem) -> ICAO24 in
             guard let aircraft = ICAO24(cursor.text) else { throw Self.badCursor(cursor) }
             return aircraft
         }
+        if memory.aircraft == nil { memory.aircraft = try await aircraft(query, in: snapshot) }
+        let found = memory.aircraft ?? []
         var last: ICAO24?
         var written = 0
-        for aircraft in try await store.aircraft(from: query.from, to: query.to) {
-            if let after, aircraft <= after { continue }
-            if written == limit { return last.map { Cursor(text: $0.text) } }
+        // The first after the cursor: they are in rising order.
+        var next = found.partitioningIndex { after == nil || $0 > (after ?? $0) }
+        while next < found.count {
+            if written == limit.features || written > 0 && writer.count >= limit.bytes {
+                return last.map { Cursor(text: $0.text) }
+            }
+            let aircraft = found[next]
+            next += 1
             guard let track = try await track(of: aircraft, query) else { continue }
             writer.write(Feature(track))
             written += 1
             last = aircraft
+            try Task.checkCancellation()
         }
         return nil
+    }
+
+    /// The aircraft that were seen in the query's time, in the order of their addresses: found once for all pages of it.
+    private func aircraft(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [ICAO24] {
+        let key = AircraftKey(from: query.from, to: query.to, version: snapshot.versions.positions)
+        return try await aircraftOfTimes.value(for: key) { [store] in
+            try await store.aircraft(from: query.from, to: query.to)
+        }
+    }
+
+    struct AircraftKey: Hashable, Sendable {
+        var from: Instant
+        var to: Instant
+        var version: Version
     }
 
     func track(_ id: String, _ query: FeatureQuery, to writer: inout FeatureWriter) async throws {
@@ -37,5 +60,17 @@ extension FeatureSource {
             .filter { query.filter.sources?.contains($0.source) ?? true }
         let isWanted = positions.contains { query.filter.takes($0) && query.contains($0.place) }
         return isWanted ? AircraftTrack(positions) : nil
+    }
+}
+
+extension Array {
+    /// The index of the first element that a condition holds for, where it holds for all behind that, too; else `count`.
+    fileprivate func partitioningIndex(where holds: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

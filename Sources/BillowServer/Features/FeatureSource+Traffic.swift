@@ -7,21 +7,26 @@ import Turbulence
 /// Aircraft: where each was seen last at an instant, or every position of an interval.
 extension FeatureSource {
     func traffic(
-        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
+        memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         guard query.isInterval else {
-            let positions = try await frames.positions(
-                at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
-            return try write(
-                positions.map { Self.reckoned($0, query) }.filter { Self.takes($0, query) }.map { Feature($0) },
-                after: cursor, limit: limit, to: &writer)
+            if memory.made == nil {
+                let positions = try await frames.positions(
+                    at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
+                memory.made = positions.map { Self.reckoned($0, query) }.filter { Self.takes($0, query) }.map { position in
+                    Made(id: position.icao24.text) { Feature(position) }
+                }
+            }
+            return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
         }
+        let limit = limit.features
         var after = try cursor.map { try Self.place($0) }
         var written = 0
         var scanned = 0
         while scanned < Self.scanLimit {
             // One more than wanted tells whether there is a next page.
-            let asked = min(Self.storePage, max(limit - written + 1, 100))
+            let asked = min(Self.storePage, max(limit - written + 1, 100, scanned))
             let page = try await store.positions(after: after, from: query.from, to: query.to, limit: asked)
             for position in page {
                 if written == limit { return after.map(Self.cursor) }

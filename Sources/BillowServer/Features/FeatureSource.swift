@@ -1,3 +1,4 @@
+import BillowAreas
 public import BillowExchange
 public import BillowSnapshot
 public import BillowStore
@@ -10,10 +11,13 @@ public struct FeatureSource: Sendable {
     let frames: FrameSource
     let store: any Store
     let polygons: PolygonSource
+    /// Which aircraft were seen between two times.
+    let aircraftOfTimes: SharedCache<AircraftKey, [ICAO24]>
 
     public init(frames: FrameSource, store: any Store) {
         self.frames = frames
         self.store = store
+        aircraftOfTimes = SharedCache(frames.caches) { $0.count * MemoryLayout<ICAO24>.stride }
         polygons = PolygonSource(frames: frames)
     }
 
@@ -32,23 +36,51 @@ public struct FeatureSource: Sendable {
     public func write(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
+        var memory = PageMemory()
+        return try await write(
+            query, in: snapshot, after: cursor, limit: PageLimit(features: limit), memory: &memory, to: &writer)
+    }
+
+    /// A reader of all features of a query that come after a cursor.
+    public func reader(_ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor? = nil) -> FeatureReader {
+        FeatureReader(self, query, in: snapshot, after: cursor)
+    }
+
+    /// The same up to a limit of bytes.
+    /// - Returns: the cursor of the last feature; nil where nothing follows, or only the rest of a feature that has begun
+    ///   (`memory.isInside`).
+    func write(
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
+        memory: inout PageMemory, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        WorkExecutor.assertIsJob()
+        try Task.checkCancellation()
         switch query.collection {
         case .turbulence, .hexagons:
             let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
             if let route = query.route, query.aggregate {
-                return try await hexagons(frame, query, along: route, after: cursor, limit: limit, to: &writer)
+                return try await hexagons(
+                    frame, query, along: route, after: cursor, limit: limit, memory: &memory, to: &writer)
             }
             return query.aggregate
-                ? try await hexagons(frame, in: query.cells, after: cursor, limit: limit, to: &writer)
-                : try await standingRecords(frame, query, after: cursor, limit: limit, to: &writer)
+                ? try await hexagons(frame, in: query.cells, after: cursor, limit: limit.features, to: &writer)
+                : try await standingRecords(frame, query, after: cursor, limit: limit.features, to: &writer)
         case .observations:
-            return try await observations(query, snapshot.severityTable, after: cursor, limit: limit, to: &writer)
+            return try await observations(
+                query, snapshot.severityTable, after: cursor, limit: limit.features, to: &writer)
         case .pireps: return try await pilotReports(query, after: cursor, limit: limit, to: &writer)
-        case .polygons: return try await polygons(query, in: snapshot, after: cursor, limit: limit, to: &writer)
-        case .hazards: return try await areas(.hazards, query, in: snapshot, after: cursor, limit: limit, to: &writer)
-        case .forecast: return try await areas(.forecast, query, in: snapshot, after: cursor, limit: limit, to: &writer)
-        case .traffic: return try await traffic(query, in: snapshot, after: cursor, limit: limit, to: &writer)
-        case .tracks: return try await tracks(query, in: snapshot, after: cursor, limit: limit, to: &writer)
+        case .polygons:
+            return try await polygons(query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
+        case .hazards:
+            return try await areas(
+                .hazards, query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
+        case .forecast:
+            return try await areas(
+                .forecast, query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
+        case .traffic:
+            return try await traffic(query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
+        case .tracks:
+            return try await tracks(query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
         }
     }
 
@@ -73,23 +105,31 @@ public struct FeatureSource: Sendable {
     // MARK: - Parts of every collection
 
     /// A feature that is made when it is written: what is large takes its room only so long.
-    struct Made {
+    struct Made: Sendable {
         var id: String
-        var make: () -> Feature
+        var make: @Sendable () -> Feature
+        /// In place of the feature's geometry: polygons that are written one by one.
+        var polygons: PackedArea?
+
+        init(id: String, polygons: PackedArea? = nil, make: @escaping @Sendable () -> Feature) {
+            self.id = id
+            self.polygons = polygons
+            self.make = make
+        }
+
+        /// The feature with its geometry.
+        var feature: Feature {
+            var feature = make()
+            if let polygons { feature.geometry = .multiPolygon(polygons.multiPolygon.polygons) }
+            return feature
+        }
     }
 
     /// Writes a page of features that are all at hand, in the order of their ids.
-    func write(_ features: [Feature], after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter) throws(Problem)
-        -> Cursor?
-    {
-        try write(
-            features.map { feature in Made(id: feature.id) { feature } }, after: cursor, limit: limit, to: &writer)
-    }
-
-    /// The same of those that are yet to be made.
-    func write(_ features: [Made], after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter) throws(Problem)
-        -> Cursor?
-    {
+    func write(
+        _ features: [Made], after cursor: Cursor?, limit: PageLimit, memory: inout PageMemory,
+        to writer: inout FeatureWriter
+    ) throws -> Cursor? {
         var rest = features[...]
         if let cursor {
             // Issues that follow each other share an id: the cursor says how many of the last one's have been written.
@@ -98,11 +138,42 @@ public struct FeatureSource: Sendable {
             rest = rest.drop { $0.id < parts[1] }
             rest = rest.dropFirst(rest.prefix(written).prefix { $0.id == parts[1] }.count)
         }
-        let page = rest.prefix(limit)
-        for feature in page { writer.write(feature.make()) }
-        guard page.count < rest.count, let last = page.last else { return nil }
-        let written = features[..<page.endIndex].reversed().prefix { $0.id == last.id }.count
-        return Cursor(text: "\(written):\(last.id)")
+        var last: Cursor?
+        var written = 0
+        for index in rest.indices {
+            guard written < limit.features, written == 0 || writer.count < limit.bytes else { return last }
+            let made = features[index]
+            if made.polygons != nil {
+                guard try write(polygonsOf: made, upTo: limit.bytes, &memory, to: &writer) else { return last }
+            } else {
+                writer.write(made.make())
+            }
+            written += 1
+            let count = features[...index].reversed().prefix { $0.id == made.id }.count
+            last = Cursor(text: "\(count):\(made.id)")
+        }
+        return nil
+    }
+
+    /// Writes polygons of a feature, from where the last piece ended.
+    /// - Returns: whether the feature is whole.
+    private func write(
+        polygonsOf made: Made, upTo bytes: Int, _ memory: inout PageMemory, to writer: inout FeatureWriter
+    ) throws -> Bool {
+        guard let polygons = made.polygons else { return true }
+        let feature = made.make()
+        if memory.polygons == 0 { writer.begin(polygonsOf: feature) }
+        while memory.polygons < polygons.count {
+            writer.write(polygon: polygons.polygon(memory.polygons))
+            memory.polygons += 1
+            if writer.count >= bytes, memory.polygons < polygons.count {
+                try Task.checkCancellation()
+                return false
+            }
+        }
+        writer.end(polygonsOf: feature)
+        memory.polygons = 0
+        return true
     }
 
     static func observation(_ row: ObservationRow, _ source: SourceID, _ details: ObservationDetails?)

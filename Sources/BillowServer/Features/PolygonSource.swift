@@ -67,6 +67,9 @@ final class PolygonSource: Sendable {
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
     }
 
+    /// Of smoothed polygons: some 20 MB of GeoJSON, and 80 MB while they are made.
+    static let mostCorners = 1_000_000
+
     private let frames: FrameSource
     private let contents: SharedCache<Picture, Content>
     private let dissolves: SharedCache<Fingerprint, DissolvedCells>
@@ -75,7 +78,7 @@ final class PolygonSource: Sendable {
 
     init(frames: FrameSource) {
         self.frames = frames
-        contents = SharedCache(frames.caches) { content in
+        contents = SharedCache(frames.caches, keyBytes: { $0.filter.keptBytes + $0.area.keptBytes }) { content in
             content.cells.chunks.reduce(1_000) { $0 + $1.values.count + 50 }
         }
         dissolves = SharedCache(frames.caches) { $0.byteCount }
@@ -128,8 +131,11 @@ final class PolygonSource: Sendable {
             var dissolved = try await dissolves.value(for: content.fingerprint) { [self] in
                 DissolvedCells(chunks(of: content))
             }
+            try Task.checkCancellation()
             if shape.tolerance > 0 || shape.smoothing > 0 {
-                dissolved = dissolved.simplified(tolerance: shape.tolerance, smoothing: shape.smoothing)
+                dissolved = try dissolved.simplified(
+                    tolerance: shape.tolerance, smoothing: shape.smoothing, mostCorners: Self.mostCorners)
+                try Task.checkCancellation()
             }
             return TurbulencePolygon.areas(of: dissolved, mode: shape.mode, severities: severities)
         }

@@ -161,7 +161,7 @@ struct QueryReader {
         var set = SeveritySet.all
         if let text = values["severity"] {
             var listed: [Severity] = []
-            for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            for word in try names("severity", text) {
                 guard let severity = Severity(word) else {
                     throw invalid("severity", text, "a list of \(Self.severityWords)")
                 }
@@ -182,10 +182,21 @@ struct QueryReader {
         do { return try AltitudeRange(minimumFeet: minimum, maximumFeet: maximum) } catch { throw Problem(error) }
     }
 
+    /// Names in a list. What a filter holds is kept with every picture that it made.
+    static let mostNames = 32
+
+    private func names(_ name: String, _ text: String) throws(Problem) -> [Substring] {
+        let words = text.split(separator: ",", maxSplits: Self.mostNames, omittingEmptySubsequences: false)
+        guard words.count <= Self.mostNames else {
+            throw invalid(name, "\(text.prefix(100))…", "a list of at most \(Self.mostNames) names")
+        }
+        return words
+    }
+
     private func sources() throws(Problem) -> Set<SourceID>? {
         guard let text = values["source"] else { return nil }
         var ids = Set<SourceID>()
-        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+        for word in try names("source", text) {
             guard let id = SourceID(word) else {
                 throw invalid("source", text, "a list of ids of 1 to 64 letters, digits, '-', '_' and '.'")
             }
@@ -199,7 +210,7 @@ struct QueryReader {
         guard let text = values["kind"] else { return nil }
         var observations = Set<ObservationKind>()
         var areas = Set<String>()
-        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+        for word in try names("kind", text) {
             if let kind = ObservationKind(name: word) {
                 observations.insert(kind)
             } else if IssuedArea.kinds.contains(String(word)) {

@@ -79,7 +79,7 @@ public final class FrameSource: Sendable {
         reports = SharedCache(caches) { $0.reduce(0) { $0 + $1.keptBytes } }
         areas = SharedCache(caches) { $0.reduce(0) { $0 + $1.keptBytes } }
         areaChanges = SharedCache(caches) { $0.count * MemoryLayout<Instant>.stride }
-        planes = SharedCache(caches) { $0.bytes }
+        planes = SharedCache(caches, keyBytes: { $0.filter.keptBytes }) { $0.bytes }
         self.publisher = publisher
         self.store = store
         self.retentionSeconds = retentionSeconds

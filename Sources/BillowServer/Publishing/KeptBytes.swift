@@ -32,3 +32,21 @@ extension PictureData {
         return reports + areas + positions * MemoryLayout<AircraftPosition>.stride + tracks.count * 32
     }
 }
+
+extension Filter {
+    /// Of its sets.
+    var keptBytes: Int {
+        let sources = (sources ?? []).reduce(0) { $0 + $1.name.utf8.count + 64 }
+        return sources + (kinds?.count ?? 0) * 16 + (areaKinds?.count ?? 0) * 64
+    }
+}
+
+extension CellArea {
+    /// Of an area's index: rings have at most some hundred positions.
+    var keptBytes: Int { self == .everywhere ? 0 : 20_000 }
+}
+
+extension TileService.Request {
+    /// A faded style has colours of its own.
+    var keptBytes: Int { 500 + filter.keptBytes }
+}

@@ -41,6 +41,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private let budget: CacheBudget
     private let bytes: @Sendable (Value) -> Int
+    private let keyBytes: @Sendable (Key) -> Int
     private let state: Kept
 
     /// Apart from the cache, so that the budget may know it.
@@ -48,13 +49,19 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let mutex = Mutex(State())
     }
 
-    /// What an entry takes beside its value, about: key, times and its place in the table.
+    /// What an entry takes beside its value and the texts and sets of its key, about.
     private static var overhead: Int { 200 }
 
-    /// - Parameter bytes: about what a value takes.
-    init(_ budget: CacheBudget, bytes: @escaping @Sendable (Value) -> Int) {
+    /// - Parameters:
+    ///   - keyBytes: about what a key takes outside of itself: its texts, lists and sets.
+    ///   - bytes: about what a value takes.
+    init(
+        _ budget: CacheBudget, keyBytes: @escaping @Sendable (Key) -> Int = { _ in 0 },
+        bytes: @escaping @Sendable (Value) -> Int
+    ) {
         self.budget = budget
         self.bytes = bytes
+        self.keyBytes = keyBytes
         state = Kept()
         budget.add(
             CacheBudget.Member(
@@ -87,7 +94,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Keeps a value made elsewhere, in place of any other of its key.
     func keep(_ value: Value, for key: Key) {
-        let bytes = bytes(value) + Self.overhead
+        let bytes = bytes(value) + keyBytes(key) + Self.overhead
         budget.note(state.mutex.withLock { keep(value, bytes, for: key, in: &$0) })
     }
 
@@ -141,7 +148,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private func land(_ key: Key, _ number: UInt64, _ result: Result<Value, any Error>) {
         let value = try? result.get()
-        let bytes = value.map(bytes).map { $0 + Self.overhead } ?? 0
+        let bytes = value.map(bytes).map { $0 + keyBytes(key) + Self.overhead } ?? 0
         let change = state.mutex.withLock { state -> Int in
             guard let flight = state.flights[key], flight.number == number else { return 0 }
             state.flights[key] = nil

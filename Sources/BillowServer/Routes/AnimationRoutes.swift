@@ -37,7 +37,7 @@ struct AnimationRoutes: Sendable {
         var headers = AnswerHeaders.make(
             renderer.shown(order, in: snapshot), freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = order.form == .animation && order.times.count > 1 ? "image/apng" : "image/png"
-        return BytesAnswer.make(png, headers: headers, request: request)
+        return try BytesAnswer.make(png, headers: headers, request: request)
     }
 }
 

@@ -11,6 +11,8 @@ struct ChangeRoutes: Sendable {
     let frames: FrameSource
     let changes: ChangeSource
     let policy: FreshnessPolicy
+    let features: FeatureSource
+    let work: WorkExecutor
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/changes/:collection") { request, context in
@@ -40,8 +42,12 @@ struct ChangeRoutes: Sendable {
             return try FeatureQuery(parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
         }
         let shown = policy.shown(delta.query, in: delta.snapshot)
+        var headers = AnswerHeaders.make(shown, freshSeconds: 1)
+        headers[.contentType] = "application/geo+json"
+        headers[.cacheControl] = "no-store"
         var writer = FeatureWriter(
-            collection, as: .geojson, members: CollectionMembers(delta.query, snapshot: delta.snapshot, shown: shown))
+            collection, as: .geojson, members: CollectionMembers(delta.query, snapshot: delta.snapshot, shown: shown),
+            hasGeometry: hasGeometry)
         writer.begin { json in
             json.name("since")
             if let since, !delta.isFull { json.value(since.rawValue) } else { json.null() }
@@ -52,11 +58,17 @@ struct ChangeRoutes: Sendable {
             for id in delta.removed { json.rawValue(Array("\"\(id)\"".utf8)) }
             json.closeArray()
         }
+        // A picture can be read once more, piece by piece: then a client that reads slowly keeps none of it.
+        if delta.isFull, collection.isPicture, !CompressedAnswer.isAccepted(by: request),
+            delta.features.reduce(0, { $0 + $1.count }) > AnswerBudget.least
+        {
+            var pieces = FeaturePieces(features.reader(delta.query, in: delta.snapshot), writer)
+            let first = try await pieces.next() ?? []
+            headers[.vary] = "Accept-Encoding"
+            return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
+        }
         for feature in delta.features { writer.write(encoded: feature) }
         writer.end()
-        var headers = AnswerHeaders.make(shown, freshSeconds: 1)
-        headers[.contentType] = "application/geo+json"
-        headers[.cacheControl] = "no-store"
-        return CompressedAnswer.make(writer.drain(), headers: headers, request: request)
+        return try CompressedAnswer.make(writer.drain(), headers: headers, request: request)
     }
 }

@@ -18,9 +18,12 @@ struct CollectionRoutes: Sendable {
     let airports: AirportTable
     /// The largest area that may be asked for, in km².
     let areaLimitKm2: Double
+    let work: WorkExecutor
 
     static let defaultLimit = 1_000
     static let maximumLimit = 10_000
+    /// A page ends with the feature that brings it to so many bytes.
+    static let maximumBytes = 8 << 20
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/collections") { request, _ in try list(request) }
@@ -130,37 +133,19 @@ struct CollectionRoutes: Sendable {
         try reader.requireJSON("geojson")
         let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
         let shown = policy.shown(query, in: snapshot)
-        var writer = FeatureWriter(
-            query.collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, shown: shown))
-        writer.begin()
-        let next = try await features.write(
-            query, in: snapshot, after: reader.text("after").map { FeatureSource.Cursor(text: $0) }, limit: limit,
-            to: &writer)
-        let here = "\(BaseURL.of(request, publicURL))\(request.uri.path)"
-        let count = writer.features
-        writer.end { json in
-            json.name("numberReturned")
-            json.value(Int64(count))
-            json.name("links")
-            json.openArray()
-            Self.link(&json, rel: "self", href: here + (request.uri.query.map { "?\($0)" } ?? ""))
-            if let next { Self.link(&json, rel: "next", href: here + "?" + query.nextQuery(reader, after: next)) }
-            json.closeArray()
-        }
+        var pieces = FeaturePage(
+            features.reader(
+                query, in: snapshot, after: reader.text("after").map { FeatureSource.Cursor(text: $0) }),
+            FeatureWriter(
+                query.collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, shown: shown)),
+            limit: limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
+            query: request.uri.query, nextQuery: { query.nextQuery(reader, after: $0) })
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
-        return BytesAnswer.make(writer.drain(), headers: headers, request: request)
-    }
-
-    private static func link(_ json: inout JSONWriter, rel: String, href: String) {
-        json.openObject()
-        json.name("rel")
-        json.value(rel)
-        json.name("type")
-        json.value("application/geo+json")
-        json.name("href")
-        json.value(href)
-        json.closeObject()
+        let first = try await pieces.next() ?? []
+        // A small page has a length and a tag.
+        if pieces.isAtEnd { return try BytesAnswer.make(first, headers: headers, request: request) }
+        return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
     }
 
     private func item(_ request: Request, _ parameters: Parameters) async throws -> Response {
@@ -180,7 +165,81 @@ struct CollectionRoutes: Sendable {
         }
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
-        return BytesAnswer.make(writer.drain(), headers: headers, request: request)
+        return try BytesAnswer.make(writer.drain(), headers: headers, request: request)
+    }
+}
+
+/// A page of features, made piece by piece.
+struct FeaturePage: AnswerPieces {
+    private var reader: FeatureReader
+    private var writer: FeatureWriter
+    private let limit: Int
+    private let mostBytes: Int
+    private let address: String
+    private let query: String?
+    private let nextQuery: @Sendable (FeatureSource.Cursor) -> String
+    private var bytes = 0
+    private(set) var isAtEnd = false
+
+    init(
+        _ reader: FeatureReader, _ writer: FeatureWriter, limit: Int, mostBytes: Int = CollectionRoutes.maximumBytes,
+        address: String, query: String?,
+        nextQuery: @escaping @Sendable (FeatureSource.Cursor) -> String
+    ) {
+        self.reader = reader
+        self.writer = writer
+        self.limit = limit
+        self.mostBytes = mostBytes
+        self.address = address
+        self.query = query
+        self.nextQuery = nextQuery
+        self.writer.begin()
+    }
+
+    mutating func next() async throws -> [UInt8]? {
+        guard !isAtEnd else { return nil }
+        var isFull = false
+        repeat {
+            // A feature that has begun is one of those that were counted.
+            let room = limit - writer.features + (reader.isBetweenFeatures ? 0 : 1)
+            var piece = PageLimit.piece
+            piece.features = min(piece.features, room)
+            piece.bytes = min(piece.bytes, mostBytes)
+            try await reader.read(piece, to: &writer)
+            isFull =
+                reader.isBetweenFeatures
+                && (writer.features >= limit || bytes + writer.count >= mostBytes)
+        } while !reader.isAtEnd && !isFull && writer.count < PageLimit.piece.bytes
+        if reader.isAtEnd || isFull { end() }
+        bytes += writer.count
+        return writer.drain()
+    }
+
+    private mutating func end() {
+        isAtEnd = true
+        let next = (reader.isAtEnd ? nil : reader.cursor).map { address + "?" + nextQuery($0) }
+        let here = address + (query.map { "?\($0)" } ?? "")
+        let count = writer.features
+        writer.end { json in
+            json.name("numberReturned")
+            json.value(Int64(count))
+            json.name("links")
+            json.openArray()
+            Self.link(&json, rel: "self", href: here)
+            if let next { Self.link(&json, rel: "next", href: next) }
+            json.closeArray()
+        }
+    }
+
+    private static func link(_ json: inout JSONWriter, rel: String, href: String) {
+        json.openObject()
+        json.name("rel")
+        json.value(rel)
+        json.name("type")
+        json.value("application/geo+json")
+        json.name("href")
+        json.value(href)
+        json.closeObject()
     }
 }
 

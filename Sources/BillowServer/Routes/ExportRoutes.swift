@@ -10,36 +10,22 @@ struct ExportRoutes: Sendable {
     let frames: FrameSource
     let features: FeatureSource
     let policy: FreshnessPolicy
-
-    private static let sliceBytes = 32 << 10
+    let work: WorkExecutor
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/export/:file") { request, context in
             let (headers, export) = try prepared(request, context.parameters)
-            // What can't be asked shows in the first piece, while there is still a status to say it.
             var pieces = export.pieces()
-            let first = try await pieces.next()
+            let first = try await pieces.next() ?? []
             return Response(
-                status: .ok, headers: headers,
-                body: ResponseBody { [pieces] writer in
-                    var (pieces, piece) = (pieces, first)
-                    while let bytes = piece {
-                        // In slices: what a slow client has not read yet stays small.
-                        for start in stride(from: 0, to: bytes.count, by: Self.sliceBytes) {
-                            let slice = bytes[start..<min(start + Self.sliceBytes, bytes.count)]
-                            try await writer.write(ByteBuffer(bytes: slice))
-                        }
-                        piece = try await pieces.next()
-                    }
-                    try await writer.finish(nil)
-                })
+                status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
         }
-        // Nobody knows the length before all is written, and the head that is made of a GET would say 0.
+        // As of a GET, but nobody knows the length before all is written. Only the first piece is made: it tells what can't
+        // be asked.
         router.head("/export/:file") { request, context in
-            var (headers, export) = try prepared(request, context.parameters)
-            var length = 0
-            try await export.write { length += $0.count }
-            headers[.contentLength] = String(length)
+            let (headers, export) = try prepared(request, context.parameters)
+            var pieces = export.pieces()
+            _ = try await pieces.next()
             return Response(status: .ok, headers: headers)
         }
     }

@@ -10,9 +10,16 @@ struct LegendRoutes: Sendable {
     let frames: FrameSource
     let shelf: StyleShelf
     let policy: FreshnessPolicy
-    let painter = LegendPainter()
+    private let painter: LegendPainter
 
     private var styles: StyleLibrary { shelf.current }
+
+    init(frames: FrameSource, shelf: StyleShelf, policy: FreshnessPolicy) {
+        self.frames = frames
+        self.shelf = shelf
+        self.policy = policy
+        painter = LegendPainter(frames.caches)
+    }
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/legend.json") { request, _ in
@@ -22,12 +29,12 @@ struct LegendRoutes: Sendable {
         router.get("/legend.png") { request, _ in
             let (legend, headers) = try legend(request)
             let png = try await painter.png(legend, options: try Self.options(request))
-            return Self.answer(png, type: "image/png", headers, request)
+            return try Self.answer(png, type: "image/png", headers, request)
         }
         router.get("/legend.svg") { request, _ in
             let (legend, headers) = try legend(request)
             let svg = try await painter.svg(legend, options: try Self.options(request))
-            return Self.answer(Array(svg.utf8), type: "image/svg+xml", headers, request)
+            return try Self.answer(Array(svg.utf8), type: "image/svg+xml", headers, request)
         }
     }
 
@@ -58,30 +65,33 @@ struct LegendRoutes: Sendable {
             orientation: try reader.choice("orientation", Orientation.allCases.map { ($0.rawValue, $0) }) ?? .vertical)
     }
 
-    private static func answer(_ bytes: [UInt8], type: String, _ headers: HTTPFields, _ request: Request) -> Response {
+    private static func answer(_ bytes: [UInt8], type: String, _ headers: HTTPFields, _ request: Request) throws
+        -> Response
+    {
         var headers = headers
         headers[.contentType] = type
-        return BytesAnswer.make(bytes, headers: headers, request: request)
+        return try BytesAnswer.make(bytes, headers: headers, request: request)
     }
 }
 
-/// Draws legends one at a time, and keeps those it drew: there are few, and each takes some milliseconds.
+/// Draws legends one at a time, and caches those it drew: each takes some milliseconds.
 actor LegendPainter {
-    private struct Key: Hashable {
+    private struct Key: Hashable, Sendable {
         var legend: Legend
         var options: LegendOptions
     }
 
     private var renderer: LegendRenderer?
-    private var pngs: [Key: [UInt8]] = [:]
-    private static let kept = 200
+    private let pngs: SharedCache<Key, [UInt8]>
+
+    init(_ caches: CacheBudget) { pngs = SharedCache(caches, keyBytes: { _ in 2_000 }) { $0.count } }
 
     func png(_ legend: Legend, options: LegendOptions) throws -> [UInt8] {
         let key = Key(legend: legend, options: options)
-        if let png = pngs[key] { return png }
+        if let png = pngs.kept(key) { return png }
+        WorkExecutor.assertIsJob()
         let png = try ready().png(legend, options: options)
-        if pngs.count >= Self.kept { pngs.removeAll() }
-        pngs[key] = png
+        pngs.keep(png, for: key)
         return png
     }
 

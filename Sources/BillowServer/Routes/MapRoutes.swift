@@ -36,7 +36,7 @@ struct MapRoutes: Sendable {
         let known = EntityTags(request.headers[.ifNoneMatch])
         let picture = try await maps.picture(order, in: snapshot) { known.match($0) }
         let headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
-        return PictureAnswer.make(picture, headers: headers, known: known)
+        return try PictureAnswer.make(picture, headers: headers, known: known)
     }
 }
 

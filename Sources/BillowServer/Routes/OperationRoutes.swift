@@ -49,7 +49,7 @@ struct OperationRoutes: Sendable {
         }
         let status = status(isRedacted: !isAdministrator)
         guard isPage else { return try JSONAnswer.make(status, headers: headers, request: request) }
-        return BytesAnswer.make(
+        return try BytesAnswer.make(
             Array(StatusPage.html(try JSONBytes.value(of: status)).utf8), headers: headers, request: request)
     }
 

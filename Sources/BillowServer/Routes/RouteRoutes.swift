@@ -73,7 +73,7 @@ struct RouteRoutes: Sendable {
         }
         json.closeArray()
         json.closeObject()
-        return BytesAnswer.make(
+        return try BytesAnswer.make(
             json.bytes, headers: [.contentType: "application/geo+json", .cacheControl: "no-store"], request: request)
     }
 
@@ -200,6 +200,6 @@ struct RouteRoutes: Sendable {
             height: try reader.integer("height-pixels", in: 200...2_048) ?? 420)
         var headers = made.headers
         headers[.contentType] = "image/png"
-        return BytesAnswer.make(try picture.png(), headers: headers, request: request)
+        return try BytesAnswer.make(try picture.png(), headers: headers, request: request)
     }
 }

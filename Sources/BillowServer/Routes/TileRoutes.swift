@@ -88,7 +88,7 @@ struct TileRoutes: Sendable {
             let bytes = try await vectors.tile(order, in: drawn)
             guard !bytes.isEmpty else { return Response(status: .noContent, headers: headers) }
             headers[.contentType] = "application/vnd.mapbox-vector-tile"
-            return BytesAnswer.make(bytes, headers: headers, request: request)
+            return try BytesAnswer.make(bytes, headers: headers, request: request)
         }
         let known = EntityTags(request.headers[.ifNoneMatch])
         let wanted = TileService.Request(
@@ -98,7 +98,7 @@ struct TileRoutes: Sendable {
         hot.note(
             wanted, isLatest: time == .latest, publication: snapshot.publication, now: snapshot.publication.asOf)
         let tile = try await tiles.tile(wanted, in: drawn) { known.match($0) }
-        return PictureAnswer.make(tile, headers: headers, known: known)
+        return try PictureAnswer.make(tile, headers: headers, known: known)
     }
 
     /// A tile by the path that `/public/weather-maps.json` gives: `{layer}-{time}-{v}-{s}`, 256 or 512 pixels. Colour schemes and

@@ -14,6 +14,8 @@ struct TimelineRoutes: Sendable {
     let publicURL: String?
 
     private static let passedOn = QueryReader.filterNames.union(["style", "opacity", "incomplete"])
+    /// Bytes of the parameters that each frame's address repeats, as they stand in it.
+    private static let mostPassedOn = 512
     /// A manifest may be kept this long: what it names can be had for a day.
     private static let freshSeconds = 10
 
@@ -38,6 +40,12 @@ struct TimelineRoutes: Sendable {
     }
 
     private func manifestRequest(_ query: QueryReader, _ request: Request) throws(Problem) -> TimelineService.Request {
+        // Every frame's address repeats them.
+        let passedOn = String(query.passedOn(Self.passedOn).dropFirst())
+        guard passedOn.utf8.count <= Self.mostPassedOn else {
+            throw query.invalid(
+                "source", "\(passedOn.prefix(100))…", "filters and style of at most \(Self.mostPassedOn) bytes together")
+        }
         let rules = FrameRule.allCases.map { ($0.rawValue, $0) }
         let layers = try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.all
         return TimelineService.Request(
@@ -46,7 +54,7 @@ struct TimelineRoutes: Sendable {
             filter: try query.filter(), time: try query.timePoint("time"),
             rule: try query.choice("rule", rules) ?? .latest, style: try styles.style(query),
             base: BaseURL.of(request, publicURL),
-            passedOn: String(query.passedOn(Self.passedOn).dropFirst()))
+            passedOn: passedOn)
     }
 
     private func headers(_ layers: [LayerTime], _ filter: Filter, _ snapshot: Snapshot, isIncomplete: Bool)

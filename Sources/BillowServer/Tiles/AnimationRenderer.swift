@@ -81,6 +81,12 @@ public final class AnimationRenderer: Sendable {
         /// What is written on each frame: it depends on the time of asking and on what the log covers by then.
         var captions: [[String]]
         var hatched: [Bool]
+
+        var keptBytes: Int {
+            let words = captions.reduce(0) { $0 + $1.reduce(32) { $0 + $1.utf8.count + 16 } }
+            return 1_000 + frames.count * MemoryLayout<Version>.stride + filter.keptBytes + words
+                + scenes.count * (MemoryLayout<FrameSource.Scene>.stride + 64)
+        }
     }
 
     /// A frame of an animation.
@@ -96,7 +102,7 @@ public final class AnimationRenderer: Sendable {
         self.maps = maps
         self.frames = frames
         self.policy = policy
-        made = SharedCache(frames.caches) { $0.count + 500 }
+        made = SharedCache(frames.caches, keyBytes: { $0.keptBytes }) { $0.count }
     }
 
     /// The picture as a PNG file.

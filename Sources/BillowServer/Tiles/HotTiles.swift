@@ -29,10 +29,21 @@ final class HotTiles: Sendable {
         var last: Instant
     }
 
-    private let uses = Mutex<[Tile: Use]>([:])
+    private struct State {
+        var uses: [Tile: Use] = [:]
+        /// Of the tiles' keys.
+        var bytes = 0
 
-    /// So many are remembered; the least used go first.
+        mutating func remove(_ tile: Tile) {
+            if uses.removeValue(forKey: tile) != nil { bytes -= tile.request.keptBytes }
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// So many are remembered, and so many bytes of their keys; the least used go first.
     private static let capacity = 2_000
+    private static let mostBytes = 2 << 20
     /// Clients that want the next picture too ask at least this often.
     private static let keptSeconds = 300
 
@@ -48,23 +59,23 @@ final class HotTiles: Sendable {
         }
         var tile = Tile(request: request, newest: newest)
         tile.request.instant = .distantPast
-        uses.withLock { uses in
-            uses[tile, default: Use(count: 0, last: now)].count += 1
-            uses[tile]?.last = now
-            guard uses.count > Self.capacity else { return }
-            for (tile, _) in uses.sorted(by: { $0.value.count < $1.value.count }).prefix(Self.capacity / 4) {
-                uses[tile] = nil
-            }
+        state.withLock { state in
+            if state.uses[tile] == nil { state.bytes += tile.request.keptBytes }
+            state.uses[tile, default: Use(count: 0, last: now)].count += 1
+            state.uses[tile]?.last = now
+            guard state.uses.count > Self.capacity || state.bytes > Self.mostBytes else { return }
+            let least = state.uses.sorted { $0.value.count < $1.value.count }.prefix(max(1, state.uses.count / 4))
+            for (tile, _) in least { state.remove(tile) }
         }
     }
 
     /// The requests for a publication's newest picture, hottest first. Counts fade, so that old habits do.
     func requests(for publication: Publication, limit: Int) -> [TileService.Request] {
         let oldest = publication.asOf.advanced(by: -Self.keptSeconds)
-        let hottest = uses.withLock { uses in
-            uses = uses.filter { $0.value.last >= oldest }
-            for (tile, use) in uses { uses[tile]?.count = use.count - use.count / 2 }
-            return uses.sorted { $0.value.count > $1.value.count }.prefix(limit).map(\.key)
+        let hottest = state.withLock { state in
+            for (tile, use) in state.uses where use.last < oldest { state.remove(tile) }
+            for (tile, use) in state.uses { state.uses[tile]?.count = use.count - use.count / 2 }
+            return state.uses.sorted { $0.value.count > $1.value.count }.prefix(limit).map(\.key)
         }
         return hottest.map { tile in
             var request = tile.request

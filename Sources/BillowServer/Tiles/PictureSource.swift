@@ -31,7 +31,7 @@ public final class PictureSource: Sendable {
     public init(frames: FrameSource, store: any Store) {
         self.frames = frames
         self.store = store
-        records = SharedCache(frames.caches) { $0.keptBytes }
+        records = SharedCache(frames.caches, keyBytes: { $0.filter.keptBytes }) { $0.keptBytes }
         tracks = SharedCache(frames.caches) { tracks in
             tracks.reduce(0) { $0 + $1.count * MemoryLayout<AircraftPosition>.stride + 32 }
         }

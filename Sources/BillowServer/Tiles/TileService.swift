@@ -42,7 +42,7 @@ public final class TileService: Sendable {
         self.pictures = pictures
         self.work = work
         tiles = SharedCache(pictures.caches) { $0.count }
-        shown = SharedCache(pictures.caches) { _ in 300 }
+        shown = SharedCache(pictures.caches, keyBytes: { $0.request.keptBytes }) { _ in 0 }
         painters = try PainterPool(expecting: work.limits(.tile).threads)
         var empty: [TileScale: [UInt8]] = [:]
         for scale in TileScale.allCases { empty[scale] = try PNG.emptyTile(size: scale.pixels) }

@@ -45,7 +45,7 @@ final class VectorTileSource: Sendable {
         self.polygons = polygons
         self.store = store
         self.work = work
-        tiles = SharedCache(frames.caches) { $0.count }
+        tiles = SharedCache(frames.caches, keyBytes: { $0.request.filter.keptBytes }) { $0.count }
     }
 
     /// The tile; empty where nothing is in it.

@@ -49,7 +49,8 @@ public final class WorkExecutor: Sendable {
         guard WorkThreads.current == nil, let queue = queues[workClass], let threads = pools[workClass] else {
             return try await body()
         }
-        guard workClass.endsWithItsClient, let requester = WorkRequester.current else {
+        // A stream whose client has gone ends when it is written to.
+        guard workClass.endsWithItsClient, !isContinuing, let requester = WorkRequester.current else {
             try await queue.enter(isContinuing: isContinuing)
             defer { queue.leave() }
             try Task.checkCancellation()
@@ -62,7 +63,11 @@ public final class WorkExecutor: Sendable {
             try await queue.enter(isContinuing: isContinuing)
             defer { queue.leave() }
             try Task.checkCancellation()
-            return try await WorkThreads.$current.withValue(threads, operation: body)
+            do { return try await WorkThreads.$current.withValue(threads, operation: body) } catch {
+                // Whatever a cancelled job fails with, the store for one, is no failure of its own.
+                if Task.isCancelled { throw CancellationError() }
+                throw error
+            }
         }
         let id = requester.onLeave { task.cancel() }
         defer { requester.forget(id) }
@@ -79,18 +84,21 @@ public final class WorkExecutor: Sendable {
         }
     }
 
-    /// Starts something that several may wait for: on the threads of the job that begins it, else in the background.
+    /// Starts something that several may wait for, on the threads of the job that begins it. Outside of jobs it may only await.
     static func flight<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Task<Value, any Error> {
-        Task(executorPreference: WorkThreads.current ?? WorkThreads.shared[.background], operation: body)
+        Task(executorPreference: WorkThreads.current, operation: body)
     }
 
     /// To be called where much is computed: in debug builds it stops a request that would do that on the cooperative pool.
     @inline(__always)
     static func assertIsJob(_ function: StaticString = #function) {
-        assert(!isAnswering || WorkThreads.isOnOne, "\(function) computes on a thread that answers requests")
+        assert(!isMisplaced, "\(function) computes on a thread that answers requests")
     }
+
+    /// Whether the current task answers a request, and not on a thread of work.
+    static var isMisplaced: Bool { isAnswering && !WorkThreads.isOnOne }
 
     /// Whether the current task answers a request of a client, in debug builds.
     @TaskLocal static var isAnswering = false

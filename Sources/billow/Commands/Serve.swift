@@ -124,13 +124,16 @@ private struct Server {
             services.append(simulator)
             for id in SourceID.demo {
                 services.append(
-                    DemoSync(simulator: simulator) { port in
-                        let source = try Settings.Source.demo(id, port: port, update: .every(Self.demoInterval))
-                        return try loop(for: source, httpClient, states, loops)
-                    })
+                    application.receiving(
+                        DemoSync(simulator: simulator) { port in
+                            let source = try Settings.Source.demo(id, port: port, update: .every(Self.demoInterval))
+                            return try loop(for: source, httpClient, states, loops)
+                        }))
             }
         }
-        for source in settings.sources { services.append(try loop(for: source, httpClient, states, loops)) }
+        for source in settings.sources {
+            services.append(application.receiving(try loop(for: source, httpClient, states, loops)))
+        }
         let address = settings.server.host
         services.append(StyleReload(shelf: application.styles, folder: settings.server.stylesFolder, logger: logger))
         services += application.services { port in
