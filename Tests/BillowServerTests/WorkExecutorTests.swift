@@ -58,7 +58,7 @@ func until(_ what: String, _ condition: () async -> Bool) async throws {
     }
 }
 
-@Suite("Heavy work is bounded and keeps off the threads that answer")
+@Suite("Heavy work is bounded and keeps off the threads that answer", .timeLimit(.minutes(20)))
 struct WorkExecutorTests {
     private static func executor(jobs: Int, queue: Int) -> WorkExecutor {
         let limits = WorkLimits(threads: 2, jobs: jobs, queue: queue, niceness: 0)
@@ -202,6 +202,10 @@ struct WorkExecutorTests {
         try await withWorld(work: work) { world in
             try await world.take([try observation(try cell(10, 50))])
             let cached = "/tiles/hexagons/latest/3/4/2.png"
+            // A frame of the past, which what comes in then doesn't change.
+            let past = "/tiles/hexagons/20261121T110000Z/3/4/2.png"
+            let frame = try await world.get(past)
+            try await world.take([try observation(try cell(11, 51), at: -5)])
             let tile = try await world.get(cached)
             #expect(tile.status == .ok)
 
@@ -237,6 +241,7 @@ struct WorkExecutorTests {
             let again = try await world.get(cached)
             #expect(again.status == .ok)
             #expect(again.body == tile.body)
+            #expect(try await world.get(past).body == frame.body)
             gate.open()
             for task in blocked { try await task.value }
             var statuses: [HTTPResponse.Status: Int] = [:]

@@ -37,6 +37,12 @@ public final class PictureSource: Sendable {
         }
     }
 
+    /// The last version that changed what layers show at an instant.
+    func version(of list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> Version
+    {
+        try await frames.frameVersion(of: LayerTime.list(of: list), at: instant, filter: filter, in: snapshot)
+    }
+
     /// What a list of layers needs at an instant that `FrameSource.instant` gave.
     public func data(for list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
         -> PictureData

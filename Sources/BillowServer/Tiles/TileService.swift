@@ -33,6 +33,7 @@ public final class TileService: Sendable {
 
     /// What a tile shows is settled by these.
     private struct Shown: Hashable, Sendable {
+        /// Of what the layers show at the instant: most frames outlive many publications.
         var version: Version
         var request: Request
     }
@@ -52,7 +53,9 @@ public final class TileService: Sendable {
     func tile(
         _ request: Request, in snapshot: Snapshot, isUnchanged: @escaping @Sendable (String) -> Bool
     ) async throws -> EncodedPicture {
-        let key = Shown(version: snapshot.publication.version, request: request)
+        let version = try await pictures.version(
+            of: request.layers, at: request.instant, filter: request.filter, in: snapshot)
+        let key = Shown(version: version, request: request)
         if let known = cached(key, isUnchanged) { return known }
         let tile = try await work.run(.tile) { [self] in
             // Drawn for another request while this one waited?
