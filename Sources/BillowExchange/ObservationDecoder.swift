@@ -221,7 +221,7 @@ struct ObservationDecoder {
     private func kind(_ fields: RecordFields) throws(RefusalReason) -> ObservationKind {
         guard let text = try fields.text(.kind) else { return .inSitu }
         guard let kind = ObservationKind(name: text.lowercased()) else {
-            throw .invalid("kind", text, ObservationKind.allCases.map(\.name).joined(separator: " or "))
+            throw .invalid("kind", text, ObservationKind.shown.map(\.name).joined(separator: " or "))
         }
         return kind
     }

@@ -51,7 +51,7 @@ struct RowTest: Sendable {
             for (number, id) in sources where wanted.contains(id) { takesSource[Int(number.rawValue)] = true }
         }
         self.takesSource = takesSource
-        takesKind = ObservationKind.allCases.map { filter.kinds?.contains($0) ?? true }
+        takesKind = ObservationKind.allCases.map { $0.isShown && filter.kinds?.contains($0) ?? true }
         categoryCode = filter.category.number / 10
         takesSeverity = Severity.allCases.map { filter.severities.contains($0) }
         thresholds = table.thresholds(for: filter.category)

@@ -121,7 +121,7 @@ extension Segment {
             let isGiven = severity <= Severity.moderateSevere.rawValue
             guard isGiven || severity == PackedHeader.noSeverity else { throw .value("severity") }
             guard edr <= 10_000 || edr == Segment.noEDR && isGiven else { throw .value("EDR") }
-            guard word >> 4 <= ObservationKind.pilotReport.rawValue else { throw .value("kind of observation") }
+            guard ObservationKind(rawValue: word >> 4) != nil else { throw .value("kind of observation") }
             let place = UInt64(cell) << Place.kindBits | UInt64(kinds[number])
             let key = ObservationKey(observedAt: Instant(clamping: start + second), tag: tag).rawValue
             guard (last.place, last.key) < (place, key) else { throw .value("order of rows") }

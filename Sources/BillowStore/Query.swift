@@ -76,17 +76,18 @@ enum Query {
     /// In the order that `ObservationRow.init(_: Columns)` reads; then the details.
     private static let row =
         "key, cell, altitudeMin, altitudeMax, severity, edr, category, source, kind, since, until"
-    private static let rowAndDetails = row + ", externalId, aircraft, imported"
+    private static let rowAndDetails = row + ", externalId, aircraft, imported, transient"
 
     /// A taken key is no error; anything else is.
     static let insertObservation = """
         INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, edr, category, source, kind, since,
-            externalId, aircraft, imported)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            externalId, aircraft, imported, transient)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (key) DO NOTHING
         """
     static let closeObservation = "UPDATE observation SET until = ? WHERE key = ? AND until IS NULL"
     static let keepObservation = "UPDATE observation SET imported = 1 WHERE key = ? AND imported = 0"
+    static let lastObservation = "UPDATE observation SET transient = 0 WHERE key = ? AND transient = 1"
     static let observationByKey = "SELECT \(rowAndDetails) FROM observation WHERE key = ?"
     static let openObservationByExternalID = """
         SELECT \(rowAndDetails) FROM observation WHERE externalId = ? AND source = ? AND until IS NULL
@@ -96,6 +97,9 @@ enum Query {
         """
     static let openOfSource = """
         SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND source = ? AND until IS NULL
+        """
+    static let openTransient = """
+        SELECT \(row) FROM observation WHERE source = ? AND transient = 1 AND until IS NULL
         """
     static let countKeys = "SELECT count(*) FROM observation WHERE key >= ? AND key < ?"
     static let oldestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key LIMIT 1"

@@ -83,7 +83,8 @@ extension SQLiteStore {
         unnamed.sort { $0.key < $1.key }
         let gone = try await gone(by: batch)
         return try await writing { [unnamed, named] db in
-            var writer = try BatchWriter(db, tag: tag, importedBefore: batch.importedBefore)
+            var writer = try BatchWriter(
+                db, tag: tag, importedBefore: batch.importedBefore, isTransient: batch.isTransient)
             let number = try batch.source.map(writer.number)
             for (key, index) in unnamed { try writer.take(batch.observations[index], key: key) }
             for (id, index) in named { try writer.take(batch.observations[index], id: id) }
@@ -106,7 +107,10 @@ extension SQLiteStore {
     /// The rows that a batch's retraction closes among those up to a version. A window of hours holds a million rows: they
     /// are looked through before the transaction, so that no other writer waits for it; it looks only at what came since.
     private func gone(by batch: Batch) async throws(StoreError) -> (upTo: Version, keys: [ObservationKey]) {
-        guard let retraction = batch.retraction, let source = batch.source else { return (.zero, []) }
+        // Transient rows have an index of their own.
+        guard let retraction = batch.retraction, !retraction.transientOnly, let source = batch.source else {
+            return (.zero, [])
+        }
         return try await reading { db in
             guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
                 throw StoreError.unknownSource(source)
@@ -149,6 +153,7 @@ private struct BatchWriter {
     private let db: Database
     private let tag: @Sendable (Observation, String?) -> UInt32
     private let importedBefore: Instant
+    private let isTransient: Bool
     private let sources: [SourceID: SourceRecord]
     private let before: Int64
     /// The version that the batch's rows carry. No other writer can raise the head meanwhile: the transaction holds the
@@ -161,14 +166,19 @@ private struct BatchWriter {
     private let insert: RawStatement
     private let close: RawStatement
     private let keep: RawStatement
+    private let last: RawStatement
     private let byKey: RawStatement
     private let byID: RawStatement
     private let insertPosition: RawStatement
 
-    init(_ db: Database, tag: @escaping @Sendable (Observation, String?) -> UInt32, importedBefore: Instant) throws {
+    init(
+        _ db: Database, tag: @escaping @Sendable (Observation, String?) -> UInt32, importedBefore: Instant,
+        isTransient: Bool
+    ) throws {
         self.db = db
         self.tag = tag
         self.importedBefore = importedBefore
+        self.isTransient = isTransient
         sources = Dictionary(
             try SourceRecord.all(db).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         before = try Head(db).version.rawValue
@@ -177,6 +187,7 @@ private struct BatchWriter {
         insert = try RawStatement(db, Query.insertObservation)
         close = try RawStatement(db, Query.closeObservation)
         keep = try RawStatement(db, Query.keepObservation)
+        last = try RawStatement(db, Query.lastObservation)
         byKey = try RawStatement(db, Query.observationByKey)
         byID = try RawStatement(db, Query.openObservationByExternalID)
         insertPosition = try RawStatement(db, Query.insertPosition)
@@ -215,18 +226,20 @@ private struct BatchWriter {
     mutating func take(_ observation: Observation, key: ObservationKey) throws {
         let source = try number(of: observation.source)
         let isComputed = sources[observation.source]?.merge == .replace
-        var imported = observation.observedAt < importedBefore
+        var origin = Origin(isImported: observation.observedAt < importedBefore, isTransient: isTransient)
         var key = key
-        while try !open(observation, at: key, source: source, id: nil, imported: imported) {
+        while try !open(observation, at: key, source: source, id: nil, origin: origin) {
             if let found = try row(at: key), found.row.until == nil, found.details.id == nil,
                 found.row.isSamePlace(as: observation, source: source)
             {
                 if found.row.intensity == observation.intensity
-                    || isComputed && found.row.intensity.says(observation.intensity)
+                    || isComputed && found.row.intensity.says(observation.intensity),
+                    // What the query left out is shown from when it is asked for; what was shown stays so.
+                    found.row.kind.isShown || !observation.kind.isShown
                 {
-                    return try leave(found.row)
+                    return try leave(found)
                 }
-                if isComputed { imported = try correct(found) || imported }
+                if isComputed { origin.inherit(try correct(found)) }
             }
             key = key.next
         }
@@ -236,28 +249,28 @@ private struct BatchWriter {
     /// corrected where it says something else. An id of our own making comes from an export: then the content decides.
     mutating func take(_ observation: Observation, id: String) throws {
         let source = try number(of: observation.source)
-        var imported = observation.observedAt < importedBefore
+        var origin = Origin(isImported: observation.observedAt < importedBefore, isTransient: isTransient)
         if let found = try row(id: id, source: source) {
-            if found.isSame(as: observation, source: source) { return try leave(found.row) }
-            imported = try correct(found) || imported
+            if found.isSame(as: observation, source: source) { return try leave(found) }
+            origin.inherit(try correct(found))
         } else if let exported = ObservationKey(id: id) {
             let key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, nil))
             if let same = try standing(observation, from: key, source: source) { return try leave(same) }
             if let found = try row(at: exported), found.row.until == nil, found.details.id == nil,
                 found.row.source == source
             {
-                imported = try correct(found) || imported
+                origin.inherit(try correct(found))
             } else if exported.isNear(key) {
                 return try take(observation, key: key)
             }
         }
         var key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, id))
-        while try !open(observation, at: key, source: source, id: id, imported: imported) { key = key.next }
+        while try !open(observation, at: key, source: source, id: id, origin: origin) { key = key.next }
     }
 
     /// Writes a row unless its key is taken.
     private mutating func open(
-        _ observation: Observation, at key: ObservationKey, source: SourceNumber, id: String?, imported: Bool
+        _ observation: Observation, at key: ObservationKey, source: SourceNumber, id: String?, origin: Origin
     ) throws -> Bool {
         insert.bind(key.rawValue, at: 1)
         insert.bind(Int64(bitPattern: observation.cell.h3), at: 2)
@@ -271,7 +284,8 @@ private struct BatchWriter {
         insert.bind(version, at: 10)
         try insert.bind(id, at: 11)
         try insert.bind(observation.aircraft, at: 12)
-        insert.bind(imported ? 1 : 0 as Int64, at: 13)
+        insert.bind(origin.isImported ? 1 : 0 as Int64, at: 13)
+        insert.bind(origin.isTransient ? 1 : 0 as Int64, at: 14)
         try insert.run()
         guard db.changesCount > 0 else { return false }
         result.accepted += 1
@@ -280,19 +294,23 @@ private struct BatchWriter {
     }
 
     /// Counts an observation that is there already.
-    private mutating func leave(_ row: ObservationRow) throws {
+    private mutating func leave(_ found: StoredObservation) throws {
         result.duplicates += 1
-        guard row.observedAt < importedBefore else { return }
-        keep.bind(row.key.rawValue, at: 1)
+        if found.origin.isTransient, !isTransient {
+            last.bind(found.row.key.rawValue, at: 1)
+            try last.run()
+        }
+        guard found.row.observedAt < importedBefore else { return }
+        keep.bind(found.row.key.rawValue, at: 1)
         try keep.run()
     }
 
     /// Closes a row for another that says better.
-    /// - Returns: whether it was imported, as the other one is then.
-    private mutating func correct(_ found: StoredObservation) throws -> Bool {
+    /// - Returns: its origin, which the other one inherits.
+    private mutating func correct(_ found: StoredObservation) throws -> Origin {
         try close(found.row.key)
         result.corrected += 1
-        return found.isImported
+        return found.origin
     }
 
     private mutating func close(_ key: ObservationKey) throws {
@@ -316,13 +334,13 @@ private struct BatchWriter {
     /// The row without id that counts and has this content.
     private func standing(
         _ observation: Observation, from key: ObservationKey, source: SourceNumber
-    ) throws -> ObservationRow? {
+    ) throws -> StoredObservation? {
         var key = key
         while let found = try row(at: key) {
             if found.row.until == nil, found.details.id == nil,
                 found.row.isSameContent(as: observation, source: source)
             {
-                return found.row
+                return found
             }
             key = key.next
         }
@@ -336,8 +354,8 @@ private struct BatchWriter {
         _ retraction: Retraction, source: SourceNumber, found: (upTo: Version, keys: [ObservationKey])
     ) throws {
         var gone = found.keys
-        let since = try RawStatement(db, Query.openedSince)
-        since.bind(found.upTo.rawValue, at: 1)
+        let since = try RawStatement(db, retraction.transientOnly ? Query.openTransient : Query.openedSince)
+        since.bind(retraction.transientOnly ? Int64(source.rawValue) : found.upTo.rawValue, at: 1)
         // First found, then closed: no row changes under the query that finds it.
         try since.forEachRow { columns in
             let row = try ObservationRow(columns)
@@ -504,16 +522,28 @@ private struct BatchWriter {
     }
 }
 
+/// Who asked for an observation, as far as that decides how long it is kept.
+private struct Origin {
+    var isImported: Bool
+    var isTransient: Bool
+
+    /// Takes over what a corrected row was: imported if either is, transient only if both are.
+    mutating func inherit(_ corrected: Origin) {
+        isImported = isImported || corrected.isImported
+        isTransient = isTransient && corrected.isTransient
+    }
+}
+
 /// An observation as it stands in the log.
 private struct StoredObservation {
     var row: ObservationRow
     var details: ObservationDetails
-    var isImported: Bool
+    var origin: Origin
 
     init(_ columns: Columns) throws {
         row = try ObservationRow(columns)
         details = ObservationDetails(columns)
-        isImported = columns.integer(13) != 0
+        origin = Origin(isImported: columns.integer(13) != 0, isTransient: columns.integer(14) != 0)
     }
 
     /// Whether an observation with this row's id says the same.

@@ -20,6 +20,7 @@ enum Schema {
         migrator.registerMigration("9 packed parts") { try $0.execute(sql: packedParts) }
         migrator.registerMigration("10 stated ends") { try $0.execute(sql: statedEnds) }
         migrator.registerMigration("11 unbroken fetches") { try $0.execute(sql: unbrokenFetches) }
+        migrator.registerMigration("12 transient observations") { try $0.execute(sql: transientObservations) }
         return migrator
     }
 
@@ -239,6 +240,12 @@ enum Schema {
     private static let unbrokenFetches = """
         ALTER TABLE fetched ADD COLUMN since INTEGER NOT NULL DEFAULT 0 CHECK (since >= 0);
         UPDATE fetched SET since = fetchedAt;
+        """
+
+    /// What only a viewport asked for ends with the process, or with the viewport. Before this version nobody noted it.
+    private static let transientObservations = """
+        ALTER TABLE observation ADD COLUMN transient INTEGER NOT NULL DEFAULT 0 CHECK (transient IN (0, 1));
+        CREATE INDEX observationTransient ON observation (source) WHERE transient = 1 AND until IS NULL;
         """
 
     /// When an area was said to end that is taken to hold for less.

@@ -158,13 +158,16 @@ public struct Batch: Sendable {
     /// What of it was observed, or ended, before this instant is imported: it stays until it is pruned by hand, whichever
     /// source it is of, and so does what was there already and is the same, and what later corrects it.
     public var importedBefore: Instant
+    /// Whether the observations are kept only as long as the process runs: nobody asked for them to last. An
+    /// observation that another batch brings to last does last, in whatever order the two come.
+    public var isTransient: Bool
 
     public init(
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
         retraction: Retraction? = nil, cursors: [String: String?] = [:], fetchedAt: Instant? = nil,
         fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil,
-        importedBefore: Instant = .distantPast
+        importedBefore: Instant = .distantPast, isTransient: Bool = false
     ) {
         self.source = source
         self.observations = observations
@@ -178,11 +181,15 @@ public struct Batch: Sendable {
         self.fetchedKinds = fetchedKinds
         self.completeSince = completeSince
         self.importedBefore = importedBefore
+        self.isTransient = isTransient
     }
 }
 
-/// What a complete, validated fetch of computed values says by leaving out: an open row of the batch's source, observed at
-/// `from` ≤ t ≤ `to`, that `covers` and that is newer than `standing` has for its place (or has no place there) is closed.
+/// Open rows of the batch's source that count no more.
+///
+/// Either what a complete, validated fetch of computed values says by leaving out: a row observed at `from` ≤ t ≤
+/// `to`, that `covers` and that is newer than `standing` has for its place (or has no place there). Or, with
+/// `transientOnly`, transient rows of any time that `covers`.
 public struct Retraction: Sendable {
     /// Where and how high, for which category.
     public struct Place: Sendable, Hashable {
@@ -203,14 +210,31 @@ public struct Retraction: Sendable {
     public var covers: @Sendable (ObservationRow) -> Bool
     /// All that the fetch has: the observation time at each place.
     public var standing: [Place: Instant]
+    /// Whether only transient rows are meant, whatever their time.
+    public var transientOnly: Bool
 
     public init(
         from: Instant, to: Instant, covers: @escaping @Sendable (ObservationRow) -> Bool, standing: [Place: Instant]
+    ) {
+        self.init(from: from, to: to, covers: covers, standing: standing, transientOnly: false)
+    }
+
+    private init(
+        from: Instant, to: Instant, covers: @escaping @Sendable (ObservationRow) -> Bool, standing: [Place: Instant],
+        transientOnly: Bool
     ) {
         self.from = from
         self.to = to
         self.covers = covers
         self.standing = standing
+        self.transientOnly = transientOnly
+    }
+
+    /// Transient rows, of any time.
+    public static func transient(where covers: @escaping @Sendable (ObservationRow) -> Bool = { _ in true })
+        -> Retraction
+    {
+        Retraction(from: .distantPast, to: .distantFuture, covers: covers, standing: [:], transientOnly: true)
     }
 }
 

@@ -87,16 +87,27 @@ public struct EDR: Sendable, Hashable, Comparable {
 public enum ObservationKind: UInt8, Sendable, Hashable, CaseIterable {
     case inSitu = 0
     case pilotReport = 1
+    /// A computed value of a severity that the source's query leaves out. It supersedes the older records of its
+    /// place by the ordinary merge rule, and nothing shows it.
+    case superseding = 2
 
     public var name: String {
         switch self {
         case .inSitu: "in-situ"
         case .pilotReport: "pilot-report"
+        case .superseding: "superseding"
         }
     }
 
+    /// Whether pictures and features show it.
+    public var isShown: Bool { self != .superseding }
+
+    /// The kinds that can be asked for.
+    public static let shown = allCases.filter(\.isShown)
+
+    /// One of those that can be asked for.
     public init?(name: some StringProtocol) {
-        guard let match = ObservationKind.allCases.first(where: { $0.name == name }) else { return nil }
+        guard let match = ObservationKind.shown.first(where: { $0.name == name }) else { return nil }
         self = match
     }
 }

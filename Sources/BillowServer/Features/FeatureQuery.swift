@@ -167,7 +167,7 @@ public struct FeatureQuery: Sendable {
     /// What a record stands for, where the query wants it.
     func severity(of observation: Observation, table: SeverityTable) -> (severity: Severity, basis: SeverityBasis)? {
         guard filter.altitudes.overlaps(observation.altitude), filter.sources?.contains(observation.source) ?? true,
-            filter.kinds?.contains(observation.kind) ?? true
+            observation.kind.isShown, filter.kinds?.contains(observation.kind) ?? true
         else { return nil }
         let isForCategory = observation.category == nil || observation.category == filter.category || !categoryIsAsked
         let found: (Severity, SeverityBasis)

@@ -216,7 +216,7 @@ struct QueryReader {
             } else if IssuedArea.kinds.contains(String(word)) {
                 areas.insert(String(word))
             } else {
-                let known = ObservationKind.allCases.map(\.name) + IssuedArea.kinds
+                let known = ObservationKind.shown.map(\.name) + IssuedArea.kinds
                 throw invalid("kind", text, "a list of " + known.joined(separator: ", "))
             }
         }
