@@ -13,7 +13,9 @@ public enum HazardDecoder {
         public var refused: [String: Int] = [:]
 
         /// Of these, what should have been an area. A line (a freezing level, say) is none, and nothing is missing without it.
-        public var unreadable: [String: Int] { refused.filter { !$0.key.hasPrefix(ReportError.notAnAreaCode) } }
+        public var unreadable: [String: Int] {
+            refused.filter { !$0.key.hasPrefix(ReportError.notAnAreaCode) && $0.key != ReportError.noHazardCode }
+        }
 
         /// Records, readable or not.
         public var count: Int { refused.values.reduce(reports.count, +) }
@@ -92,6 +94,7 @@ extension WireRecord {
 
     fileprivate func sigmet() throws(ReportError) -> HazardReport {
         let bulletin = SigmetText(text("rawAirSigmet") ?? "")
+        if bulletin.saysNone { throw .noHazard }
         let (outlines, dropped) = try outlines(shape: nil)
         let office = text("icaoId") ?? text("airportIcao")
         guard let validTo = try looseTime("validTimeTo") else { throw .missing(field: "validTimeTo") }

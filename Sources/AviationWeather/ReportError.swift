@@ -10,6 +10,8 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalid(field: String, value: String, expected: String)
     /// A hazard without an area: a line or a point, by the wire's own word.
     case notAnArea(String)
+    /// A bulletin that says that there is no hazard.
+    case noHazard
 
     /// A short word to count by.
     public var code: String {
@@ -18,11 +20,21 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
         case .missing(let field): "missing \(field)"
         case .invalid(let field, _, _): "invalid \(field)"
         case .notAnArea(let shape): "\(Self.notAnAreaCode): \(shape.printable)"
+        case .noHazard: Self.noHazardCode
         }
     }
 
     /// What the code of what is no area begins with.
     static let notAnAreaCode = "not an area"
+    static let noHazardCode = "none issued"
+
+    /// Whether nothing is missing without the report: it is as it should be, and no area.
+    public var isHarmless: Bool {
+        switch self {
+        case .notAnArea, .noHazard: true
+        case .notAReport, .missing, .invalid: false
+        }
+    }
 
     public var description: String {
         switch self {
@@ -30,6 +42,7 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
         case .missing(let field): "\(field) is missing"
         case .invalid(let field, let value, let expected): "\(field) is '\(value)'; it must be \(expected)"
         case .notAnArea(let shape): "a \(shape), not an area"
+        case .noHazard: "says that no hazard is issued"
         }
     }
 

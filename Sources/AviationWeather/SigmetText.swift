@@ -15,6 +15,9 @@ struct SigmetText {
         return text.isEmpty ? nil : text
     }
 
+    /// Whether it says that no SIGMET is issued: `CONVECTIVE SIGMET...NONE`.
+    var saysNone: Bool { lines.contains { $0.firstMatch(of: /SIGMET\.\.\.NONE\b/) != nil } }
+
     /// What a domestic series is called: `PAPA` of `SIGMET PAPA 11 VALID UNTIL …`, `72C` of `CONVECTIVE SIGMET 72C`.
     var series: String? {
         for line in lines {

@@ -32,6 +32,7 @@ public enum ImportFormat: String, Sendable, Hashable {
             if isWhole { throw .unknownFormat("it begins with nothing but blanks") }
             return nil
         }
+        if let found = openSky(start[first...]) { throw .unknownFormat(found) }
         switch start[first] {
         case 0x1E, UInt8(ascii: "["): return .json
         default: break
@@ -48,6 +49,22 @@ public enum ImportFormat: String, Sendable, Hashable {
         guard isWhole || lines.count >= addsLines else { return nil }
         throw .unknownFormat(
             "it begins with '\(text(start[first...].prefix(while: { $0 != 0x0A && $0 != 0x0D }).prefix(40)))'")
+    }
+
+    /// What of the OpenSky Network's a file is, which looks like JSON records and is none that an import reads.
+    ///
+    /// Source: OpenSky REST API, openskynetwork.github.io/opensky-api/rest.html
+    private static func openSky(_ start: ArraySlice<UInt8>) -> String? {
+        let beginning = text(start.prefix(200))
+        if beginning.prefixMatch(of: /\{\s*("time"\s*:\s*[0-9]+\s*,\s*)?"states"\s*:/) != nil {
+            return "it holds OpenSky's state vectors, which are fetched by a source of kind opensky and not imported"
+        }
+        if beginning.prefixMatch(of: /\[?\s*\{\s*"icao24"\s*:\s*"[^"]*"\s*,\s*"(firstSeen|callsign|startTime)"\s*:/)
+            != nil
+        {
+            return "it holds OpenSky's flights or tracks, which are not imported"
+        }
+        return nil
     }
 
     /// Whether a line ends so that JSON goes on in the next: a collection's head with its first feature below, say.

@@ -205,8 +205,8 @@ public struct ImportReader: Sendable {
             }
         case .hazard:
             do throws(ReportError) { take(try HazardDecoder.report(json: Data(buffer[range]))) } catch {
-                // A line (a freezing level, say) is as it should be, and no area.
-                guard case .notAnArea = error else { throw RefusalReason(error) }
+                // A line (a freezing level, say) is as it should be, and no area; so is the word that there is none.
+                guard error.isHarmless else { throw RefusalReason(error) }
                 summary.read += 1
                 summary.skippedAreas[error.code, default: 0] += 1
             }
@@ -305,6 +305,7 @@ extension RefusalReason {
             case .invalid(let field, let value, let expected):
                 .invalid(field: field, value: value, expected: expected)
             case .notAnArea(let shape): .invalid(field: "geometry", value: shape, expected: "an area")
+            case .noHazard: .notAFeature
             }
     }
 }

@@ -39,6 +39,36 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(outcome.reports.allSatisfy { $0.droppedCorners == 0 })
     }
 
+    /// It says that nothing is issued, which is no refusal, and nothing is missing without it.
+    @Test(arguments: ["airSigmet", "archive"]) func `a bulletin of no SIGMET is left out`(form: String) throws {
+        let text = #"WSUS31 KKCI 192355\nSIGE\nCONVECTIVE SIGMET...NONE\nVALID UNTIL 200155Z"#
+        let fields =
+            #""airSigmetType":"SIGMET","rawAirSigmet":"\#(text)","validTimeFrom":1766188500,"validTimeTo":1766195700"#
+        let record =
+            form == "airSigmet"
+            ? "[{\(fields)}]"
+            : #"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{\#(fields)},"geometry":null}]}"#
+        let outcome = try HazardDecoder.decode(Data(record.utf8))
+        #expect(outcome.refused == ["none issued": 1] && outcome.unreadable.isEmpty && outcome.count == 1)
+        var reader = ImportReader(
+            now: try instant("2026-01-01T00:00:00Z"), fileName: "usa_sigmets_2025-12-19T2318.geojson")
+        let items = reader.read(Array(record.utf8)) + reader.finish()
+        #expect(items.isEmpty && reader.summary.refusedCount == 0)
+        #expect(reader.summary.skippedAreas == ["none issued": 1] && reader.summary.read == 1)
+    }
+
+    @Test(arguments: [
+        (#"{"time":1693234261,"states":[["a2d2c8","N281MC  "]]}"#, "state vectors"),
+        (#"{"states":null,"time":1683488744}"#, "state vectors"),
+        (#"{"icao24":"0ac382","callsign":"HK5220  ","startTime":1.694114383E9,"path":[[1694114383,5.0]]}"#, "tracks"),
+        (#"[{"icao24":"84630c","firstSeen":1517229441,"estDepartureAirport":null}]"#, "flights"),
+    ]) func `OpenSky's answers are told from what an import reads`(text: String, word: String) throws {
+        var reader = ImportReader(now: try instant("2026-01-01T00:00:00Z"))
+        _ = reader.read(Array(text.utf8)) + reader.finish()
+        #expect(reader.summary.refusals.keys.sorted() == ["unknown format"])
+        #expect(reader.summary.description.contains(word) && reader.summary.description.contains("OpenSky"))
+    }
+
     /// The whole day that the archive keeps, where it is at hand.
     private static let samples = "/work/shared/samples"
 
