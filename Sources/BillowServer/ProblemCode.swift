@@ -19,6 +19,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case nothingLookedAt = "nothing-looked-at"
     case invalidSetting = "invalid-setting"
     case invalidRing = "invalid-ring"
+    case queryInvalid = "query-invalid"
     case tooManyPixels = "too-many-pixels"
     case tooManyCorners = "too-many-corners"
     case ringTooFewPositions = "ring-too-few-positions"
@@ -105,6 +106,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .nothingLookedAt: (.badRequest, "the body has no track, near route, polygon or cells")
         case .invalidSetting: (.badRequest, "a source can't be changed to this value")
         case .invalidRing: (.badRequest, "a source's `polygon` or `viewport` is not a usable ring")
+        case .queryInvalid: (.badRequest, "the upstream can't be asked what the change makes of the query")
         case .tooManyPixels: (.badRequest, "the animation would have too many pixels")
         case .tooManyCorners: (.badRequest, "smoothed polygons would have too many corners")
         case .ringTooFewPositions: (.badRequest, "the ring has fewer than 4 positions")

@@ -17,6 +17,15 @@ struct SourceStatus: Sendable {
             var at: String
         }
 
+        /// The rounds of one area.
+        struct Area: Encodable {
+            var lastSuccess: String?
+            var lastAttempt: String?
+            var nextAttempt: String?
+            var consecutiveFailures: Int
+            var lastError: Failure?
+        }
+
         /// Since the start of the process.
         struct Counts: Encodable {
             var accepted = 0
@@ -35,7 +44,8 @@ struct SourceStatus: Sendable {
         var simulated: Bool
         var reachable: Bool?
         var fetching = false
-        /// false: the upstream refused our key, and nothing is tried until the source is started again.
+        /// Whether the upstream takes our key, by its last answer; absent before that. false: nothing is tried until
+        /// the source is started again.
         var session: Bool?
         var stale: Bool
         var lastSuccess: String?
@@ -52,6 +62,8 @@ struct SourceStatus: Sendable {
         var update: String?
         /// What is asked for; absent where there is nothing to choose.
         var query: [String: JSONValue]?
+        /// How the areas go that are fetched apart; absent where there is one.
+        var areas: [String: Area]?
         /// Types that the upstream won't give to this account, and its words; absent where there are none.
         var disabled: [String: String]?
     }
@@ -78,19 +90,21 @@ struct SourceStatus: Sendable {
             return Source(
                 id: state.id.name, kind: state.kind, state: state.activity.rawValue,
                 simulated: record?.simulated ?? state.simulated ?? false,
-                reachable: state.isReachable, fetching: state.isFetching, session: state.hasSession,
+                reachable: state.isReachable, fetching: state.isFetching, session: state.session,
                 stale: policy.isStale(state.id, fetchedAt: fetchedAt, at: now), lastSuccess: fetchedAt?.description,
                 lastAttempt: state.lastAttempt?.description, nextAttempt: state.nextAttempt?.description,
                 ageSeconds: fetchedAt.map { now.seconds - $0.seconds },
                 lagSeconds: record.flatMap { snapshot?.newest(of: $0) }.map { now.seconds - $0.seconds },
                 completeSince: record?.completeSince?.description, consecutiveFailures: state.consecutiveFailures,
-                lastError: state.lastError.map {
-                    Source.Failure(code: $0.code, message: $0.message, at: $0.at.description)
-                },
+                lastError: state.lastError.map(Source.Failure.init),
                 counts: Source.Counts(
                     accepted: state.accepted, duplicates: state.duplicates, retracted: state.retracted,
                     skipped: state.skipped, adjusted: state.adjusted), update: settings.update.text,
                 query: settings.query == nil ? nil : settings.queryJSON,
+                areas: state.areas.count < 2
+                    ? nil
+                    : Dictionary(
+                        uniqueKeysWithValues: state.areas.map { ($0.key.rawValue, Source.Area($0.value)) }),
                 disabled: state.disabled.isEmpty
                     ? nil : Dictionary(uniqueKeysWithValues: state.disabled.map { ($0.key.rawValue, $0.value) }))
         }
@@ -115,6 +129,10 @@ extension SourceStatus.Source {
         source.query?["polygon"] = nil
         source.query?["viewport"] = nil
         if let failure = state?.lastError { source.lastError?.message = failure.publicMessage }
+        for (area, part) in state?.areas ?? [:] {
+            guard let failure = part.lastError else { continue }
+            source.areas?[area.rawValue]?.lastError?.message = failure.publicMessage
+        }
         return source
     }
 }
@@ -128,5 +146,20 @@ extension SourceState.Failure {
         case "simulated-data": "simulated and real data may not be mixed"
         default: message
         }
+    }
+}
+
+extension SourceStatus.Source.Failure {
+    fileprivate init(_ failure: SourceState.Failure) {
+        self.init(code: failure.code, message: failure.message, at: failure.at.description)
+    }
+}
+
+extension SourceStatus.Source.Area {
+    fileprivate init(_ state: SourceState.AreaState) {
+        self.init(
+            lastSuccess: state.lastSuccess?.description, lastAttempt: state.lastAttempt?.description,
+            nextAttempt: state.nextAttempt?.description, consecutiveFailures: state.consecutiveFailures,
+            lastError: state.lastError.map(SourceStatus.Source.Failure.init))
     }
 }

@@ -38,6 +38,8 @@ public struct AviationWeatherUpstream: Upstream {
         struct State {
             var schedule: AviationWeatherSchedule
             var gairmets = GairmetPictures()
+            /// Products whose last answer was empty.
+            var empty: Set<Product> = []
             /// The first round after a gap in pilot reports, until all areas were asked again.
             var resumedAt: Instant?
         }
@@ -92,8 +94,8 @@ public struct AviationWeatherUpstream: Upstream {
     public var shortestInterval: Duration { .seconds(max(1, spacingSeconds)) }
     public var feeds: Set<DataKind> { Set(products.flatMap(\.feeds)) }
 
-    public func collections(at now: Instant) -> [String] {
-        collections(of: products.filter { !due($0, at: now).isEmpty })
+    public func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> {
+        parts(of: collections(of: products.filter { !due($0, at: now).isEmpty }))
     }
 
     /// The calls for a product that may be made now.
@@ -101,7 +103,9 @@ public struct AviationWeatherUpstream: Upstream {
         progress.state.withLock { $0.schedule.due(product, at: now) }
     }
 
-    public func forget() async throws(SyncError) { progress.state.withLock { $0.schedule.forget() } }
+    public func resetCursors(of area: DataQuery.Area) async throws(SyncError) {
+        progress.state.withLock { $0.schedule.forget() }
+    }
 
     // MARK: - A round
 
@@ -205,10 +209,22 @@ public struct AviationWeatherUpstream: Upstream {
             if let content = reply.content {
                 use.add(used: content.count - content.unreadable.values.reduce(0, +), unusable: content.unreadable)
             }
-            try await write(product, reply.content, now, &outcome)
+            let isBelieved = reply.content.map { self.isBelieved(product, isEmpty: $0.count == 0) } ?? true
+            try await write(product, isBelieved ? reply.content : nil, now, &outcome)
             _ = answered(
                 product, call, reply, now, count: reply.content?.count,
-                isUseful: reply.content?.unreadable.isEmpty ?? true)
+                isUseful: isBelieved && reply.content?.unreadable.isEmpty ?? true)
+        }
+    }
+
+    /// An empty answer ends every hazard of a product. A service that has none at all is more likely to be broken
+    /// than the sky to be quiet: only the second such answer in a row is believed, which is asked for whole and one
+    /// spacing later.
+    private func isBelieved(_ product: Product, isEmpty: Bool) -> Bool {
+        progress.state.withLock { state in
+            if isEmpty { return !state.empty.insert(product).inserted }
+            state.empty.remove(product)
+            return true
         }
     }
 

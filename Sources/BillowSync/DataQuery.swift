@@ -40,13 +40,23 @@ public struct DataQuery: Sendable, Hashable {
         public static func < (a: Area, b: Area) -> Bool { a.rawValue < b.rawValue }
     }
 
+    /// Where a type of data is wanted.
+    public enum Scope: String, Sendable, Hashable, CaseIterable {
+        /// Inside `polygon` and `viewport` only.
+        case areas
+        /// In the whole world.
+        case global
+    }
+
     /// Empty: nothing is asked for.
     public var types: Set<DataType>
     public var severities: SeveritySet
     public var history: History
     public var category: AircraftCategory
-    /// The whole world; else only inside `polygon` and `viewport`.
+    /// Whether polygons are wanted of the whole world; and all other types too, unless there is a `polygon`.
     public var global: Bool
+    /// Scopes of single types, which come before `global`.
+    public var scopes: [DataType: Scope]
     /// A route's corridor, or any other area that is wanted for long.
     public var polygon: AreaRing?
     /// What somebody looks at now. A new one replaces the old one and its data; it isn't kept across restarts.
@@ -54,20 +64,29 @@ public struct DataQuery: Sendable, Hashable {
     /// Whether the upstream's turbulence polygons are asked for every history up to the asked one, or for that one only.
     public var polygonsUpTo: Bool
 
-    /// - Parameter global: nil is the world unless there is a polygon.
     public init(
         types: Set<DataType> = [.turbulence], severities: SeveritySet = .all, history: History = .default,
-        category: AircraftCategory = .default, global: Bool? = nil, polygon: AreaRing? = nil,
-        viewport: AreaRing? = nil, polygonsUpTo: Bool = false
+        category: AircraftCategory = .default, global: Bool = true, scopes: [DataType: Scope] = [:],
+        polygon: AreaRing? = nil, viewport: AreaRing? = nil, polygonsUpTo: Bool = false
     ) {
         self.types = types
         self.severities = severities
         self.history = history
         self.category = category
-        self.global = global ?? (polygon == nil)
+        self.global = global
+        self.scopes = scopes
         self.polygon = polygon
         self.viewport = viewport
         self.polygonsUpTo = polygonsUpTo
+    }
+
+    /// Whether a type is wanted of the whole world.
+    ///
+    /// Source: SkyPath iOS SDK reference 2.2, DataQuery.globalEnabled: the world is for polygons, all else for areas.
+    /// A query without a polygon has no area that lasts, so there the world stands for it.
+    public func isGlobal(_ type: DataType) -> Bool {
+        if let scope = scopes[type] { return scope == .global }
+        return global && (type == .polygons || polygon == nil)
     }
 
     /// The kinds of data that it brings. An upstream's own polygons are of the same air as its turbulence, and tell nothing of
@@ -89,36 +108,118 @@ public struct DataQuery: Sendable, Hashable {
     }
 
     /// Whether there is anything to ask for.
-    public var asksForAnything: Bool { !types.isEmpty && !areas.isEmpty && !severities.isEmpty }
+    public var asksForAnything: Bool { !areas.isEmpty && !severities.isEmpty }
 
-    /// The parts that it has.
-    public var areas: [Area] {
-        [polygon == nil ? nil : .corridor, viewport == nil ? nil : .viewport, global ? .global : nil].compactMap { $0 }
+    /// The areas in which a type is wanted; empty where it isn't asked for.
+    public func areas(of type: DataType) -> [Area] {
+        guard types.contains(type) else { return [] }
+        return [polygon == nil ? nil : .corridor, viewport == nil ? nil : .viewport, isGlobal(type) ? .global : nil]
+            .compactMap { $0 }
     }
 
-    /// Where a cell lies; nil outside all.
-    public func area(of cell: Cell) -> Area? { area { $0.touches(cell) } }
+    /// The areas in which some type is wanted.
+    public var areas: [Area] {
+        let all = Set(types.flatMap(areas(of:)))
+        return [.corridor, .viewport, .global].filter(all.contains)
+    }
 
-    /// Where a place lies; nil outside all.
-    public func area(of place: LonLat) -> Area? { area { $0.contains(place) } }
+    /// The areas in which data of a collection is wanted.
+    public func areas(ofCollection collection: String) -> [Area] {
+        let all = Set(types.filter { $0.collections.contains(collection) }.flatMap(areas(of:)))
+        return [.corridor, .viewport, .global].filter(all.contains)
+    }
 
-    private func area(_ isWithin: (AreaRing) -> Bool) -> Area? {
+    /// In which area a cell's turbulence is wanted; nil outside all.
+    public func area(of cell: Cell) -> Area? { area(.turbulence) { $0.touches(cell) } }
+
+    /// In which area a type of data at a place is wanted; nil outside all.
+    public func area(of place: LonLat, _ type: DataType) -> Area? { area(type) { $0.contains(place) } }
+
+    private func area(_ type: DataType, _ isWithin: (AreaRing) -> Bool) -> Area? {
         if let viewport, isWithin(viewport) { return .viewport }
         if let polygon, isWithin(polygon) { return .corridor }
-        return global ? .global : nil
+        return isGlobal(type) ? .global : nil
     }
 
-    /// Whether a place lies in it.
-    public func contains(_ place: LonLat) -> Bool { global || area(of: place) != nil }
+    /// Whether a type of data is wanted at a place.
+    func contains(_ place: LonLat, _ type: DataType) -> Bool { isGlobal(type) || area(of: place, type) != nil }
+}
 
-    /// Whether what was fetched for another query is not enough for this one. A shorter history, fewer severities, types or
-    /// areas never need a fetch.
-    public func needsData(after old: DataQuery) -> Bool {
-        guard asksForAnything else { return false }
-        return !old.asksForAnything || !types.isSubset(of: old.types) || !severities.isSubset(of: old.severities)
-            || history > old.history || (types.contains(.polygons) && polygonsUpTo && !old.polygonsUpTo)
-            || category != old.category
-            || (global && !old.global)
-            || (polygon != nil && polygon != old.polygon) || (viewport != nil && viewport != old.viewport)
+/// What a round asks an upstream for, type by type. Two that are equal ask for the same.
+public struct SyncRequest: Sendable, Hashable {
+    /// One type of data.
+    struct Part: Sendable, Hashable {
+        var type: DataQuery.DataType
+        /// The areas that it is wanted in, beside the world.
+        var rings: Set<AreaRing>
+        var isGlobal: Bool
+        var severities: SeveritySet
+        /// How far back. Polygons are made for each history apart; of all else the longest has the others.
+        var histories: Set<History>
+        /// Of turbulence only.
+        var category: AircraftCategory?
+
+        /// Whether what was fetched for this has all that another asks for.
+        func serves(_ asked: Part) -> Bool {
+            guard type == asked.type, category == asked.category, severities.isSuperset(of: asked.severities),
+                isGlobal || !asked.isGlobal && rings.isSuperset(of: asked.rings)
+            else { return false }
+            if type == .polygons { return histories.isSuperset(of: asked.histories) }
+            guard let longest = histories.max(), let wanted = asked.histories.max() else {
+                return histories == asked.histories
+            }
+            return longest >= wanted
+        }
     }
+
+    var parts: Set<Part> = []
+
+    /// For what has no query.
+    public init() {}
+
+    /// All of a query.
+    /// - Parameter types: only these.
+    init(_ query: DataQuery, types: Set<DataQuery.DataType>? = nil) {
+        parts = Set(
+            query.types.intersection(types ?? query.types).compactMap { type in
+                query.areas(of: type).isEmpty ? nil : Part(type, query)
+            })
+    }
+
+    var types: Set<DataQuery.DataType> { Set(parts.map(\.type)) }
+
+    /// Whether what was fetched for this has all that another asks for.
+    func serves(_ asked: SyncRequest) -> Bool {
+        asked.parts.allSatisfy { part in parts.contains { $0.serves(part) } }
+    }
+}
+
+extension SyncRequest.Part {
+    /// A type in all areas of a query.
+    init(_ type: DataQuery.DataType, _ query: DataQuery) {
+        let histories: Set<History> =
+            switch type {
+            case .turbulence, .pireps: [query.history]
+            case .polygons: Set(query.polygonHistories)
+            case .nowcast, .flights: []
+            }
+        let isGlobal = query.isGlobal(type)
+        self.init(
+            type: type, rings: isGlobal ? [] : Set([query.polygon, query.viewport].compactMap { $0 }),
+            isGlobal: isGlobal,
+            severities: query.severities, histories: histories, category: type == .turbulence ? query.category : nil)
+    }
+
+    /// Turbulence in one area.
+    init?(turbulenceOf query: DataQuery, in area: DataQuery.Area) {
+        guard query.areas(of: .turbulence).contains(area) else { return nil }
+        self.init(.turbulence, query)
+        isGlobal = area == .global
+        rings = Set([area == .corridor ? query.polygon : area == .viewport ? query.viewport : nil].compactMap { $0 })
+    }
+}
+
+extension DataQuery {
+    /// The histories that the upstream's own polygons are asked for.
+    var polygonHistories: [History] { polygonsUpTo ? History.allCases.filter { $0 <= history } : [history] }
 }

@@ -15,7 +15,7 @@ public struct FileImporter: Sendable {
 
     /// - Parameters:
     ///   - source: of observations that name none; `import` by default.
-    ///   - simulated: what sources are that the store doesn't know yet; nil: what those are that it knows.
+    ///   - simulated: whether what a file holds is made up; nil: whether it says so itself.
     ///   - agingSeconds: what is no older than this isn't kept for ever, but ages as what is fetched does; nil for nothing.
     public init(
         store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool? = false,
@@ -45,17 +45,19 @@ public struct FileImporter: Sendable {
         var batch = empty
         var duplicates = 0
         let known = try await store.sources()
-        let isSimulated = simulated ?? known.first?.simulated
+        let stored = known.lazy.compactMap(\.simulated).first
         var registered = Set(known.map(\.id))
         var ids = Set<ReportedID>()
         while true {
             let piece = try file.next()
             let items = if let piece { reader.read(piece) } else { reader.finish() }
-            guard isSimulated == true || !reader.saysSimulated else { throw SimulatedDataError(source: nil) }
+            try check(batch, reader, stored)
             for item in items { duplicates += try await add(item, to: &batch, known: &ids) }
             let count = batch.observations.count + batch.pilotReports.count + batch.areas.count
             if count >= Self.batchSize || piece == nil {
-                duplicates += try await commit(batch, &registered, isSimulated)
+                try check(batch, reader, stored)
+                duplicates += try await commit(
+                    batch, &registered, simulated ?? (reader.saysSimulated || stored == true ? true : nil))
                 batch = empty
             }
             progress(file.progress, reader.summary.read)
@@ -64,6 +66,17 @@ public struct FileImporter: Sendable {
         var summary = reader.summary
         summary.duplicates = duplicates
         return summary
+    }
+
+    /// Checks that what a file holds may stand beside what is stored.
+    private func check(_ batch: Batch, _ reader: ImportReader, _ stored: Bool?) throws(SimulatedDataError) {
+        if reader.saysSimulated || simulated == true {
+            // Without a word of the settings the database tells; a file alone doesn't settle it.
+            guard stored != false, simulated ?? stored ?? false else { throw SimulatedDataError(source: nil) }
+        } else if stored == true {
+            let real = batch.sources.filter { !$0.name.hasPrefix(SourceID.simulatorName) }.min()
+            if let real { throw SimulatedDataError(source: real, isReal: true) }
+        }
     }
 
     /// An id that the file gives to an observation.
@@ -108,9 +121,7 @@ public struct FileImporter: Sendable {
     /// - Returns: how many of them were there already.
     private func commit(_ batch: Batch, _ registered: inout Set<SourceID>, _ isSimulated: Bool?) async throws -> Int {
         guard !batch.observations.isEmpty || !batch.pilotReports.isEmpty || !batch.areas.isEmpty else { return 0 }
-        let sources = Set(batch.observations.map(\.source)).union(batch.pilotReports.map(\.source))
-            .union(batch.areas.map(\.source))
-        for source in sources.subtracting(registered).sorted() {
+        for source in batch.sources.subtracting(registered).sorted() {
             guard isSimulated == true || !source.name.hasPrefix(SourceID.simulatorName) else {
                 throw SimulatedDataError(source: source)
             }
@@ -123,12 +134,32 @@ public struct FileImporter: Sendable {
     }
 }
 
-/// A file of simulated data that was to be mixed with real data.
+extension Batch {
+    /// Whose data it holds.
+    fileprivate var sources: Set<SourceID> {
+        Set(observations.map(\.source)).union(pilotReports.map(\.source)).union(areas.map(\.source))
+    }
+}
+
+/// A file of simulated data that was to be mixed with real data, or the other way round.
 public struct SimulatedDataError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whose name told; nil where the file says so itself.
     public let source: SourceID?
+    /// Whether it is the file that is real.
+    public let isReal: Bool
+
+    init(source: SourceID?, isReal: Bool = false) {
+        self.source = source
+        self.isReal = isReal
+    }
 
     public var description: String {
+        if isReal {
+            let whose = source.map { " of source '\($0)'" } ?? ""
+            return
+                "the file holds data\(whose) that isn't said to be simulated, and the database holds simulated data: "
+                + "they must not be mixed"
+        }
         let sign = source.map { " (source '\($0)')" } ?? ""
         return "the file holds simulated data\(sign); it must not be mixed with real data"
     }

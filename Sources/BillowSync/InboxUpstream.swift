@@ -25,7 +25,19 @@ public struct InboxUpstream: Upstream {
 
     /// What the look before saw, and when the store was told last.
     private final class Looks: Sendable {
-        let state = Mutex<(files: [String: Look], notedAt: Instant?)>(([:], nil))
+        struct State {
+            var files: [String: Look] = [:]
+            /// Files that were read and could not be moved since, with what is to be said of them.
+            var read: [String: (look: Look, verdict: Verdict)] = [:]
+            var notedAt: Instant?
+        }
+        let state = Mutex(State())
+    }
+
+    /// What became of a file.
+    private struct Verdict: Sendable {
+        var isRefused: Bool
+        var report: String?
     }
 
     /// By what a file is known to have stayed the same.
@@ -64,15 +76,19 @@ public struct InboxUpstream: Upstream {
         }
         var outcome = SyncOutcome()
         do throws(SyncError) {
+            var failure: SyncError?
             for (name, look) in seen.sorted(by: { $0.key < $1.key }) where before[name] == look {
                 if Task.isCancelled { throw .cancelled }
-                try await take(name, look, &outcome)
+                // A file that can't be moved costs the others nothing.
+                do throws(SyncError) { try await take(name, look, &outcome) } catch {
+                    guard error.code == .inbox else { throw error }
+                    failure = failure ?? error
+                }
             }
             try await note(now, isNew: seen != before)
+            if let failure { throw failure }
         } catch {
-            var error = error
-            error.outcome = outcome
-            throw error
+            throw error.after(outcome)
         }
         return outcome
     }
@@ -109,7 +125,7 @@ public struct InboxUpstream: Upstream {
             return seen
         } catch {
             throw SyncError(
-                kind: .transient, code: "inbox",
+                kind: .transient, code: .inbox,
                 message: "the folder \(folder.path) can't be used: \(error.localizedDescription)", isReachable: false)
         }
     }
@@ -131,30 +147,48 @@ public struct InboxUpstream: Upstream {
     // MARK: - One file
 
     private func take(_ name: String, _ before: Look, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let result: (isRefused: Bool, report: String?)
-        do {
-            let summary = try await importer.take(folder.appending(path: name).path)
-            // Written to while it was read: it isn't complete after all, and is read again when it is.
-            guard look(at: name) == before else { return }
-            count(summary, &outcome)
-            let taken = summary.observationCount + summary.pilotReportCount + summary.areaCount
-            let isRefused = taken == 0 && summary.refusedCount > 0
-            result = (isRefused, summary.refusedCount > 0 ? summary.description : nil)
-        } catch let error as ImportFileError {
-            result = (true, error.description)
-        } catch let error as SimulatedDataError {
-            result = (true, error.description)
-        } catch {
-            if Task.isCancelled { throw .cancelled }
-            throw SyncError(kind: .store, code: "store", message: "\(error)", isReachable: nil)
+        let known = looks.state.withLock { state in state.read[name].flatMap { $0.look == before ? $0.verdict : nil } }
+        let verdict: Verdict
+        if let known {
+            verdict = known
+        } else {
+            guard let read = try await read(name, before, &outcome) else { return }
+            verdict = read
+            looks.state.withLock { $0.read[name] = (before, read) }
         }
-        if result.isRefused { outcome.skipped["file refused", default: 0] += 1 }
-        do { try put(name, into: result.isRefused ? refused : done, report: result.report) } catch {
+        do { try put(name, into: verdict.isRefused ? refused : done, report: verdict.report) } catch {
             throw SyncError(
-                kind: .transient, code: "inbox",
+                kind: .transient, code: .inbox,
                 message: "\(name) can't be moved out of the inbox: \(error.localizedDescription)", isReachable: true)
         }
-        looks.state.withLock { $0.files[name] = nil }
+        looks.state.withLock { state in
+            state.files[name] = nil
+            state.read[name] = nil
+        }
+    }
+
+    /// nil for a file that was written to while it was read: it isn't complete after all, and is read again when it is.
+    private func read(_ name: String, _ before: Look, _ outcome: inout SyncOutcome) async throws(SyncError) -> Verdict?
+    {
+        let verdict: Verdict
+        do {
+            let summary = try await importer.take(folder.appending(path: name).path)
+            guard look(at: name) == before else { return nil }
+            count(summary, &outcome)
+            let taken = summary.observationCount + summary.pilotReportCount + summary.areaCount
+            verdict = Verdict(
+                isRefused: taken == 0 && summary.refusedCount > 0,
+                report: summary.refusedCount > 0 ? summary.description : nil)
+        } catch let error as ImportFileError {
+            verdict = Verdict(isRefused: true, report: error.description)
+        } catch let error as SimulatedDataError {
+            verdict = Verdict(isRefused: true, report: error.description)
+        } catch {
+            if Task.isCancelled { throw .cancelled }
+            throw SyncError(kind: .store, code: .store, message: "\(error)", isReachable: nil)
+        }
+        if verdict.isRefused { outcome.skipped["file refused", default: 0] += 1 }
+        return verdict
     }
 
     private func count(_ summary: ImportSummary, _ outcome: inout SyncOutcome) {
@@ -167,19 +201,33 @@ public struct InboxUpstream: Upstream {
 
     /// Moves a file under a name that is free there, the report beside it first.
     private func put(_ name: String, into place: URL, report: String?) throws {
-        let file = URL(filePath: name)
-        let ending = file.pathExtension.isEmpty ? "" : ".\(file.pathExtension)"
-        let stem = file.deletingPathExtension().lastPathComponent
-        var target = place.appending(path: name)
-        var number = 2
-        while FileManager.default.fileExists(atPath: target.path) {
-            target = place.appending(path: "\(stem)-\(number)\(ending)")
+        var number = 1
+        var target = Self.name(name, number)
+        while FileManager.default.fileExists(atPath: place.appending(path: target).path) {
             number += 1
+            target = Self.name(name, number)
         }
         if let report {
-            let beside = target.appendingPathExtension("reason.txt")
-            try Data((report + "\n").utf8).write(to: beside, options: .atomic)
+            try Data((report + "\n").utf8).write(
+                to: place.appending(path: target + Self.reportEnding), options: .atomic)
         }
-        try FileManager.default.moveItem(at: folder.appending(path: name), to: target)
+        try FileManager.default.moveItem(at: folder.appending(path: name), to: place.appending(path: target))
+    }
+
+    private static let reportEnding = ".reason.txt"
+    /// The longest name that a folder takes, in bytes.
+    private static let longestName = 255
+
+    /// A file's name with a number from 2 on, cut where it and its report's name would be too long.
+    static func name(_ name: String, _ number: Int) -> String {
+        let file = URL(filePath: name)
+        var ending = file.pathExtension.isEmpty ? "" : ".\(file.pathExtension)"
+        var stem = ending.isEmpty ? name : String(name.dropLast(ending.count))
+        let suffix = number > 1 ? "-\(number)" : ""
+        let room = longestName - reportEnding.utf8.count - suffix.utf8.count
+        // Something that long is no ending.
+        if ending.utf8.count > room / 2 { (stem, ending) = (name, "") }
+        while stem.utf8.count > room - ending.utf8.count { stem.removeLast() }
+        return stem + suffix + ending
     }
 }

@@ -15,7 +15,7 @@ struct RecordUse: Sendable {
         guard used == 0, !unusable.isEmpty else { return }
         let reasons = unusable.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
         throw SyncError(
-            kind: .transient, code: "unreadable",
+            kind: .transient, code: .unreadable,
             message: "none of its \(unusable.values.reduce(0, +)) records can be used: "
                 + reasons.joined(separator: ", "),
             isReachable: true)

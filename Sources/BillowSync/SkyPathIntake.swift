@@ -11,26 +11,27 @@ struct SkyPathIntake {
         var category: AircraftCategory
         var severities: SeveritySet
         /// nil takes the world.
-        var areas: [AreaRing]?
+        var area: AreaRing?
         var oldest: Instant
         var latest: Instant
     }
 
     /// In the order of time (which the store likes best), one for each place and second.
     private(set) var observations: [Observation] = []
-    /// The newest time that the answer has of each place, but for the places in `ended`.
+    /// The newest time that the answer has of each place.
     private(set) var standing: [Retraction.Place: Instant] = [:]
-    /// Places whose newest value is of a severity that isn't wanted: what was taken there before stands no more.
-    private(set) var ended: [Retraction.Place: Instant] = [:]
     /// The newest time in the answer, refused records included; nil when it is empty.
     private(set) var newest: Instant?
+
+    /// Why a record outside the area is skipped.
+    static let outside = "outside the area"
 
     init(_ records: [SkyPathRecord], _ rules: Rules, skipped: inout [String: Int]) {
         var order: [(key: UInt64, index: Int)] = []
         order.reserveCapacity(records.count)
         for (index, record) in records.enumerated() {
-            if let areas = rules.areas, !areas.contains(where: { $0.touches(record.cell) }) {
-                skipped["outside the area", default: 0] += 1
+            if let area = rules.area, !area.touches(record.cell) {
+                skipped[Self.outside, default: 0] += 1
                 continue
             }
             guard let observedAt = Instant(seconds: record.observedAt), let block = record.block else {
@@ -58,30 +59,22 @@ struct SkyPathIntake {
             // Finer cells that were brought to one parent may say different things in one second: the worst counts.
             if let worst = group.map({ records[$0.index] }).max(by: { $0.isMilder(than: $1) }) { take(worst, rules) }
         }
-        guard !ended.isEmpty else { return }
-        ended = ended.filter { place, time in standing[place].map { $0 <= time } ?? true }
-        for place in ended.keys { standing[place] = nil }
-        observations.removeAll { observation in
-            ended[rules.place(observation.cell, observation.altitude.lowest)].map { observation.observedAt <= $0 }
-                ?? false
-        }
     }
 
+    /// A severity that isn't wanted is taken too, for it ends what stood there before: at its own time, so that
+    /// pictures of before stay as they were. Nothing shows it.
     private mutating func take(_ record: SkyPathRecord, _ rules: Rules) {
         guard let observedAt = Instant(seconds: record.observedAt), let block = record.block,
             let severity = Severity(rawValue: record.severity)
         else { return }
         let place = rules.place(record.cell, block)
-        guard rules.severities.contains(severity) else {
-            ended[place] = observedAt
-            return
-        }
         if standing[place] != .distantFuture { standing[place] = observedAt }
         observations.append(
             Observation(
                 cell: record.cell, altitude: AltitudeBand(block),
                 intensity: .reported(severity, edr: record.edr.flatMap { EDR($0) }), observedAt: observedAt,
-                category: rules.category, source: rules.source))
+                category: rules.category, source: rules.source,
+                kind: rules.severities.contains(severity) ? .inSitu : .superseding))
     }
 }
 

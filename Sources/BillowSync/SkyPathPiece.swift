@@ -40,6 +40,15 @@ struct SkyPathPiece: Sendable {
         SkyPathPiece(name: String(cell, radix: 16), area: .baseCell(cell, number: number))
     }
 
+    /// By the bulk call: the base cells that have cells in a ring, and perhaps some beside it.
+    static func baseCells(touching ring: AreaRing) -> [SkyPathPiece] {
+        guard let box = MultiPolygon(outline: ring.places)?.box.map({ GridBox($0) }) else { return baseCells }
+        // A base cell has 49 children of resolution 2, whose boxes are much tighter than its own.
+        return baseCells.enumerated().filter { number, _ in
+            (number * 49..<number * 49 + 49).contains { CellTree.shared.mayIntersect(resolution: 2, dense: $0, box) }
+        }.map(\.element)
+    }
+
     /// FNV-1a, 64 bit, in hexadecimal digits.
     static func stableHash(_ text: String) -> String {
         let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

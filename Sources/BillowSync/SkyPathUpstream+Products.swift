@@ -32,9 +32,8 @@ extension SkyPathUpstream {
 
     /// The sets of all histories are one batch with one time, so that a picture never has two of one history.
     private func polygons(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let histories = wanted.polygonsUpTo ? History.allCases.filter { $0 <= wanted.history } : [wanted.history]
         var sets: [(history: History, reply: SkyPathReply<SkyPathArea>)] = []
-        for history in histories {
+        for history in wanted.polygonHistories {
             let reply = try await ask(&outcome) { () async throws(SkyPathError) in
                 try await client.polygons(hours: history.hours)
             }
@@ -43,7 +42,7 @@ extension SkyPathUpstream {
         let updatedAt = Self.updatedAt(sets.flatMap(\.reply.records), now)
         var areas = AreaIdentifiers()
         for (history, reply) in sets {
-            for area in reply.records where isWanted(area) {
+            for area in reply.records where isWanted(area, .polygons) {
                 areas.append(
                     issued(
                         area, .polygons, "polygon", id: "\(area.severity)-\(history.text)", validFrom: updatedAt,
@@ -52,19 +51,28 @@ extension SkyPathUpstream {
                         historySeconds: history.seconds))
             }
         }
+        // The set of one history may well be empty; that all are is doubted.
+        guard isBelieved(.polygons, isEmpty: sets.allSatisfy { $0.reply.records.isEmpty }) else { return }
         try await replace(.polygons, "polygon", with: areas.areas, at: updatedAt, &outcome)
     }
 
     /// Whether the nowcast was taken so lately that there is no newer one.
     func hasNowcast(at now: Instant) -> Bool {
-        progress.nowcastAt.map { now >= $0 && now < $0.advanced(by: Self.nowcastSeconds) } ?? false
+        progress.nowcastAt(for: SyncRequest.Part(.nowcast, wanted))
+            .map { now >= $0 && now < $0.advanced(by: Self.nowcastSeconds) } ?? false
+    }
+
+    /// An upstream that has nothing at all is more likely to be broken than the sky to be quiet: what is stored ends
+    /// only when the next answer is empty too.
+    private func isBelieved(_ type: DataQuery.DataType, isEmpty: Bool) -> Bool {
+        progress.isEmptyAgain(type, isEmpty: isEmpty) || !isEmpty
     }
 
     private func nowcast(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         let reply = try await ask(&outcome) { () async throws(SkyPathError) in try await client.nowcast() }
         let issuedAt = Self.updatedAt(reply.records, now)
         var areas = AreaIdentifiers()
-        for area in reply.records where isWanted(area) {
+        for area in reply.records where isWanted(area, .nowcast) {
             guard Self.nowcastSeverities.contains(area.severity) else {
                 outcome.skipped["nowcast severity outside 2–4", default: 0] += 1
                 continue
@@ -82,8 +90,9 @@ extension SkyPathUpstream {
                     area, .forecast, "nowcast", id: "\(area.severity)-\(area.forecastHour ?? 0)", validFrom: validFrom,
                     validTo: validTo, issuedAt: issuedAt, forecastHour: area.forecastHour))
         }
+        guard isBelieved(.nowcast, isEmpty: reply.records.isEmpty) else { return }
         try await replace(.forecast, "nowcast", with: areas.areas, at: issuedAt, &outcome)
-        progress.nowcastAt = now
+        progress.noteNowcast(SyncRequest.Part(.nowcast, wanted), at: now)
     }
 
     /// Areas of one name are told apart by their place in the answer.
@@ -119,11 +128,11 @@ extension SkyPathUpstream {
         areas.compactMap(\.updatedAt).max().map { min(Instant(clamping: $0), now) } ?? now
     }
 
-    private func isWanted(_ area: SkyPathArea) -> Bool {
+    private func isWanted(_ area: SkyPathArea, _ type: DataQuery.DataType) -> Bool {
         guard let severity = Severity(rawValue: UInt8(area.severity)), wanted.severities.contains(severity) else {
             return false
         }
-        return wanted.global
+        return wanted.isGlobal(type)
             || [wanted.polygon, wanted.viewport].contains { ring in
                 ring.flatMap { MultiPolygon(outline: $0.places) }.flatMap { AreaIndex($0) }?
                     .intersects(area.geometry.polygons) ?? false
@@ -149,7 +158,7 @@ extension SkyPathUpstream {
         let reply = try await ask(&outcome) { () async throws(SkyPathError) in try await client.flights() }
         var positions: [AircraftPosition] = []
         var known: [ICAO24: String] = [:]
-        for flight in reply.records where wanted.contains(flight.place) {
+        for flight in reply.records where wanted.contains(flight.place, .flights) {
             guard isTimely(flight.observedAt, now, &outcome), let aircraft = Self.address(of: flight.id) else {
                 continue
             }
@@ -188,7 +197,7 @@ extension SkyPathUpstream {
             try await client.pilotReports(hours: wanted.history.hours)
         }
         var reports: [String: PilotReport] = [:]
-        for report in reply.records where wanted.contains(report.place) {
+        for report in reply.records where wanted.contains(report.place, .pireps) {
             guard isTimely(report.observedAt, now, &outcome) else { continue }
             let severity = report.severity.flatMap { Severity(rawValue: UInt8($0)) }
             if let severity, !wanted.severities.contains(severity) { continue }

@@ -5,10 +5,11 @@ public import Turbulence
 
 /// SkyPath's computed turbulence, brought into the store.
 ///
-/// What is asked is cut into pieces that the upstream can answer: the world by v4 is one, a polygon by v5 is one for each
-/// part within the upstream's limit, the world by v5 is one for each coarse cell. Every piece has its own cursor, stored in
-/// the same transaction as its data; a piece without a valid one is fetched whole, and then what the store has beyond the
-/// answer is retracted.
+/// The corridor, the viewport and the world are fetched apart. What is asked is cut into pieces that the upstream can
+/// answer: an area by v4 is one, by v5 one for each part within the upstream's limit, the world by v5 is one for each
+/// coarse cell. Every piece of an area has its own cursor, stored in the same transaction as its data; a piece
+/// without a valid one is fetched whole, and then what the store has beyond the answer is retracted. What only the
+/// viewport asked for is stored as transient: it ends with the viewport or the process, and nothing else does.
 public struct SkyPathUpstream: Upstream {
     /// Which of SkyPath's calls to use.
     public enum API: String, Sendable, Hashable, CaseIterable {
@@ -38,20 +39,17 @@ public struct SkyPathUpstream: Upstream {
     private static let windowMarginSeconds = 180
     /// A whole answer that was partly unreadable is asked for again after this: it may well stay so.
     private static let recheckSeconds = 600
-    /// Calls in one round. More can't be made in the minute that a round should take.
-    private static let maximumPieces = 1_000
+    /// Corridor calls for one area. More can't be made in the minute that a round should take: then bulk calls are
+    /// made.
+    private static let mostCorridorCalls = 200
+    /// Corridor calls for one area where bulk calls can't be made.
+    private static let mostCalls = 1_000
     /// Pieces are this much smaller than the upstream's limit, so that no rounding makes one too large.
     private static let areaShare = 0.999
-    /// The name, among the cursors, of the query that the last complete round was for.
-    private static let roundName = "query"
-    /// The name, among the cursors, of the viewport whose data is stored.
-    private static let viewportName = "viewport"
-    /// Stands there from the first data of another viewport on until that of the one before is gone.
-    private static let changing = "changing"
     /// The name, among the cursors, of the session that is open.
     private static let sessionName = "session"
-    /// What stands among the cursors and is none.
-    private static let lasting = [viewportName, sessionName]
+    /// What earlier versions kept of the viewport, among the cursors.
+    private static let oldViewportName = "viewport"
 
     public init(
         id: SourceID, client: SkyPathClient, api: API, query: DataQuery, simulated: Bool?, store: any Store,
@@ -88,33 +86,91 @@ public struct SkyPathUpstream: Upstream {
         wanted.types.contains(.nowcast) ? [.forecasts: .seconds(Self.nowcastSeconds)] : [:]
     }
 
-    public func collections(at now: Instant) -> [String] { due(at: now).flatMap(\.collections) }
-
     public func retry() { progress.enableAll() }
 
-    public func resume(now: Instant) async throws(SyncError) {
-        guard try await known(in: store) != nil else { return }
-        let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
-        var outcome = SyncOutcome()
-        try await replaceViewport(cursors[Self.viewportName], now: now, &outcome)
+    public func problem(with query: DataQuery) -> (member: String, text: String)? {
+        Self.problem(with: query, api: api, limits: client.configuration.limits)
     }
 
     public func asking(_ query: DataQuery) -> any Upstream {
         var upstream = SkyPathUpstream(
             id: id, client: client, api: api, query: query, simulated: simulated, store: store,
-            retentionSeconds: retentionSeconds, progress: progress.asking())
+            retentionSeconds: retentionSeconds, progress: progress)
         upstream.batchSize = batchSize
         return upstream
     }
 
-    public func forget() async throws(SyncError) {
-        progress.forget()
+    // MARK: - Areas
+
+    public var areas: [DataQuery.Area] { [.corridor, .viewport, .global] }
+
+    /// The area whose rounds bring what is no turbulence: each such type comes whole in one call, wherever it is
+    /// wanted. The first that lasts.
+    private var carrier: DataQuery.Area? {
+        let types = wanted.types.subtracting([.turbulence]).filter { !wanted.areas(of: $0).isEmpty }
+        guard !types.isEmpty else { return nil }
+        let areas = wanted.areas
+        return [.corridor, .global, .viewport].first(where: areas.contains)
+    }
+
+    public func request(of area: DataQuery.Area) -> SyncRequest? {
+        guard wanted.asksForAnything else { return nil }
+        var request =
+            area == carrier ? SyncRequest(wanted, types: wanted.types.subtracting([.turbulence])) : SyncRequest()
+        if let turbulence = SyncRequest.Part(turbulenceOf: wanted, in: area) { request.parts.insert(turbulence) }
+        return request.parts.isEmpty ? nil : request
+    }
+
+    public func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> {
+        let due = due(area, at: now)
+        var parts = self.parts(of: due.filter { $0 != .turbulence }.flatMap(\.collections))
+        if due.contains(.turbulence) {
+            parts.formUnion(
+                DataQuery.DataType.turbulence.collections.map { SourceState.Part(area: area, collection: $0) })
+        }
+        return parts
+    }
+
+    public func resetCursors(of area: DataQuery.Area) async throws(SyncError) {
+        progress.forget(area)
         guard try await known(in: store) != nil else { return }
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         var gone = [String: String?]()
-        for name in cursors.keys where !Self.lasting.contains(name) { gone.updateValue(nil, forKey: name) }
+        for name in cursors.keys {
+            guard let piece = SkyPathPieceName(name), piece.area == area, !SkyPathCoverage.isName(piece) else {
+                continue
+            }
+            gone.updateValue(nil, forKey: name)
+        }
         let batch = Batch(source: id, cursors: gone)
         _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+    }
+
+    /// A viewport's observations end with it, unless an area that lasts has them too. Those of other areas stay.
+    public func release(_ area: DataQuery.Area) async throws(SyncError) {
+        progress.forget(area)
+        guard area == .viewport else { return }
+        try await endViewport()
+    }
+
+    public func prepareAfterRestart() async throws(SyncError) { try await endViewport() }
+
+    /// Ends all observations that only a viewport asked for, with all that is known of how far it was fetched.
+    private func endViewport() async throws(SyncError) {
+        guard try await known(in: store) != nil else { return }
+        try await progress.ledger.alone { () async throws(SyncError) in
+            let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+            let areas = wanted.areas(of: .turbulence).filter { $0 != .viewport }
+            var coverage = SkyPathCoverage(cursors, record: try await known(in: store), isAsked: areas)
+            coverage.remove(.viewport)
+            var changed = coverage.changes(to: cursors)
+            for name in cursors.keys where SkyPathPieceName(name)?.area == .viewport || name == Self.oldViewportName {
+                changed.updateValue(nil, forKey: name)
+            }
+            let batch = Batch(
+                source: id, retraction: .transient(), cursors: changed, completeSince: coverage.completeSince)
+            _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+        }
     }
 
     /// What a cursor depends on.
@@ -137,21 +193,39 @@ public struct SkyPathUpstream: Upstream {
         var latest: Instant { now.advanced(by: Int(began.duration(to: .now).components.seconds) + 1) }
     }
 
+    /// A round of every area, one after the other. One that fails costs the others nothing.
     public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+        var total = SyncOutcome()
+        var failure: SyncError?
+        total.wasAnswered = false
+        for area in areas where request(of: area) != nil {
+            do throws(SyncError) {
+                let outcome = try await synchronise(area, now: now)
+                total.add(outcome)
+                total.wasAnswered = total.wasAnswered || outcome.wasAnswered
+            } catch {
+                total.add(error.outcome)
+                failure = failure ?? error
+                if error.kind == .cancelled || error.kind == .session { break }
+            }
+        }
+        if let failure { throw failure.after(total) }
+        return total
+    }
+
+    public func synchronise(_ area: DataQuery.Area, now: Instant) async throws(SyncError) -> SyncOutcome {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             try await resumeSession()
-            do throws(SyncError) { try await round(Clock(now: now), &outcome) } catch {
+            do throws(SyncError) { try await round(area, Clock(now: now), &outcome) } catch {
                 // That the session can't be kept either is no news beside this.
                 try? await keepSession()
                 throw error
             }
             try await keepSession()
         } catch {
-            var error = error
             outcome.disabled = resting(at: now).mapValues(\.message)
-            error.outcome = outcome
-            throw error
+            throw error.after(outcome)
         }
         outcome.disabled = resting(at: now).mapValues(\.message)
         return outcome
@@ -162,11 +236,13 @@ public struct SkyPathUpstream: Upstream {
         progress.disabled(at: now).filter { wanted.types.contains($0.key) }
     }
 
-    /// The types that a round asks for: those that don't rest, but for a nowcast so young that there is no other yet.
-    private func due(at now: Instant) -> [DataQuery.DataType] {
+    /// The types that a round of an area asks for: those that don't rest, but for a nowcast so young that there is no
+    /// other yet.
+    private func due(_ area: DataQuery.Area, at now: Instant) -> [DataQuery.DataType] {
+        let types = request(of: area)?.types ?? []
         let resting = resting(at: now)
         return DataQuery.DataType.allCases.filter { type in
-            wanted.types.contains(type) && resting[type] == nil && !(type == .nowcast && hasNowcast(at: now))
+            types.contains(type) && resting[type] == nil && !(type == .nowcast && hasNowcast(at: now))
         }
     }
 
@@ -183,43 +259,50 @@ public struct SkyPathUpstream: Upstream {
 
     /// After a restart the session that is kept goes on until it ends.
     private func resumeSession() async throws(SyncError) {
-        guard let sessionMark, !progress.hasResumed, try await known(in: store) != nil else { return }
-        let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
-        progress.hasResumed = true
-        guard let kept = cursors[Self.sessionName], kept.hasPrefix(sessionMark + " ") else { return }
-        progress.keptSession = kept
-        guard let session = SkyPathSession(text: kept.dropFirst(sessionMark.count + 1)) else { return }
-        await client.resume(session)
+        guard let sessionMark, !progress.hasResumed else { return }
+        try await progress.ledger.alone { () async throws(SyncError) in
+            guard !progress.hasResumed, try await known(in: store) != nil else { return }
+            let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+            defer { progress.hasResumed = true }
+            guard let kept = cursors[Self.sessionName], kept.hasPrefix(sessionMark + " ") else { return }
+            progress.keptSession = kept
+            guard let session = SkyPathSession(text: kept.dropFirst(sessionMark.count + 1)) else { return }
+            await client.resume(session)
+        }
     }
 
     private func keepSession() async throws(SyncError) {
-        guard let sessionMark, try await known(in: store) != nil else { return }
-        let session = await client.session.map { sessionMark + " " + $0.text }
-        guard session != progress.keptSession else { return }
-        let batch = Batch(source: id, cursors: [Self.sessionName: session])
-        _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
-        progress.keptSession = session
+        guard let sessionMark else { return }
+        try await progress.ledger.alone { () async throws(SyncError) in
+            guard try await known(in: store) != nil else { return }
+            let session = await client.session.map { sessionMark + " " + $0.text }
+            guard session != progress.keptSession else { return }
+            let batch = Batch(source: id, cursors: [Self.sessionName: session])
+            _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+            progress.keptSession = session
+        }
     }
 
-    /// Every type that is due. What goes wrong with one costs the others nothing, unless it is the upstream that is down or has
-    /// enough of us.
-    private func round(_ clock: Clock, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let record = try await known(in: store)
-        let due = due(at: clock.now)
+    /// Every type that is due in an area. What goes wrong with one costs the others nothing, unless it is the
+    /// upstream that is down or has enough of us.
+    private func round(
+        _ area: DataQuery.Area, _ clock: Clock, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        let due = due(area, at: clock.now)
         var failure: SyncError?
         var answered = Set<DataQuery.DataType>()
         types: for type in due {
             if Task.isCancelled { throw .cancelled }
             do throws(SyncError) {
                 if type == .turbulence {
-                    try await turbulence(clock, record, &outcome)
+                    try await turbulence(area, clock, &outcome)
                 } else {
                     try await fetch(type, now: clock.now, &outcome)
                 }
                 progress.enable(type)
                 answered.insert(type)
             } catch {
-                if error.code == "disabled" {
+                if error.code == .disabled {
                     progress.disable(type, at: clock.now, error.message)
                 } else if error.isAboutOneType {
                     failure = failure ?? error.about(type)
@@ -229,88 +312,177 @@ public struct SkyPathUpstream: Upstream {
                 }
             }
         }
-        // A type that the account may not have rests alone: the source is as new as its others, that type's data isn't.
-        let fetched = wanted.kinds(of: answered)
-        if !answered.isEmpty {
-            let batch = Batch(
-                source: id, fetchedAt: failure == nil ? clock.now : nil,
-                fetchedKinds: Dictionary(uniqueKeysWithValues: fetched.map { ($0, clock.now) }))
-            _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
-        }
+        if !answered.isEmpty { try await note(answered, area, isComplete: failure == nil, at: clock.now) }
         outcome.wasAnswered = !answered.isEmpty
         if let failure { throw failure }
         let resting = resting(at: clock.now).values
         if resting.count == wanted.types.count, let first = resting.min(by: { $0.until < $1.until }) {
             throw SyncError(
-                kind: .refused, code: "disabled", message: first.message, isReachable: due.isEmpty ? nil : true,
+                kind: .refused, code: .disabled, message: first.message, isReachable: due.isEmpty ? nil : true,
                 retryAfterSeconds: first.until.seconds - clock.now.seconds)
         }
     }
 
-    private func turbulence(_ clock: Clock, _ record: SourceRecord?, _ outcome: inout SyncOutcome)
-        async throws(SyncError)
-    {
-        let pieces = try self.pieces()
+    /// Notes when data was fetched. A source is as new as the area that has waited longest, and so is its turbulence.
+    /// A type that the account may not have rests alone: the source is as new as its others, that type's data isn't.
+    private func note(
+        _ answered: Set<DataQuery.DataType>, _ area: DataQuery.Area, isComplete: Bool, at now: Instant
+    ) async throws(SyncError) {
+        if isComplete { progress.note(request(of: area), of: area, at: now) }
+        if answered.contains(.turbulence) {
+            progress.note(SyncRequest.Part(turbulenceOf: wanted, in: area), of: area, at: now)
+        }
+        try await progress.ledger.alone { () async throws(SyncError) in
+            var kinds = Dictionary(uniqueKeysWithValues: wanted.kinds(of: answered).map { ($0, now) })
+            if answered.contains(.turbulence) {
+                kinds[.observations] = progress.allFetched(
+                    wanted.areas(of: .turbulence).map { ($0, SyncRequest.Part(turbulenceOf: wanted, in: $0)) })
+            }
+            let areas = areas.compactMap { area in request(of: area).map { (area, $0) } }
+            let batch = Batch(
+                source: id, fetchedAt: isComplete ? progress.allFetched(areas) : nil, fetchedKinds: kinds)
+            _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+        }
+    }
+
+    private func turbulence(
+        _ area: DataQuery.Area, _ clock: Clock, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        let pieces = try self.pieces(of: area)
         let cursors =
-            record == nil ? [:] : try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+            try await known(in: store) == nil
+            ? [:] : try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+        let head = try await stored { () async throws(StoreError) in try await store.head() }.version
         var use = RecordUse()
-        // Beside the data, so that wherever the round ends the store knows that it has some of another viewport.
-        let marks: [String: String?] =
-            cursors[Self.viewportName] == viewportMark ? [:] : [Self.viewportName: Self.changing]
+        var filter = bulkFilter(pieces)
         for piece in pieces {
             if Task.isCancelled { throw .cancelled }
-            let cursor = cursors[piece.name].flatMap(SkyPathCursor.init(text:)).flatMap {
+            let cursor = cursors[SkyPathPieceName(area, piece.name).text].flatMap(SkyPathCursor.init(text:)).flatMap {
                 $0.isUsable(for: signature, at: clock.now, reachSeconds: reachSeconds) ? $0 : nil
             }
             do {
-                try await fetch(piece, after: cursor, marks, clock, &use, &outcome)
+                try await fetch(piece, of: area, after: cursor, &filter, clock, &use, &outcome)
             } catch {
                 // A delta that the upstream won't give is asked for whole.
                 guard cursor != nil, error.isAboutTheQuery else { throw error }
-                try await fetch(piece, after: nil, marks, clock, &use, &outcome)
+                try await fetch(piece, of: area, after: nil, &filter, clock, &use, &outcome)
+            }
+        }
+        if let answered = filter {
+            if answered.isEmpty {
+                // Nothing that rough anywhere is as likely a fault: what the upstream has at all tells.
+                filter = nil
+                for piece in pieces { try await fetch(piece, of: area, after: nil, &filter, clock, &use, &outcome) }
+            } else {
+                try await supersede(answered, of: area, asOf: head, clock, &outcome)
             }
         }
         try use.check()
-        try await replaceViewport(cursors[Self.viewportName], now: clock.now, &outcome)
-        try await finish(pieces, cursors: cursors, record: record, now: clock.now)
+        try await finish(area, pieces, now: clock.now, &outcome)
     }
 
-    /// Notes that all pieces are up to date, and lets go of the cursors of pieces that are asked for no more.
-    private func finish(_ pieces: [SkyPathPiece], cursors: [String: String], record: SourceRecord?, now: Instant)
-        async throws(SyncError)
-    {
-        let names = Set(pieces.map(\.name))
-        var changed = [String: String?]()
-        for name in cursors.keys where !names.contains(name) && !Self.lasting.contains(name) {
-            changed.updateValue(nil, forKey: name)
+    // MARK: - Bulk calls that leave out mild air
+
+    /// What bulk calls gave that were asked for no milder severity than the query's mildest: most of an answer is smooth
+    /// air. They are whole, so what is missing in them has become milder, or is gone.
+    private struct BulkFilter {
+        var minimum: Severity
+        /// The newest time at each place.
+        var standing: [Retraction.Place: Instant] = [:]
+        /// The base cells whose answers were read to the last record.
+        var baseCells: Set<Int> = []
+        var isEmpty = true
+
+        mutating func take(_ intake: SkyPathIntake, of piece: SkyPathPiece, isReadable: Bool) {
+            standing.merge(intake.standing, uniquingKeysWith: max)
+            isEmpty = isEmpty && intake.newest == nil
+            if isReadable, case .baseCell(_, let number) = piece.area { baseCells.insert(number) }
         }
-        let asked = signature.text + " " + SkyPathPiece.stableHash(names.sorted().joined(separator: ";"))
-        changed.updateValue(asked, forKey: Self.roundName)
+    }
+
+    /// nil where everything is asked for: by calls that can't leave out, or whose deltas would hide what ends rough air.
+    private func bulkFilter(_ pieces: [SkyPathPiece]) -> BulkFilter? {
+        guard let mildest = Severity.allCases.first(where: wanted.severities.contains), mildest > .smooth,
+            pieces.allSatisfy({ if case .baseCell = $0.area { true } else { false } })
+        else { return nil }
+        return BulkFilter(minimum: mildest)
+    }
+
+    /// Ends what filtered answers no longer have: from this round on, so that pictures of before stay as they were. Where an
+    /// answer has an older record than the store, what came after it is withdrawn, as after any whole answer.
+    private func supersede(
+        _ answered: BulkFilter, of area: DataQuery.Area, asOf head: Version, _ clock: Clock,
+        _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        // What is older has perhaps left the upstream's window.
+        let start = clock.latest.advanced(by: Self.windowMarginSeconds - reachSeconds)
+        let end = clock.now.advanced(by: -Self.windowMarginSeconds)
+        let rows = try await stored { () async throws(StoreError) in
+            try await store.rows(from: start, to: .distantFuture)
+        }
+        guard let source = rows.sources.first(where: { $0.id == id })?.number else { return }
+        let (category, ring) = (wanted.category, ring(of: area))
+        var newest: [Retraction.Place: ObservationRow] = [:]
+        for row in rows.rows where row.source == source && row.category == category {
+            let place = Retraction.Place(cell: row.cell.dense, altitude: row.altitude, category: category)
+            if newest[place].map({ $0.observedAt < row.observedAt }) ?? true { newest[place] = row }
+        }
+        let missing = newest.filter { place, row in
+            row.kind.isShown && row.since <= head && row.intensity.severity.map { $0 >= answered.minimum } ?? false
+                && answered.standing[place] == nil
+                && answered.baseCells.contains(Int(row.cell.dense) / Cell.slotsPerBaseCell)
+                && ring?.contains(H3.center(of: row.cell)) ?? true
+        }
+        let observations = missing.values.sorted { $0.key < $1.key }.map { row in
+            Observation(
+                cell: row.cell, altitude: row.altitude, intensity: .reported(.smooth, edr: nil),
+                observedAt: max(clock.now, row.observedAt.advanced(by: 1)), category: category, source: id,
+                kind: .superseding)
+        }
+        let standing = answered.standing
+        let retraction = Retraction(
+            from: start, to: clock.latest.advanced(by: Self.futureSeconds),
+            covers: { row in
+                row.category == category && row.since <= head && (!row.kind.isShown || row.observedAt <= end)
+                    && standing[Retraction.Place(cell: row.cell.dense, altitude: row.altitude, category: category)]
+                        != nil
+            }, standing: standing)
+        try await write(observations, retraction, cursor: [:], isTransient: area == .viewport, &outcome)
+    }
+
+    /// Notes that all pieces of an area are up to date. Removes the cursors of its pieces that are asked for no more,
+    /// and what only the viewport before asked for.
+    private func finish(
+        _ area: DataQuery.Area, _ pieces: [SkyPathPiece], now: Instant, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        let names = Set(pieces.map { SkyPathPieceName(area, $0.name).text })
         // The log is complete from before, if the round before asked for the same and reaches into this one's window.
         let start = now.advanced(by: -reachSeconds)
-        let isUnbroken =
-            cursors[Self.roundName] == asked && record?.fetchedAt(.observations).map { $0 >= start } ?? false
-        let batch = Batch(
-            source: id, cursors: changed,
-            completeSince: isUnbroken ? min(record?.completeSince ?? start, start) : start)
-        _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+        let result = try await progress.ledger.alone { () async throws(SyncError) -> BatchResult in
+            let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+            var coverage = SkyPathCoverage(
+                cursors, record: try await known(in: store), isAsked: wanted.areas(of: .turbulence))
+            coverage.note(area, asked: asked(pieces), at: now, from: start)
+            var changed = coverage.changes(to: cursors)
+            for name in cursors.keys where !names.contains(name) {
+                // A name without an area is that of an earlier version.
+                let piece = SkyPathPieceName(name)
+                let isOld = piece == nil && name != Self.sessionName
+                guard isOld || piece?.area == area && piece.map(SkyPathCoverage.isName) == false else { continue }
+                changed.updateValue(nil, forKey: name)
+            }
+            var batch = Batch(source: id, cursors: changed, completeSince: coverage.completeSince)
+            if area == .viewport, let ring = wanted.viewport {
+                batch.retraction = .transient { !ring.touches($0.cell) }
+            }
+            return try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
+        }
+        outcome.retracted += result.retracted
     }
 
-    private var viewportMark: String? { wanted.viewport.map { SkyPathPiece.stableHash($0.text) } }
-
-    /// Where the viewport is another than the one that was stored for, what lies in no part of the query any more goes: a
-    /// viewport's data is that of what somebody looks at. After a restart there is none.
-    private func replaceViewport(_ old: String?, now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        guard old != viewportMark else { return }
-        var batch = Batch(source: id, cursors: [Self.viewportName: viewportMark])
-        if old != nil, !wanted.global {
-            let wanted = wanted
-            batch.retraction = Retraction(
-                from: now.advanced(by: -History.sixHours.seconds), to: now.advanced(by: Self.futureSeconds),
-                covers: { wanted.area(of: $0.cell) == nil }, standing: [:])
-        }
-        let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
-        outcome.retracted += result.retracted
+    /// What some pieces are asked for; the same for the same, in every process.
+    private func asked(_ pieces: [SkyPathPiece]) -> String {
+        signature.text + " " + SkyPathPiece.stableHash(Set(pieces.map(\.name)).sorted().joined(separator: ";"))
     }
 
     // MARK: - Pieces
@@ -320,20 +492,23 @@ public struct SkyPathUpstream: Upstream {
     public static func problem(with query: DataQuery, api: API, limits: SkyPathLimits) -> (
         member: String, text: String
     )? {
-        guard api == .v5 else { return nil }
-        if query.global, query.category != .default {
+        guard api == .v5, query.types.contains(.turbulence) else { return nil }
+        if query.isGlobal(.turbulence), query.category != .default {
             return (
                 "category",
                 "SkyPath's bulk call knows category \(AircraftCategory.default.name) only, not "
-                    + "\(query.category.name): set a polygon and global: false, or api v4"
+                    + "\(query.category.name): set a polygon, or api v4"
             )
         }
         for (member, ring) in [("polygon", query.polygon), ("viewport", query.viewport)] {
-            guard let ring, ring.areaKm2 / pieceAreaKm2(limits) > Double(maximumPieces) else { continue }
+            guard let ring, corridorCalls(ring, limits) > Double(mostCalls), query.category != .default else {
+                continue
+            }
             return (
                 member,
-                "the polygon of \(Int(min(ring.areaKm2, 1e9))) km2 would take more than \(maximumPieces) calls of the "
-                    + "upstream's limit: make it smaller, or use api v4"
+                "the polygon of \(Int(min(ring.areaKm2, 1e9))) km2 would take more than \(mostCalls) calls of the "
+                    + "upstream's limit, and bulk calls know category \(AircraftCategory.default.name) only: make it "
+                    + "smaller, or use api v4"
             )
         }
         return nil
@@ -343,18 +518,36 @@ public struct SkyPathUpstream: Upstream {
         (limits.corridorAreaKm2 ?? .infinity) * areaShare
     }
 
-    private func pieces() throws(SyncError) -> [SkyPathPiece] {
+    /// About how many corridor calls an area takes.
+    private static func corridorCalls(_ ring: AreaRing, _ limits: SkyPathLimits) -> Double {
+        ring.areaKm2 / pieceAreaKm2(limits)
+    }
+
+    /// The calls that have an area's turbulence. An area that would take more corridor calls than a round has time
+    /// for is fetched by the bulk calls of the base cells that it touches: a few calls, but each of them whole every
+    /// time.
+    private func pieces(of area: DataQuery.Area) throws(SyncError) -> [SkyPathPiece] {
         let limits = client.configuration.limits
         if let problem = Self.problem(with: wanted, api: api, limits: limits) {
-            throw SyncError(kind: .refused, code: "query-invalid", message: problem.text, isReachable: nil)
+            throw SyncError(kind: .refused, code: .queryInvalid, message: problem.text, isReachable: nil)
         }
-        let rings = [wanted.polygon, wanted.viewport].compactMap { $0 }
-        if api == .v4 { return wanted.global ? SkyPathPiece.map(nil) : rings.flatMap(SkyPathPiece.map) }
-        var pieces: [SkyPathPiece] = []
-        for ring in rings { pieces += SkyPathPiece.corridors(ring, maximumAreaKm2: Self.pieceAreaKm2(limits)) }
-        if wanted.global { pieces += SkyPathPiece.baseCells }
+        guard let ring = ring(of: area) else { return api == .v4 ? SkyPathPiece.map(nil) : SkyPathPiece.baseCells }
+        if api == .v4 { return SkyPathPiece.map(ring) }
+        if Self.corridorCalls(ring, limits) > Double(Self.mostCorridorCalls), wanted.category == .default {
+            return SkyPathPiece.baseCells(touching: ring)
+        }
+        let pieces = SkyPathPiece.corridors(ring, maximumAreaKm2: Self.pieceAreaKm2(limits))
         var names = Set<String>()
         return pieces.filter { names.insert($0.name).inserted }
+    }
+
+    /// nil for the world.
+    private func ring(of area: DataQuery.Area) -> AreaRing? {
+        switch area {
+        case .corridor: wanted.polygon
+        case .viewport: wanted.viewport
+        case .global, .all: nil
+        }
     }
 
     // MARK: - One piece
@@ -370,47 +563,59 @@ public struct SkyPathUpstream: Upstream {
     }
 
     private func fetch(
-        _ piece: SkyPathPiece, after cursor: SkyPathCursor?, _ marks: [String: String?], _ clock: Clock,
-        _ use: inout RecordUse, _ outcome: inout SyncOutcome
+        _ piece: SkyPathPiece, of area: DataQuery.Area, after cursor: SkyPathCursor?, _ filter: inout BulkFilter?,
+        _ clock: Clock, _ use: inout RecordUse, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
-        let answer = try await ask(piece, after: cursor)
+        // What comes after this may be newer than the answer, which then says nothing about it.
+        let head = try await stored { () async throws(StoreError) in try await store.head() }.version
+        let answer = try await ask(piece, after: cursor, minimum: filter?.minimum ?? .smooth)
         try await register(
             in: store, answerIsSimulated: answer.isSimulated, from: client.configuration.environment.baseURL)
         count(answer.counts, &outcome)
         use.add(used: answer.records.count, unusable: answer.counts.skippedByReason)
+        let ring = ring(of: area)
+        // A base cell reaches beyond the area that it is asked for.
+        var skipped: [String: Int] = [:]
         let intake = SkyPathIntake(
             answer.records,
             SkyPathIntake.Rules(
-                source: id, category: wanted.category, severities: wanted.severities,
-                areas: wanted.global ? nil : [wanted.polygon, wanted.viewport].compactMap { $0 },
+                source: id, category: wanted.category, severities: wanted.severities, area: ring,
                 oldest: clock.now.advanced(by: -retentionSeconds),
-                latest: clock.latest.advanced(by: Self.futureSeconds)), skipped: &outcome.skipped)
-        let retraction = retraction(piece, answer, intake, isWhole: cursor == nil, clock)
+                latest: clock.latest.advanced(by: Self.futureSeconds)), skipped: &skipped)
+        if ring != nil, case .baseCell = piece.area { skipped[SkyPathIntake.outside] = nil }
+        outcome.skipped.merge(skipped, uniquingKeysWith: +)
+        let isFiltered = filter != nil
+        filter?.take(intake, of: piece, isReadable: answer.counts.skippedTotal == 0)
+        let retraction =
+            cursor == nil && !isFiltered ? retraction(piece, ring, answer, intake, asOf: head, clock) : nil
         var next = answer.cursor.map { SkyPathCursor(value: $0, fetchedAt: clock.now, query: signature.text) }
         next?.recheckAt = cursor?.recheckAt
         let isReadable = answer.counts.skippedTotal == 0
         if !isReadable { next?.recheckAt = cursor == nil ? clock.now.advanced(by: Self.recheckSeconds) : clock.now }
         // From a cursor in the future on, nothing would ever change: better whole again.
         if let updatedAt = answer.updatedAt, updatedAt > clock.latest.advanced(by: Self.futureSeconds) { next = nil }
+        let name = SkyPathPieceName(area, piece.name).text
         try await write(
-            intake.observations, retraction, cursor: next.map { [piece.name: $0.text] } ?? [:], marks, &outcome)
+            intake.observations, retraction, cursor: next.map { [name: $0.text] } ?? [:],
+            isTransient: area == .viewport, &outcome)
         if isReadable, let recheckAt = cursor?.recheckAt, recheckAt <= clock.now {
-            try await fetch(piece, after: nil, marks, clock, &use, &outcome)
+            try await fetch(piece, of: area, after: nil, &filter, clock, &use, &outcome)
         }
     }
 
-    /// In batches. The cursor lands with the last of the data, never before it; marks land with the first.
+    /// In batches. The cursor lands with the last of the data, never before it.
     private func write(
-        _ observations: [Observation], _ retraction: Retraction?, cursor: [String: String?], _ marks: [String: String?],
+        _ observations: [Observation], _ retraction: Retraction?, cursor: [String: String?], isTransient: Bool,
         _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         var start = 0
         repeat {
             let end = min(start + batchSize, observations.count)
-            var batch = Batch(source: id, observations: Array(observations[start..<end]), cursors: marks)
+            var batch = Batch(
+                source: id, observations: Array(observations[start..<end]), isTransient: isTransient)
             if end == observations.count {
                 batch.retraction = retraction
-                batch.cursors.merge(cursor) { $1 }
+                batch.cursors = cursor
             }
             let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
             outcome.accepted += result.accepted
@@ -420,7 +625,9 @@ public struct SkyPathUpstream: Upstream {
         } while start < observations.count
     }
 
-    private func ask(_ piece: SkyPathPiece, after cursor: SkyPathCursor?) async throws(SyncError) -> Answer {
+    private func ask(
+        _ piece: SkyPathPiece, after cursor: SkyPathCursor?, minimum: Severity
+    ) async throws(SyncError) -> Answer {
         let hours = Double(reachSeconds) / 3_600
         do throws(SkyPathError) {
             switch (api, piece.area) {
@@ -433,7 +640,9 @@ public struct SkyPathUpstream: Upstream {
                     records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated,
                     cursor: reply.lastUpdatedAt, updatedAt: reply.lastUpdatedAt.map { Instant(clamping: $0) })
             case (.v5, .baseCell(let parent, _)):
-                let reply = try await client.hexagons(SkyPathHexagonsQuery(parent: parent, hours: hours))
+                let reply = try await client.hexagons(
+                    SkyPathHexagonsQuery(
+                        parent: parent, hours: hours, minSeverity: Int(minimum.rawValue)))
                 return Answer(records: reply.records, counts: reply.counts, isSimulated: reply.isSimulated)
             case (.v4, _), (.v5, .world):
                 let ring: [LonLat]? = if case .ring(let ring) = piece.area { ring.places } else { nil }
@@ -449,32 +658,24 @@ public struct SkyPathUpstream: Upstream {
         }
     }
 
-    /// What an answer says by leaving out, and by a newest value that isn't wanted; nil where that is nothing.
+    /// What a whole answer says by leaving out; nil where that is nothing.
     private func retraction(
-        _ piece: SkyPathPiece, _ answer: Answer, _ intake: SkyPathIntake, isWhole: Bool, _ clock: Clock
+        _ piece: SkyPathPiece, _ ring: AreaRing?, _ answer: Answer, _ intake: SkyPathIntake, asOf head: Version,
+        _ clock: Clock
     ) -> Retraction? {
         // An answer that was partly unreadable may have had what seems to be missing, and an upstream that has nothing
         // at all is more likely to be broken than the air to be unobserved: what it had ages by itself.
-        let isComplete = isWhole && answer.counts.skippedTotal == 0 && !answer.records.isEmpty
-        guard isComplete || !intake.ended.isEmpty else { return nil }
+        guard answer.counts.skippedTotal == 0, !answer.records.isEmpty else { return nil }
         // The window of the upstream may have begun later than ours and ended earlier.
         let upstreamNow = max(clock.latest, intake.newest ?? clock.latest, answer.updatedAt ?? clock.latest)
         let start = upstreamNow.advanced(by: Self.windowMarginSeconds - reachSeconds)
         let end = min(clock.now, answer.updatedAt ?? clock.now).advanced(by: -Self.windowMarginSeconds)
         let category = wanted.category
-        let severities = wanted.severities
-        let ended = intake.ended
         return Retraction(
-            from: min(start, clock.now.advanced(by: -History.sixHours.seconds)),
-            to: max(end, ended.values.max() ?? end),
+            from: start, to: end,
             covers: { row in
-                guard row.category == category else { return false }
-                let place = Retraction.Place(cell: row.cell.dense, altitude: row.altitude, category: category)
-                if let ended = ended[place], row.observedAt <= ended { return true }
-                guard isComplete, row.observedAt >= start, row.observedAt <= end else { return false }
-                // A record that the query leaves out can't be missed in its answer.
-                guard let severity = row.intensity.severity, severities.contains(severity) else { return false }
-                return piece.covers(row.cell)
+                row.category == category && row.since <= head && row.intensity.severity != nil && piece.covers(row.cell)
+                    && ring?.contains(H3.center(of: row.cell)) ?? true
             }, standing: intake.standing)
     }
 

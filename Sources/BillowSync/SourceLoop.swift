@@ -2,128 +2,13 @@ public import BillowStore
 public import Logging
 public import ServiceLifecycle
 public import Turbulence
-
-/// One upstream, as the engine sees it: something that brings the store up to date.
-public protocol Upstream: Sendable {
-    var id: SourceID { get }
-    /// `skypath`, …
-    var kind: String { get }
-    var merge: MergeRule { get }
-    /// Whether its data is made up; nil where its answers tell.
-    var simulated: Bool? { get }
-
-    /// Asks for what is new and writes it to the store. What was written before an error stays: it is whole batches,
-    /// and the error's outcome counts it.
-    func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome
-
-    /// What is asked for; nil where there is nothing to choose.
-    var query: DataQuery? { get }
-    /// The types of data that may be asked for.
-    var types: [DataQuery.DataType] { get }
-    /// The collections that it feeds.
-    var collections: [String] { get }
-    /// Those of them that a round at this time would ask for.
-    func collections(at now: Instant) -> [String]
-    /// The kinds of data that it is fetched for, and that are stale when it is silent. Nothing for a folder, whose files may
-    /// be a year apart.
-    var feeds: Set<DataKind> { get }
-    /// The shortest time between two rounds that the upstream allows.
-    var shortestInterval: Duration { get }
-    /// Kinds of data that are asked for more seldom than rounds are made, and how often.
-    var slowKinds: [DataKind: Duration] { get }
-    /// Tells one key of ours from another without giving it away; nil where none is sent.
-    var credential: String? { get }
-
-    /// The same upstream, asked for something else.
-    func asking(_ query: DataQuery) -> any Upstream
-    /// Lets go of how far it has come, so that the next round fetches everything.
-    func forget() async throws(SyncError)
-    /// Has what was refused tried again by the next round.
-    func retry()
-    /// Takes up after a restart, before the first round and whether there will be one or not: lets go of data that was wanted
-    /// for as long as the process ran.
-    func resume(now: Instant) async throws(SyncError)
-}
-
-extension Upstream {
-    public var query: DataQuery? { nil }
-    public var types: [DataQuery.DataType] { [] }
-    public var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? ["turbulence"] }
-    public var feeds: Set<DataKind> { query?.kinds ?? [] }
-    public func collections(at now: Instant) -> [String] { collections }
-    public var shortestInterval: Duration { .seconds(1) }
-    public var slowKinds: [DataKind: Duration] { [:] }
-    public var credential: String? { nil }
-
-    public func asking(_ query: DataQuery) -> any Upstream { self }
-    public func forget() async throws(SyncError) {}
-    public func retry() {}
-    public func resume(now: Instant) async throws(SyncError) {}
-}
-
-/// What one round brought.
-public struct SyncOutcome: Sendable, Hashable {
-    public var accepted = 0
-    public var duplicates = 0
-    public var retracted = 0
-    public var skipped: [String: Int] = [:]
-    public var adjusted: [String: Int] = [:]
-    /// Whether the upstream gave what it was asked for. false where nothing was due, or nothing but what it won't give: that
-    /// tells nothing of the rest.
-    public var wasAnswered = true
-    /// Types of data that the upstream won't give to this account, and its words; the others go on.
-    public var disabled: [DataQuery.DataType: String] = [:]
-
-    public init() {}
-}
-
-/// Why a round failed.
-public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
-    public enum Kind: Sendable, Hashable {
-        /// May work later.
-        case transient
-        /// The upstream refuses our key: asking again may lock the account.
-        case session
-        /// The upstream won't serve this query or this client: asking again is of no use, but harmless.
-        case refused
-        /// Our own store.
-        case store
-        case cancelled
-    }
-
-    public var kind: Kind
-    /// Stable, for programs.
-    public var code: String
-    public var message: String
-    /// Whether the upstream was reached at all; nil where it wasn't asked.
-    public var isReachable: Bool?
-    public var retryAfterSeconds: Int?
-    /// The type of data that it is about; nil where it is about all.
-    public var type: DataQuery.DataType?
-    /// What the round had brought before.
-    public var outcome = SyncOutcome()
-
-    public var description: String { message }
-
-    /// The same, of one type of data.
-    func about(_ type: DataQuery.DataType) -> SyncError {
-        var error = self
-        error.type = type
-        return error
-    }
-
-    public init(kind: Kind, code: String, message: String, isReachable: Bool?, retryAfterSeconds: Int? = nil) {
-        self.kind = kind
-        self.code = code
-        self.message = message
-        self.isReachable = isReachable
-        self.retryAfterSeconds = retryAfterSeconds
-    }
-}
+public import WireJSON
 
 /// Keeps one source up to date for as long as the service group runs.
 ///
-/// What it asks for and how often can be changed while it runs; that, and a refused key, are kept across restarts.
+/// Each area of its query has rounds of its own, one after the other, with its own wait and its own failures: an area
+/// that fails never holds up another. What is asked for and how often can be changed while it runs; that, and a
+/// refused key, are kept across restarts.
 public actor SourceLoop: Service {
     public nonisolated let id: SourceID
     private var upstream: any Upstream
@@ -134,45 +19,71 @@ public actor SourceLoop: Service {
     private let states: SourceStates
     private let control: (any ControlStore)?
     private let now: @Sendable () -> Instant
+    private let uptime: @Sendable () -> Duration
     private let random: @Sendable () -> Double
     private let sleep: @Sendable (Duration) async throws -> Void
     private let logger: Logger
-    private var failures = 0
+    private var lanes: [DataQuery.Area: Lane] = [:]
     private var isHalted = false
     /// Why it is halted.
     private var refusal: SourceState.Failure?
-    private var isFetching = false
-    /// What the round under way makes of the upstream; a change of what is asked for ends it.
-    private var running: Task<Result<SyncOutcome, SyncError>, Never>?
     /// How often it was started again.
     private var starts = 0
-    /// Woken since the last pause began or ended.
-    private var isWoken = false
-    /// A change asks for data; others may follow within the second.
-    private var isSettling = false
-    /// Somebody asked for a round, whatever the frequency says.
-    private var isAsked = false
-    /// The next round is to fetch everything.
-    private var isWholeAsked = false
-    private var lastAsked: Instant?
-    private var sleeping: Task<Void, Never>?
+    /// The uptime at the last refresh on demand.
+    private var demandedAt: Duration?
+
+    /// The rounds of one area.
+    private struct Lane {
+        var failures = 0
+        var isFetching = false
+        /// What the round under way asks for.
+        var asked: SyncRequest?
+        /// What the last successful round asked for.
+        var held: SyncRequest?
+        /// The round under way; a change of what is asked for cancels it.
+        var running: Task<Result<SyncOutcome, SyncError>, Never>?
+        /// Woken since the last pause began or ended.
+        var isWoken = false
+        /// The wait has another length now.
+        var isRetimed = false
+        /// A change asks for data; others may follow within the second.
+        var isSettling = false
+        /// A round was demanded, whatever the frequency says.
+        var isDemanded = false
+        /// The next round is to fetch everything.
+        var isWholeDemanded = false
+        /// The area was asked for and is no more; its data may have to end.
+        var isReleased = false
+        var sleeping: Task<Void, Never>?
+        /// What the last wait was made of, beside the interval.
+        var retryAfterSeconds: Int?
+        var spread = 0.5
+    }
 
     /// Changes that follow each other within this make one fetch, for the last.
     static let settling = Duration.seconds(1)
-    /// Between two rounds on demand.
+    /// Between two refreshes on demand.
     static let secondsBetweenDemands = 60
     /// Where there is nothing to do until woken.
     private static let idle = Duration.seconds(86_400)
 
+    private static let started = ContinuousClock.now
+
+    /// Since the process began; nobody can set it.
+    public static let uptime: @Sendable () -> Duration = { started.duration(to: .now) }
+
     /// - Parameters:
     ///   - lengths: what the names of frequencies stand for.
     ///   - control: where changes are kept; nil keeps none.
+    ///   - now: the time of the data.
+    ///   - uptime: a clock that nobody sets, for waits.
     ///   - random: 0 ..< 1, for the jitter.
     ///   - sleep: waits, and throws when cancelled.
     public init(
         upstream: any Upstream, update: UpdateFrequency, lengths: UpdateLengths = UpdateLengths(), states: SourceStates,
-        control: (any ControlStore)? = nil,
-        now: @escaping @Sendable () -> Instant, random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        control: (any ControlStore)? = nil, now: @escaping @Sendable () -> Instant,
+        uptime: @escaping @Sendable () -> Duration = SourceLoop.uptime,
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }, logger: Logger
     ) {
         id = upstream.id
@@ -183,11 +94,13 @@ public actor SourceLoop: Service {
         self.states = states
         self.control = control
         self.now = now
+        self.uptime = uptime
         self.random = random
         self.sleep = sleep
         var logger = logger
         logger[metadataKey: "source"] = "\(upstream.id)"
         self.logger = logger
+        for area in upstream.areas { lanes[area] = Lane() }
         states.add(
             SourceState(upstream, update: update, interval: Self.interval(of: upstream, update: update, lengths)))
     }
@@ -204,170 +117,267 @@ public actor SourceLoop: Service {
         return max(interval, upstream.shortestInterval)
     }
 
-    /// Whether rounds are to be made by the clock.
-    private var isActive: Bool { interval != nil }
+    /// Whether rounds of an area are to be made by the clock.
+    private func isActive(_ area: DataQuery.Area) -> Bool { interval != nil && upstream.request(of: area) != nil }
 
     public func run() async throws {
         await cancelWhenGracefulShutdown { await self.restore() }
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            // A graceful shutdown ends the round as a cancellation would: what isn't committed is asked for again.
-            let delay = await cancelWhenGracefulShutdown { await self.round() }
-            await cancelWhenGracefulShutdown { await self.pause(for: delay) }
+        await withDiscardingTaskGroup { group in
+            for area in upstream.areas { group.addTask { await self.run(area) } }
         }
     }
 
-    /// One round; gives the wait until the next. Does nothing while halted or stopped, or while another round is under
-    /// way.
+    private func run(_ area: DataQuery.Area) async {
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            // A graceful shutdown ends the round as a cancellation would: what isn't committed is asked for again.
+            let delay = await cancelWhenGracefulShutdown { await self.round(area) }
+            await cancelWhenGracefulShutdown { await self.pause(area, for: delay) }
+        }
+    }
+
+    // MARK: - A round
+
+    /// One round of every area, one after the other; gives the shortest wait until the next.
     public func round() async -> Duration {
+        var shortest = Self.idle
+        for area in upstream.areas { shortest = min(shortest, await round(area)) }
+        return shortest
+    }
+
+    /// One round of an area; gives the wait until the next. Does nothing while halted or stopped, or while another
+    /// round is under way.
+    private func round(_ area: DataQuery.Area) async -> Duration {
         if isHalted { return Self.idle }
-        if isFetching { return backOff.interval }
-        guard isActive || isAsked && upstream.query?.asksForAnything != false else {
-            isAsked = false
-            states.update(id) { $0.nextAttempt = nil }
+        if lanes[area]?.isFetching == true { return backOff.interval }
+        let request = upstream.request(of: area)
+        if request == nil, lanes[area]?.isReleased == true {
+            guard await release(area) else { return backOff.delay(failures: 1, retryAfterSeconds: nil, random: 0.5) }
+        }
+        guard let request, isActive(area) || lanes[area]?.isDemanded == true else {
+            lanes[area]?.isDemanded = false
+            states.update(id) { $0.areas[area]?.nextAttempt = nil }
             return Self.idle
         }
-        isFetching = true
-        let wasAsked = isAsked
-        isAsked = false
+        let wasDemanded = lanes[area]?.isDemanded == true
+        lanes[area]?.isFetching = true
+        lanes[area]?.asked = request
+        lanes[area]?.isDemanded = false
+        lanes[area]?.isReleased = false
         let began = now()
         let startsBefore = starts
         let upstream = upstream
-        states.update(id) {
-            $0.fetching = SourceState.Part.all(of: upstream, at: began)
-            $0.lastAttempt = began
-            $0.nextAttempt = nil
+        states.update(id) { state in
+            state.fetching.formUnion(upstream.feeds.isEmpty ? [] : upstream.parts(of: area, at: began))
+            state.areas[area, default: SourceState.AreaState()].lastAttempt = began
+            state.areas[area]?.nextAttempt = nil
         }
-        let running = Task { await attempt(upstream, began) }
-        self.running = running
+        let parts = upstream.parts(of: area, at: began)
+        let running = Task { await attempt(area, upstream, began) }
+        lanes[area]?.running = running
         let result = await withTaskCancellationHandler {
             await running.value
         } onCancel: {
             running.cancel()
         }
-        self.running = nil
+        lanes[area]?.running = nil
         let delay: Duration
         switch result {
-        case .success(let outcome): delay = succeeded(outcome)
+        case .success(let outcome): delay = succeeded(area, request, outcome)
         case .failure(let error):
-            // Ended by a change, it is still owed to who asked for it.
-            if error.kind == .cancelled { isAsked = isAsked || wasAsked }
+            // A round that a change cancels is still owed to whoever demanded it.
+            if error.kind == .cancelled, wasDemanded { lanes[area]?.isDemanded = true }
             // Started again meanwhile, it tries once more.
-            delay = await failed(error, mayHalt: starts == startsBefore)
+            delay = await failed(area, error, parts, mayHalt: starts == startsBefore)
         }
-        isFetching = false
-        let next = isHalted || !isActive ? nil : now().advanced(by: Int(delay.components.seconds))
-        states.update(id) {
-            $0.fetching = []
-            $0.nextAttempt = next
+        lanes[area]?.isFetching = false
+        lanes[area]?.asked = nil
+        let isActive = !isHalted && isActive(area)
+        let next = isActive ? now().advanced(by: Int(delay.components.seconds)) : nil
+        states.update(id) { state in
+            state.fetching.subtract(parts)
+            state.areas[area]?.nextAttempt = next
         }
-        return isHalted || !isActive ? Self.idle : delay
+        return isActive ? delay : Self.idle
     }
 
-    private func attempt(_ upstream: any Upstream, _ now: Instant) async -> Result<SyncOutcome, SyncError> {
+    private func attempt(
+        _ area: DataQuery.Area, _ upstream: any Upstream, _ now: Instant
+    ) async -> Result<SyncOutcome, SyncError> {
         do throws(SyncError) {
-            if isWholeAsked {
-                try await upstream.forget()
-                isWholeAsked = false
+            if lanes[area]?.isWholeDemanded == true {
+                try await upstream.resetCursors(of: area)
+                lanes[area]?.isWholeDemanded = false
             }
-            return .success(try await upstream.synchronise(now: now))
+            return .success(try await upstream.synchronise(area, now: now))
         } catch { return .failure(error) }
     }
 
+    /// Ends what was stored for an area that is asked for no more.
+    /// - Returns: whether that could be done.
+    private func release(_ area: DataQuery.Area) async -> Bool {
+        do throws(SyncError) {
+            try await upstream.release(area)
+            lanes[area]?.isReleased = false
+            return true
+        } catch {
+            logger.error(
+                "the data of an area can't be ended", metadata: ["area": "\(area.rawValue)", "error": "\(error)"])
+            return false
+        }
+    }
+
     /// Tries again, now, after the session was refused.
-    /// - Throws: where what is kept of it can't be let go of.
+    /// - Throws: where the stored refusal can't be removed.
     public func start() async throws(StoreError) {
         isHalted = false
-        failures = 0
+        refusal = nil
         starts += 1
-        isAsked = true
         upstream.retry()
-        states.update(id) { $0.hasSession = true }
-        refresh()
+        // Whether the key is taken is for the upstream to say.
+        states.update(id) { $0.session = nil }
+        for area in lanes.keys {
+            lanes[area]?.failures = 0
+            lanes[area]?.isDemanded = true
+            wake(area)
+        }
         try await keep()
     }
 
-    /// Ends the pause between two rounds, or the next one where a round is under way.
-    public func refresh() {
-        isWoken = true
-        sleeping?.cancel()
+    /// Ends the pauses between two rounds, or the next one where a round is under way.
+    public func refresh() { for area in lanes.keys { wake(area) } }
+
+    private func wake(_ area: DataQuery.Area) {
+        lanes[area]?.isWoken = true
+        lanes[area]?.sleeping?.cancel()
     }
+
+    // MARK: - Waiting
 
     /// Waits until the time is over, or woken, or cancelled; where a change woke it, also until others had their chance.
-    private func pause(for delay: Duration) async {
-        if !isWoken { await wait(delay) }
-        if isSettling {
-            await wait(Self.settling)
-            isSettling = false
+    private func pause(_ area: DataQuery.Area, for delay: Duration) async {
+        let began = uptime()
+        var delay = delay
+        while lanes[area]?.isWoken != true {
+            if lanes[area]?.isRetimed == true {
+                lanes[area]?.isRetimed = false
+                delay = nextDelay(area)
+                let next = now().advanced(by: Int((delay - (uptime() - began)).components.seconds))
+                let isActive = isActive(area)
+                states.update(id) { $0.areas[area]?.nextAttempt = isActive ? next : nil }
+            }
+            let left = delay - (uptime() - began)
+            if left > .zero { await wait(area, left) }
+            if lanes[area]?.isRetimed != true || Task.isCancelled { break }
         }
-        isWoken = false
+        if lanes[area]?.isSettling == true {
+            await wait(area, Self.settling)
+            lanes[area]?.isSettling = false
+        }
+        lanes[area]?.isWoken = false
     }
 
-    private func wait(_ duration: Duration) async {
+    private func wait(_ area: DataQuery.Area, _ duration: Duration) async {
         let sleep = sleep
         // An error is a cancellation, which is what ends a sleep early.
         let sleeping = Task { () -> Void in try? await sleep(duration) }
-        if !isSettling { self.sleeping = sleeping }
+        if lanes[area]?.isSettling != true { lanes[area]?.sleeping = sleeping }
         await withTaskCancellationHandler {
             await sleeping.value
         } onCancel: {
             sleeping.cancel()
         }
-        self.sleeping = nil
+        lanes[area]?.sleeping = nil
     }
 
-    private func succeeded(_ outcome: SyncOutcome) -> Duration {
+    /// The wait after the last round of an area, by the present interval.
+    private func nextDelay(_ area: DataQuery.Area) -> Duration {
+        guard let lane = lanes[area], !isHalted, isActive(area) else { return Self.idle }
+        return backOff.delay(
+            failures: lane.failures, retryAfterSeconds: lane.retryAfterSeconds, random: lane.spread)
+    }
+
+    // MARK: - What becomes of a round
+
+    private func succeeded(_ area: DataQuery.Area, _ request: SyncRequest, _ outcome: SyncOutcome) -> Duration {
+        lanes[area]?.retryAfterSeconds = nil
         guard outcome.wasAnswered else {
             states.update(id) { state in
                 state.count(outcome)
                 // What failed is refused by now, and `disabled` says so.
-                if let type = state.lastError?.type, outcome.disabled[type] != nil { state.lastError = nil }
+                if let type = state.areas[area]?.lastError?.type, outcome.disabled[type] != nil {
+                    state.areas[area]?.lastError = nil
+                }
             }
             return backOff.interval
         }
-        if failures > 0 { logger.notice("the upstream answers again", metadata: ["failures": "\(failures)"]) }
-        failures = 0
+        if let failures = lanes[area]?.failures, failures > 0 {
+            logger.notice(
+                "the upstream answers again", metadata: ["area": "\(area.rawValue)", "failures": "\(failures)"])
+        }
+        lanes[area]?.failures = 0
+        lanes[area]?.held = request
         let at = now()
         states.update(id) { state in
             state.isReachable = true
-            state.hasSession = true
-            state.lastSuccess = at
-            state.lastError = nil
-            state.consecutiveFailures = 0
+            state.session = true
+            state.refusal = nil
+            state.areas[area]?.lastSuccess = at
+            state.areas[area]?.lastError = nil
+            state.areas[area]?.consecutiveFailures = 0
             state.count(outcome)
         }
         logger.debug(
             "synchronised",
             metadata: [
-                "accepted": "\(outcome.accepted)", "duplicates": "\(outcome.duplicates)",
+                "area": "\(area.rawValue)", "accepted": "\(outcome.accepted)", "duplicates": "\(outcome.duplicates)",
                 "retracted": "\(outcome.retracted)",
             ])
-        return backOff.delay(failures: 0, retryAfterSeconds: nil, random: random())
+        return nextDelay(area)
     }
 
-    private func failed(_ error: SyncError, mayHalt: Bool) async -> Duration {
+    private func failed(
+        _ area: DataQuery.Area, _ error: SyncError, _ parts: Set<SourceState.Part>, mayHalt: Bool
+    ) async -> Duration {
         if error.kind == .cancelled {
             states.update(id) { $0.count(error.outcome) }
             return backOff.interval
         }
-        failures += 1
-        isHalted = error.kind == .session && mayHalt
-        let at = now()
-        let failures = failures
-        let isHalted = isHalted
-        let failure = SourceState.Failure(code: error.code, message: error.message, at: at, type: error.type)
-        if isHalted { refusal = failure }
+        let failures = (lanes[area]?.failures ?? 0) + 1
+        lanes[area]?.failures = failures
+        lanes[area]?.retryAfterSeconds = error.retryAfterSeconds
+        lanes[area]?.spread = random()
+        let isHalted = error.kind == .session && mayHalt
+        // Another area's refusal counts until it is started again.
+        self.isHalted = self.isHalted || isHalted
+        let failure = SourceState.Failure(
+            code: error.code.rawValue, message: error.message, at: now(), type: error.type)
+        let failedParts = error.type.map { type in parts.filter { type.collections.contains($0.collection) } } ?? parts
+        if isHalted {
+            refusal = failure
+            // Asking on might lock the account.
+            for other in lanes.keys where other != area { lanes[other]?.running?.cancel() }
+        }
         states.update(id) { state in
             state.count(error.outcome)
             state.isReachable = error.isReachable ?? state.isReachable
-            state.hasSession = !isHalted
-            state.lastError = failure
-            state.consecutiveFailures = failures
+            if isHalted {
+                state.session = false
+                state.refusal = failure
+            } else if state.session != false {
+                state.refusal = nil
+            }
+            state.areas[area]?.lastError = failure
+            state.areas[area]?.failedParts = failedParts
+            state.areas[area]?.consecutiveFailures = failures
+            state.areas[area]?.failures += 1
         }
-        let delay = backOff.delay(failures: failures, retryAfterSeconds: error.retryAfterSeconds, random: random())
+        let delay = backOff.delay(
+            failures: failures, retryAfterSeconds: error.retryAfterSeconds, random: lanes[area]?.spread ?? 0.5)
         logger.warning(
             "could not synchronise",
             metadata: [
-                "code": "\(error.code)", "error": "\(error.message)", "failures": "\(failures)",
+                "area": "\(area.rawValue)", "code": "\(error.code.rawValue)", "error": "\(error.message)",
+                "failures": "\(failures)",
                 "next": isHalted ? "when started again" : "in \(delay.components.seconds) s",
             ])
         if isHalted {
@@ -386,40 +396,74 @@ public actor SourceLoop: Service {
     /// The types of data that may be asked for.
     public var types: [DataQuery.DataType] { upstream.types }
 
-    /// Asks for something else from now on, or at another frequency. Where what was fetched is not enough, it is fetched
-    /// within a second, in one round with all other changes of that second. The frequency counts from the next wait on.
+    /// The settings after a change of some members, by the rules of the settings' file.
+    /// - Throws: at the first member that can't be used, or that leads to a query that can't be asked.
+    public func settings(changedBy members: [String: JSONValue]) throws(SourceSettings.Problem) -> SourceSettings {
+        let changed = try settings.changed(by: members, types: upstream.types)
+        if let query = changed.query, query != settings.query, let problem = upstream.problem(with: query) {
+            throw SourceSettings.Problem(unaskable: problem.member, problem.text)
+        }
+        return changed
+    }
+
+    /// Changes some members, all others as they are at this moment.
+    /// - Throws: `SourceSettings.Problem`; `StoreError` where the change can't be kept.
+    public func change(by members: [String: JSONValue]) async throws {
+        try await change(settings(changedBy: members))
+    }
+
+    /// Asks for something else from now on, or at another frequency. An area whose data is not enough is fetched
+    /// within a second, in one round with all other changes of that second. Another frequency counts from the last
+    /// round.
     ///
     /// A round under way that asks for something else than is wanted now, or that nobody wants any more, ends: what it has
-    /// committed stays, and what is still wanted of the rest is asked for by the next one.
+    /// committed stays, and what is still wanted of the rest is asked for by the next one. Rounds of other areas go on.
     /// - Throws: where the change can't be kept; it is not made then.
     public func change(_ settings: SourceSettings) async throws(StoreError) {
         let old = self.settings
         guard settings != old else { return }
-        let wasActive = isActive
-        let before = (upstream, update)
+        let before = (upstream: upstream, update: update, interval: interval)
         if let query = settings.query, query != old.query { upstream = upstream.asking(query) }
         update = settings.update
         do throws(StoreError) { try await keep() } catch {
-            (upstream, update) = before
+            // Another change may have come meanwhile.
+            if self.settings == settings { (upstream, update) = (before.upstream, before.update) }
             throw error
         }
-        let upstream = upstream
-        let update = update
-        let isActive = isActive
-        let interval = interval
-        states.update(id) { state in
-            state.asks(upstream, update: update, interval: interval)
-            if !isActive { state.nextAttempt = nil }
-        }
+        let (upstream, update, interval) = (upstream, update, interval)
+        states.update(id) { $0.asks(upstream, update: update, interval: interval) }
         logger.notice("asks for something else", metadata: ["update": "\(update.text)"])
-        let isSuperseded = isFetching && (settings.query != old.query || wasActive && !isActive)
-        if isSuperseded { running?.cancel() }
-        guard isActive || isSuperseded else { return }
-        let needsData = if let new = upstream.query, let old = old.query { new.needsData(after: old) } else { false }
-        if needsData || isSuperseded || !wasActive {
-            isSettling = true
-            refresh()
+        for area in upstream.areas { change(area, from: before.upstream, wasActive: before.interval != nil) }
+        if interval != before.interval, interval != nil, before.interval != nil {
+            for area in upstream.areas {
+                lanes[area]?.isRetimed = true
+                lanes[area]?.sleeping?.cancel()
+            }
         }
+    }
+
+    /// What a change means for one area.
+    private func change(_ area: DataQuery.Area, from old: any Upstream, wasActive: Bool) {
+        guard let lane = lanes[area] else { return }
+        let (request, before) = (upstream.request(of: area), old.request(of: area))
+        let isActive = isActive(area)
+        let isSuperseded = lane.isFetching && (lane.asked != request || wasActive && !isActive)
+        if isSuperseded { lane.running?.cancel() }
+        guard let request else {
+            guard before != nil else { return }
+            lanes[area]?.isReleased = true
+            lanes[area]?.held = nil
+            lanes[area]?.failures = 0
+            return wake(area)
+        }
+        guard isActive || isSuperseded else { return }
+        let wasAsked = wasActive && before != nil
+        let needsData = request != before && lane.held?.serves(request) != true
+        guard needsData || isSuperseded || !wasAsked else { return }
+        // Another request has failed nothing yet.
+        if request != before { lanes[area]?.failures = 0 }
+        lanes[area]?.isSettling = true
+        wake(area)
     }
 
     /// Why there is no round on demand.
@@ -431,36 +475,48 @@ public actor SourceLoop: Service {
         case nothingToAsk
     }
 
-    /// A round now, whatever the frequency says.
+    /// A round of every area now, whatever the frequency says.
     /// - Parameter whole: everything, in place of what is new.
     public func demand(whole: Bool) throws(Refusal) {
         if isHalted { throw .halted }
         guard upstream.query?.asksForAnything != false else { throw .nothingToAsk }
-        let now = now()
-        if let lastAsked, now.seconds - lastAsked.seconds < Self.secondsBetweenDemands {
-            throw .tooSoon(retryAfterSeconds: Self.secondsBetweenDemands - max(0, now.seconds - lastAsked.seconds))
+        let uptime = uptime()
+        if let demandedAt, uptime - demandedAt < .seconds(Self.secondsBetweenDemands) {
+            let left = Duration.seconds(Self.secondsBetweenDemands) - (uptime - demandedAt)
+            throw .tooSoon(retryAfterSeconds: Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0))
         }
-        lastAsked = now
-        isAsked = true
-        if whole { isWholeAsked = true }
-        refresh()
+        demandedAt = uptime
+        for area in lanes.keys {
+            lanes[area]?.isDemanded = true
+            if whole { lanes[area]?.isWholeDemanded = true }
+            wake(area)
+        }
     }
 
     // MARK: - Across restarts
 
-    /// Takes up what was settled before the restart. A change of the configuration, or of the key, ends it.
+    /// Restores what was settled before the restart, and only then lets the upstream prepare the store. A change of the
+    /// configuration, or of the key, ends it.
     func restore() async {
-        do throws(SyncError) { try await upstream.resume(now: now()) } catch {
-            logger.error("what was stored for the process before can't be let go of", metadata: ["error": "\(error)"])
+        await restoreSettings()
+        do throws(SyncError) { try await upstream.prepareAfterRestart() } catch {
+            logger.error("what was stored for the process before can't be ended", metadata: ["error": "\(error)"])
         }
+    }
+
+    private func restoreSettings() async {
         guard let control else { return }
         do {
-            guard let text = try await control.control(of: id), let kept = SourceRecordOfControl(text: text) else {
-                return
-            }
-            if kept.configured == configured.text, let query = kept.settings(like: configured) {
-                if let query = query.query { upstream = upstream.asking(query) }
-                update = query.update
+            guard let text = try await control.control(of: id), let kept = PersistedOverride(text: text) else { return }
+            if kept.configured == configured.text, let settings = kept.settings(like: configured) {
+                if let query = settings.query, let problem = upstream.problem(with: query) {
+                    logger.notice(
+                        "what was settled while it ran can't be asked any more and is forgotten",
+                        metadata: ["member": "\(problem.member)", "problem": "\(problem.text)"])
+                } else {
+                    if let query = settings.query { upstream = upstream.asking(query) }
+                    update = settings.update
+                }
             } else if kept.configured != configured.text {
                 logger.notice("its configuration changed; what was settled while it ran is forgotten")
             }
@@ -475,13 +531,13 @@ public actor SourceLoop: Service {
         let (upstream, update, interval, isHalted, refusal) = (upstream, update, interval, isHalted, refusal)
         states.update(id) { state in
             state.asks(upstream, update: update, interval: interval)
-            state.hasSession = !isHalted
-            state.lastError = refusal
+            state.session = isHalted ? false : nil
+            state.refusal = refusal
         }
     }
 
     private func keep() async throws(StoreError) {
-        let record = SourceRecordOfControl(
+        let record = PersistedOverride(
             configured: configured.text, settings: settings, haltedCredential: isHalted ? upstream.credential : nil,
             refusal: isHalted ? refusal : nil)
         let isNew = settings != configured || isHalted

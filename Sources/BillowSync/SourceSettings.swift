@@ -32,6 +32,10 @@ public struct SourceSettings: Sendable, Hashable {
         members["history"] = .number(query.history.hours)
         members["category"] = .string(query.category.name)
         members["global"] = .bool(query.global)
+        if !query.scopes.isEmpty {
+            members["scope"] = .object(
+                Dictionary(uniqueKeysWithValues: query.scopes.map { ($0.key.rawValue, .string($0.value.rawValue)) }))
+        }
         members["polygon"] = ring(query.polygon)
         members["viewport"] = ring(query.viewport)
         members["polygonsUpTo"] = .bool(query.polygonsUpTo)
@@ -58,6 +62,23 @@ public struct SourceSettings: Sendable, Hashable {
         public var allowed: String
         /// The part of the query whose ring is bad; nil for anything else.
         public var area: DataQuery.Area?
+        /// Set where each member can be used, but not all together: a sentence about it.
+        public var reason: String?
+
+        init(member: String, value: String, allowed: String, area: DataQuery.Area? = nil) {
+            self.member = member
+            self.value = value
+            self.allowed = allowed
+            self.area = area
+        }
+
+        /// A query that can't be asked.
+        init(unaskable member: String, _ reason: String) {
+            self.init(
+                member: member, value: "", allowed: "a query that the upstream can be asked",
+                area: member == "polygon" ? .corridor : member == "viewport" ? .viewport : nil)
+            self.reason = reason
+        }
     }
 
     /// These settings after a change of some members.
@@ -123,14 +144,34 @@ public struct SourceSettings: Sendable, Hashable {
             }
             query.category = category
         case "global": query.global = try flag()
+        case "scope": query.scopes = try scopes(value, types) { bad($0) }
         case "polygonsUpTo": query.polygonsUpTo = try flag()
         case "polygon": query.polygon = try ring(value) { bad($0, .corridor) }
         case "viewport": query.viewport = try ring(value) { bad($0, .viewport) }
         default:
             throw bad(
-                "one of update, types, severities, history, category, global, polygon, viewport, polygonsUpTo; nothing "
+                "one of update, types, severities, history, category, global, scope, polygon, viewport, polygonsUpTo; nothing "
                     + "else can be changed here")
         }
+    }
+
+    /// null, or an object with a scope for some types.
+    private static func scopes(
+        _ value: JSONValue, _ types: [DataQuery.DataType], bad: (String) -> Problem
+    ) throws(Problem) -> [DataQuery.DataType: DataQuery.Scope] {
+        if value == .null { return [:] }
+        let form =
+            "null, or an object from \(types.map(\.rawValue).joined(separator: ", ")) to "
+            + DataQuery.Scope.allCases.map(\.rawValue).joined(separator: " or ")
+        guard case .object(let members) = value else { throw bad(form) }
+        var scopes: [DataQuery.DataType: DataQuery.Scope] = [:]
+        for (name, scope) in members {
+            guard let type = DataQuery.DataType(rawValue: name), types.contains(type),
+                let scope = scope.string.flatMap(DataQuery.Scope.init(rawValue:))
+            else { throw bad(form) }
+            scopes[type] = scope
+        }
+        return scopes
     }
 
     /// null, a list of [longitude, latitude], or a GeoJSON Polygon of one ring.
@@ -158,8 +199,8 @@ public struct SourceSettings: Sendable, Hashable {
     }
 }
 
-/// What is kept of a source across restarts.
-struct SourceRecordOfControl: Sendable {
+/// A source's changed settings and its refused key, as they are kept across restarts.
+struct PersistedOverride: Sendable {
     /// The configuration that the settings are a change of.
     var configured: String
     var settings: [String: JSONValue]

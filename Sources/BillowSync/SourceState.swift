@@ -25,13 +25,14 @@ public struct SourceState: Sendable, Hashable {
     /// for a folder, which is looked at and not fetched.
     public var fetching: Set<Part> = []
     public var isFetching: Bool { !fetching.isEmpty }
-    /// Whether the upstream takes our key; false ends all attempts until `start`.
-    public var hasSession = true
-    public var lastSuccess: Instant?
-    public var lastAttempt: Instant?
-    public var lastError: Failure?
-    public var consecutiveFailures = 0
-    public var nextAttempt: Instant?
+    /// Whether the upstream takes our key, by its last answer; nil before that. false ends all attempts until `start`.
+    public var session: Bool?
+    /// Whether the upstream is asked with a key of ours.
+    public var hasKey = false
+    /// Why the upstream doesn't take our key.
+    public var refusal: Failure?
+    /// How the rounds of each area go. Only areas that are asked for.
+    public var areas: [DataQuery.Area: AreaState] = [:]
     /// Records taken into the log since the start of the process.
     public var accepted = 0
     public var duplicates = 0
@@ -44,18 +45,39 @@ public struct SourceState: Sendable, Hashable {
     /// others go on.
     public var disabled: [DataQuery.DataType: String] = [:]
 
+    /// How the rounds of one area go.
+    public struct AreaState: Sendable, Hashable {
+        public var lastSuccess: Instant?
+        public var lastAttempt: Instant?
+        /// Why the last round failed; nil where it didn't.
+        public var lastError: Failure?
+        /// What of it failed.
+        public var failedParts: Set<Part> = []
+        public var consecutiveFailures = 0
+        /// Since the start of the process.
+        public var failures = 0
+        public var nextAttempt: Instant?
+    }
+
+    /// When all areas had been fetched; nil where one never was.
+    public var lastSuccess: Instant? {
+        let times = areas.values.map(\.lastSuccess)
+        return times.contains(nil) ? nil : times.compactMap(\.self).min()
+    }
+    public var lastAttempt: Instant? { areas.values.compactMap(\.lastAttempt).max() }
+    public var nextAttempt: Instant? { areas.values.compactMap(\.nextAttempt).min() }
+    public var consecutiveFailures: Int { areas.values.map(\.consecutiveFailures).max() ?? 0 }
+    /// Why the upstream doesn't take our key, or else the newest failure of an area that fails.
+    public var lastError: Failure? {
+        refusal ?? areas.values.compactMap(\.lastError).max { $0.at < $1.at }
+    }
+    /// Whether the upstream refuses our key.
+    public var isRefused: Bool { session == false }
+
     /// A collection in a part of the query.
     public struct Part: Sendable, Hashable, Comparable {
         public var area: DataQuery.Area
         public var collection: String
-
-        /// What a round at this time asks for.
-        static func all(of upstream: any Upstream, at now: Instant) -> Set<Part> {
-            guard !upstream.feeds.isEmpty else { return [] }
-            let areas = upstream.query?.areas ?? [.global]
-            let collections = upstream.collections(at: now)
-            return Set(areas.flatMap { area in collections.map { Part(area: area, collection: $0) } })
-        }
 
         public static func < (a: Part, b: Part) -> Bool { (a.area, a.collection) < (b.area, b.collection) }
     }
@@ -83,13 +105,17 @@ public struct SourceState: Sendable, Hashable {
         collections = upstream.collections
         feeds = upstream.feeds
         slowKinds = upstream.slowKinds
+        hasKey = upstream.credential != nil
+        let asked = upstream.areas.filter { upstream.request(of: $0) != nil }
+        areas = Dictionary(uniqueKeysWithValues: asked.map { ($0, areas[$0] ?? AreaState()) })
+        if interval == nil { for area in asked { areas[area]?.nextAttempt = nil } }
         self.update = update
         self.interval = interval
     }
 
     /// What it is doing, in one word.
     public var activity: Activity {
-        if !hasSession { return .refused }
+        if isRefused { return .refused }
         if isFetching { return .fetching }
         if interval == nil { return .stopped }
         if let query, query.types.allSatisfy({ disabled[$0] != nil }) { return .disabled }

@@ -2,23 +2,23 @@ import SkyPath
 
 extension SyncError {
     init(_ error: SkyPathError) {
-        let (kind, code, isReachable): (Kind, String, Bool?) =
+        let (kind, code, isReachable): (Kind, Code, Bool?) =
             switch error {
-            case .unauthorized: (.session, "unauthorized", true)
-            case .locked: (.session, "locked", true)
-            case .forbidden: (.refused, "disabled", true)
-            case .rateLimited: (.transient, "rate-limited", true)
-            case .upgradeRequired: (.refused, "upgrade-required", true)
-            case .invalidRequest: (.refused, "query-refused", true)
-            case .server: (.transient, "upstream-error", true)
-            case .unexpectedStatus: (.transient, "unexpected-status", true)
-            case .unreadable: (.transient, "unreadable", true)
-            case .tooLarge: (.transient, "too-large", true)
-            case .timeout: (.transient, "timeout", false)
-            case .unreachable: (.transient, "unreachable", false)
-            case .cancelled: (.cancelled, "cancelled", nil)
-            case .invalidQuery: (.refused, "query-invalid", nil)
-            case .invalidConfiguration: (.refused, "configuration-invalid", nil)
+            case .unauthorized: (.session, .unauthorized, true)
+            case .locked: (.session, .locked, true)
+            case .forbidden: (.refused, .disabled, true)
+            case .rateLimited: (.transient, .rateLimited, true)
+            case .upgradeRequired: (.refused, .upgradeRequired, true)
+            case .invalidRequest: (.refused, .queryRefused, true)
+            case .server: (.transient, .upstreamError, true)
+            case .unexpectedStatus: (.transient, .unexpectedStatus, true)
+            case .unreadable: (.transient, .unreadable, true)
+            case .tooLarge: (.transient, .tooLarge, true)
+            case .timeout: (.transient, .timeout, false)
+            case .unreachable: (.transient, .unreachable, false)
+            case .cancelled: (.cancelled, .cancelled, nil)
+            case .invalidQuery: (.refused, .queryInvalid, nil)
+            case .invalidConfiguration: (.refused, .configurationInvalid, nil)
             }
         self.init(
             kind: kind, code: code, message: error.description, isReachable: isReachable,
@@ -26,10 +26,10 @@ extension SyncError {
     }
 
     /// Whether it is this one query that is refused, so that another may be answered.
-    var isAboutTheQuery: Bool { code == "query-refused" || code == "query-invalid" }
+    var isAboutTheQuery: Bool { code == .queryRefused || code == .queryInvalid }
 
     /// Whether the upstream's other types of data may well be had.
-    var isAboutOneType: Bool { isAboutOneProduct || code == "query-invalid" }
+    var isAboutOneType: Bool { isAboutOneProduct || code == .queryInvalid }
 
-    static let cancelled = SyncError(kind: .cancelled, code: "cancelled", message: "cancelled", isReachable: nil)
+    static let cancelled = SyncError(kind: .cancelled, code: .cancelled, message: "cancelled", isReachable: nil)
 }

@@ -15,7 +15,7 @@ extension Upstream {
     ) async throws(SyncError) -> SourceRecord {
         if answerIsSimulated, simulated == false {
             throw SyncError(
-                kind: .refused, code: "simulated-data",
+                kind: .refused, code: .simulatedData,
                 message: "\(baseURL) sends simulated data, and source \(id) is configured as real: nothing was stored",
                 isReachable: true)
         }
@@ -33,9 +33,9 @@ extension Upstream {
         do throws(StoreError) { return try await body() } catch {
             if Task.isCancelled { throw .cancelled }
             if case .mixed = error {
-                throw SyncError(kind: .refused, code: "simulated-data", message: error.description, isReachable: nil)
+                throw SyncError(kind: .refused, code: .simulatedData, message: error.description, isReachable: nil)
             }
-            throw SyncError(kind: .store, code: "store", message: error.description, isReachable: nil)
+            throw SyncError(kind: .store, code: .store, message: error.description, isReachable: nil)
         }
     }
 }

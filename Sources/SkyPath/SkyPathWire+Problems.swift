@@ -74,7 +74,7 @@ extension SkyPathWire {
         Setting("maxAltitude", \.maxAltitude, .parameter), Setting("minSeverity", \.minSeverity, .parameter),
         Setting("tick", \.tick, .member), Setting("fields", \.fields, .member),
         Setting("turbulence", \.turbulence, .member), Setting("geofence", \.geofence, .member),
-        Setting("severities", \.severities, .member), Setting("mapRecordSeverity", \.mapRecord.severity, .member),
+        Setting("mapRecordSeverity", \.mapRecord.severity, .member),
         Setting("mapRecordObservedAt", \.mapRecord.observedAt, .member),
         Setting("mapRecordEDR", \.mapRecord.edr, .member),
     ]

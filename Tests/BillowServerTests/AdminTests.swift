@@ -43,7 +43,7 @@ struct AdminTests {
         try await withWorld(configured: ["skypath"]) { world in
             let loop = SourceLoop(
                 upstream: Quiet(id: try source("skypath")), update: .fast, states: world.states, control: world.store,
-                now: { world.clock.now }, logger: World.quiet())
+                now: { world.clock.now }, uptime: { .seconds(world.clock.now.seconds) }, logger: World.quiet())
             world.loops.add(loop)
             try await test(Desk(world: world, loop: loop, key: try await world.key(.admin).text))
         }

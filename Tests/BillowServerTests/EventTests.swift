@@ -60,6 +60,7 @@ private struct Moody: Upstream {
     let merge = MergeRule.replace
     let simulated: Bool? = false
     let feeds: Set<DataKind> = [.observations]
+    let credential: String? = "key"
     var query: DataQuery?
     final class Mood: Sendable { let failure = Mutex<SyncError?>(nil) }
     let mood = Mood()
@@ -213,12 +214,15 @@ struct EventTests {
                 upstream: upstream, update: .fast, states: world.states, now: { world.clock.now }, random: { 0.5 },
                 logger: World.quiet())
             let listener = try world.application.events.listen()
-            let gone = SyncError(kind: .transient, code: "unreachable", message: "gone", isReachable: false)
-            let refused = SyncError(kind: .session, code: "unauthorized", message: "wrong key", isReachable: true)
+            let gone = SyncError(kind: .transient, code: .unreachable, message: "gone", isReachable: false)
+            let refused = SyncError(kind: .session, code: .unauthorized, message: "wrong key", isReachable: true)
             for failure in [nil, gone, gone, nil, refused] {
                 upstream.mood.failure.withLock { $0 = failure }
                 _ = await loop.round()
             }
+            // Started, it is refused again, and that is another failure.
+            try await loop.start()
+            _ = await loop.round()
             upstream.mood.failure.withLock { $0 = nil }
             try await loop.start()
             _ = await loop.round()
@@ -228,13 +232,29 @@ struct EventTests {
             #expect(reachable.map { $0["on"]?.bool } == [false, true])
             #expect(reachable.allSatisfy { $0["source"]?.string == "skypath" })
             let session = heard.filter { $0.name == "session" }.map(\.data)
-            #expect(session.map { $0["active"]?.bool } == [false, true])
-            #expect(session.map { $0["reason"]?.string } == ["wrong key", nil])
+            // Nothing is said before the upstream has said so, not even after a start.
+            #expect(session.map { $0["active"]?.bool } == [true, false, false, true])
+            #expect(session.map { $0["reason"]?.string } == [nil, "wrong key", "wrong key", nil])
             let failed = heard.filter { $0.name == "failed" }.map { $0.data["code"]?.string }
-            #expect(failed == ["unreachable", "unreachable", "unauthorized"])
+            #expect(failed == ["unreachable", "unreachable", "unauthorized", "unauthorized"])
             let fetching = heard.filter { $0.name == "fetching" }.map { $0.data["on"]?.bool }
-            #expect(fetching == Array(repeating: [true, false], count: 6).flatMap { $0 })
+            #expect(fetching == Array(repeating: [true, false], count: 7).flatMap { $0 })
         }
+    }
+
+    @Test("README has every event, and every code of a failure with its meaning, and no other")
+    func documented() throws {
+        let readme = try String(contentsOf: World.repository.appending(path: "README.md"), encoding: .utf8)
+        let lines = readme.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        func rows(_ head: String) throws -> [String] {
+            let start = try lines.firstIndex { $0 == head }.orMissing("the table \(head)")
+            return Array(lines[(start + 2)...].prefix { $0.hasPrefix("|") })
+        }
+        let events = try rows("| event | data | when |").compactMap { $0.split(separator: "`").dropFirst().first }
+        #expect(events.map(String.init).sorted() == EventName.allCases.map(\.rawValue).sorted())
+        let codes = SyncError.Code.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }
+        #expect(try rows("| failure | meaning |") == codes)
+        #expect(SyncError.Code.allCases.allSatisfy { $0.meaning.split(separator: " ").count <= 20 })
     }
 
     @Test("over HTTP: the greeting, what happens, an id to come back with, and an end when the server drains")

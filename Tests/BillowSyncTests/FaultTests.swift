@@ -61,7 +61,7 @@ struct FaultTests {
                     #expect(seen.lastError?.code == expected.code, "\(fault)")
                     #expect(seen.lastError?.at == rig.clock.now && seen.lastError?.message.isEmpty == false)
                     #expect(seen.isReachable == expected.isReachable, "\(fault)")
-                    #expect(seen.hasSession == !expected.halts, "\(fault)")
+                    #expect(seen.isRefused == expected.halts, "\(fault)")
                     #expect(seen.consecutiveFailures == 1 && seen.lastSuccess == good)
                     if !expected.halts { #expect(delay == .seconds(expected.delay), "\(fault)") }
                     #expect(seen.nextAttempt == (expected.halts ? nil : rig.clock.now.advanced(by: expected.delay)))
@@ -154,7 +154,7 @@ struct FaultTests {
             let (loop, states) = rig.loop(try rig.upstream(.v4, Mode.v4.query(), baseURL: port))
             #expect(await loop.round() == .seconds(60))
             let state = try states.all.first.orMissing()
-            #expect(state.isReachable == false && state.lastError?.code == "unreachable" && state.hasSession)
+            #expect(state.isReachable == false && state.lastError?.code == "unreachable" && !state.isRefused)
         }
     }
 }

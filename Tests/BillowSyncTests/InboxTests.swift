@@ -13,12 +13,13 @@ private final class Inbox: Sendable {
     let clock: ManualClock
     let upstream: InboxUpstream
 
-    init(clock: ManualClock = ManualClock()) async throws {
+    init(clock: ManualClock = ManualClock(), simulated: Bool? = nil) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "billow-inbox-\(UUID().uuidString)")
         store = try await SQLiteStore.temporary()
         self.clock = clock
         upstream = InboxUpstream(
-            id: try SourceID("drop").orMissing(), path: folder.path, store: store, retentionSeconds: 86_400,
+            id: try SourceID("drop").orMissing(), path: folder.path, simulated: simulated, store: store,
+            retentionSeconds: 86_400,
             now: { clock.now })
     }
 
@@ -146,6 +147,72 @@ struct InboxTests {
         #expect(try await inbox.store.allRows().count == 1)
     }
 
+    /// What is known of the database is compared with what a file is, as `billow import` does it.
+    @Test func realDataIsNotTakenIntoASimulatedDatabaseNorTheOtherWayRound() async throws {
+        let made = #"{"type":"FeatureCollection","simulated":true,"features":[\#(good)]}"#
+        let rows: [(database: Bool?, inbox: Bool?, file: String, isTaken: Bool)] = [
+            (true, nil, good, false), (true, false, good, false), (true, true, good, true),
+            (true, nil, made, true), (true, false, made, false), (true, true, made, true),
+            (false, nil, good, true), (false, false, good, true), (false, true, good, false),
+            (false, nil, made, false), (false, false, made, false), (false, true, made, false),
+            (nil, nil, good, true), (nil, nil, made, false), (nil, false, good, true), (nil, true, made, true),
+        ]
+        for row in rows {
+            let inbox = try await Inbox(simulated: row.inbox)
+            if let database = row.database {
+                // A source of the file's name is known already, too.
+                for name in ["sky", "drop"] {
+                    _ = try await inbox.store.register(
+                        try SourceID(name).orMissing(), merge: .keep, simulated: database)
+                }
+            }
+            try inbox.put("a.geojson", row.file)
+            _ = try await inbox.look()
+            _ = try? await inbox.look()
+            #expect(try await inbox.store.allRows().isEmpty == !row.isTaken, "\(row)")
+        }
+    }
+
+    @Test(arguments: [200, 242, 250, 255]) func aLongNameHoldsNothingUp(length: Int) async throws {
+        let inbox = try await Inbox()
+        let name = "b" + String(repeating: "x", count: length - 6) + ".json"
+        // Other text too, whose characters take several bytes.
+        let wide = String(repeating: "ü", count: (length - 6) / 2) + ".json"
+        for _ in 1...2 {
+            for bad in [name, wide] { try inbox.put(bad, "{}") }
+            try inbox.put("zz.geojsonl", good)
+            try await inbox.look()
+            try await inbox.look()
+            #expect(try inbox.names().isEmpty)
+        }
+        let refused = try inbox.names("refused")
+        #expect(refused.count == 8 && refused.filter { $0.hasSuffix(".reason.txt") }.count == 4)
+        #expect(refused.allSatisfy { $0.utf8.count <= 255 })
+        #expect(try inbox.names("done") == ["zz-2.geojsonl", "zz.geojsonl"])
+    }
+
+    @Test func aFileThatCanNotBeMovedCostsTheOthersNothingAndIsReadOnce() async throws {
+        let inbox = try await Inbox()
+        try await inbox.look()
+        // Its place is taken by something that can't be written into.
+        try FileManager.default.removeItem(at: inbox.folder.appending(path: "refused"))
+        try FileManager.default.createSymbolicLink(
+            at: inbox.folder.appending(path: "refused"), withDestinationURL: URL(filePath: "/proc"))
+        try inbox.put("a.xml", "<xml/>")
+        try inbox.put("z.geojsonl", good)
+        try await inbox.look()
+        for number in 1...3 {
+            let error = await #expect(throws: SyncError.self) { try await inbox.look() }
+            #expect(error?.code == .inbox && error?.message.contains("a.xml") == true)
+            #expect(error?.outcome.accepted == (number == 1 ? 1 : 0))
+            #expect(error?.outcome.skipped["file refused"] == (number == 1 ? 1 : nil))
+        }
+        #expect(try inbox.names("done") == ["z.geojsonl"])
+        try FileManager.default.removeItem(at: inbox.folder.appending(path: "refused"))
+        try await inbox.look()
+        #expect(try inbox.names("refused") == ["a.xml", "a.xml.reason.txt"])
+    }
+
     @Test func linksAndFoldersAreLeftAlone() async throws {
         let inbox = try await Inbox()
         try inbox.put("done-elsewhere", good)
@@ -162,7 +229,7 @@ struct InboxTests {
         let inbox = try await Inbox()
         try Data().write(to: inbox.folder)
         let error = await #expect(throws: SyncError.self) { try await inbox.look() }
-        #expect(error?.code == "inbox" && error?.kind == .transient)
+        #expect(error?.code.rawValue == "inbox" && error?.kind == .transient)
         try FileManager.default.removeItem(at: inbox.folder)
         try await inbox.look()
         #expect(try inbox.names("done").isEmpty)

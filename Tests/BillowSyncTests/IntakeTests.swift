@@ -24,7 +24,7 @@ struct IntakeTests {
         let intake = SkyPathIntake(
             records,
             SkyPathIntake.Rules(
-                source: try skypath(), category: .default, severities: severities, areas: nil,
+                source: try skypath(), category: .default, severities: severities, area: nil,
                 oldest: now.advanced(by: -86_400), latest: now.advanced(by: 300)), skipped: &skipped)
         #expect(skipped.isEmpty)
         return intake
@@ -61,24 +61,21 @@ struct IntakeTests {
         let intake = try intake([record(3, at: -60), record(0, at: -10), record(2, at: -30)])
         #expect(intake.observations.count == 3)
         #expect(try intake.standing == [place(): now.advanced(by: -10)])
-        #expect(intake.ended.isEmpty && intake.newest == now.advanced(by: -10))
+        #expect(intake.newest == now.advanced(by: -10))
     }
 
-    @Test func aSeverityThatIsNotWantedEndsWhatWasBefore() throws {
+    /// At its own time, so that pictures of before stay as they were.
+    @Test func aSeverityThatIsNotWantedIsTakenWithoutBeingShown() throws {
         let rough = SeveritySet.atLeast(.moderate)
-        let ended = try intake(
+        let intake = try intake(
             [record(3, at: -60), record(1, at: -10), record(4, at: -5, cell: 20_001)], severities: rough)
-        #expect(ended.observations.map(\.cell.dense) == [20_001])
-        #expect(try ended.ended == [place(): now.advanced(by: -10)])
-        #expect(try ended.standing == [place(20_001): now.advanced(by: -5)])
-        // What is rough again after it is what stands.
-        let again = try intake([record(3, at: -60), record(1, at: -10), record(4, at: -5)], severities: rough)
-        #expect(again.observations.count == 2 && again.ended.isEmpty)
-        #expect(try again.standing == [place(): now.advanced(by: -5)])
+        #expect(intake.observations.map(\.kind) == [.inSitu, .superseding, .inSitu])
+        #expect(intake.observations.map { $0.observedAt.seconds - now.seconds } == [-60, -10, -5])
+        #expect(try intake.standing == [place(): now.advanced(by: -10), place(20_001): now.advanced(by: -5)])
     }
 
     @Test func anEmptyAnswerSaysNothing() throws {
         let none = try intake([])
-        #expect(none.observations.isEmpty && none.standing.isEmpty && none.ended.isEmpty && none.newest == nil)
+        #expect(none.observations.isEmpty && none.standing.isEmpty && none.newest == nil)
     }
 }

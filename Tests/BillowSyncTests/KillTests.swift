@@ -174,7 +174,7 @@ struct KillTests {
                     #expect(!hasDuplicates(rows))
                     // The cursor comes with the last of the data, never before.
                     let isComplete = try await contents(store).isSuperset(of: contents(rig.store))
-                    let fetchedAt = try await store.pieces()["map"]?.fetchedAt
+                    let fetchedAt = try await store.pieces()["global map"]?.fetchedAt
                     #expect(isComplete || fetchedAt != rig.clock.now)
                     try store.close()
                 }

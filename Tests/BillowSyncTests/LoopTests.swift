@@ -52,7 +52,7 @@ private final class Scripted: Upstream {
     /// Waits until a round has begun.
     func began(_ number: Int) async { while rounds < number, !Task.isCancelled { await Task.yield() } }
 
-    static let refused = SyncError(kind: .session, code: "unauthorized", message: "no", isReachable: true)
+    static let refused = SyncError(kind: .session, code: .unauthorized, message: "no", isReachable: true)
 }
 
 @Suite("The loop of a source", .timeLimit(.minutes(20)))
@@ -82,7 +82,7 @@ struct LoopTests {
     @Test func startWakesAHaltedLoop() async throws {
         try await running { upstream, loop, states in
             upstream.end(.failure(Scripted.refused))
-            while states.all.first?.hasSession == true, !Task.isCancelled { await Task.yield() }
+            while states.all.first?.isRefused == false, !Task.isCancelled { await Task.yield() }
             #expect(states.all.first?.nextAttempt == nil)
             // Waking alone asks nothing.
             await loop.refresh()
@@ -90,7 +90,7 @@ struct LoopTests {
             #expect(upstream.rounds == 1)
             try await loop.start()
             await upstream.began(2)
-            #expect(states.all.first?.hasSession == true)
+            #expect(states.all.first?.isRefused == false)
         }
     }
 
@@ -114,9 +114,9 @@ struct LoopTests {
             try await loop.start()
             upstream.end(.failure(Scripted.refused))
             await upstream.began(2)
-            #expect(states.all.first?.hasSession == true && states.all.first?.lastError?.code == "unauthorized")
+            #expect(states.all.first?.isRefused == false && states.all.first?.lastError?.code == "unauthorized")
             upstream.end(.failure(Scripted.refused))
-            while states.all.first?.hasSession == true, !Task.isCancelled { await Task.yield() }
+            while states.all.first?.isRefused == false, !Task.isCancelled { await Task.yield() }
             #expect(upstream.rounds == 2)
         }
     }
@@ -142,7 +142,7 @@ struct LoopTests {
         var outcome = SyncOutcome()
         outcome.accepted = 3
         outcome.skipped = ["time": 2]
-        var error = SyncError(kind: .transient, code: "timeout", message: "late", isReachable: false)
+        var error = SyncError(kind: .transient, code: .timeout, message: "late", isReachable: false)
         error.outcome = outcome
         for result in [Result.success(outcome), .failure(error), .failure(.cancelled)] {
             let round = Task { await loop.round() }

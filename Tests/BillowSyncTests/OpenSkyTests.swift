@@ -110,7 +110,7 @@ struct OpenSkyTests {
         try await withRig { rig in
             let upstream = try rig.openSky(simulated: false)
             let error = await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
-            #expect(error?.code == "simulated-data")
+            #expect(error?.code.rawValue == "simulated-data")
             #expect(try await rig.positions().isEmpty)
         }
     }
@@ -129,7 +129,7 @@ struct OpenSkyTests {
             rig.clock.advance(60)
             rig.simulator.setFault(fault)
             let error = await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
-            #expect(error?.code == code && error?.kind == kind)
+            #expect(error?.code.rawValue == code && error?.kind == kind)
             #expect(try await rig.positions().count == before)
             rig.simulator.setFault(nil)
             rig.clock.advance(60)

@@ -35,6 +35,25 @@ struct SkyPathProductTests {
         }
     }
 
+    @Test(arguments: [DataQuery.DataType.polygons, .nowcast]) func oneEmptyAnswerEndsNothingAndTheSecondInARowDoes(
+        type: DataQuery.DataType
+    ) async throws {
+        try await withRig { rig in
+            let collection: IssuedArea.Collection = type == .polygons ? .polygons : .forecast
+            let upstream = try rig.upstream(.v4, query([type]))
+            try await rig.round(upstream)
+            let before = try await areas(rig, collection)
+            #expect(!before.isEmpty)
+            rig.simulator.setFault(.empty)
+            rig.clock.advance(900)
+            try await rig.round(upstream)
+            #expect(try await areas(rig, collection) == before)
+            rig.clock.advance(60)
+            try await rig.round(upstream)
+            #expect(try await areas(rig, collection).isEmpty)
+        }
+    }
+
     @Test func aNowcastIsReplacedWholeAndAskedForOnceInAQuarterOfAnHour() async throws {
         try await withRig { rig in
             let upstream = try rig.upstream(.v4, query([.nowcast]))
@@ -46,12 +65,12 @@ struct SkyPathProductTests {
             let fetchedAt = rig.clock.now
             rig.clock.advance(60)
             // What isn't asked tells nothing: neither is it told of, nor does it become newer.
-            #expect(upstream.collections(at: rig.clock.now).isEmpty)
+            #expect(upstream.parts(of: .global, at: rig.clock.now).isEmpty)
             #expect(try await !rig.round(upstream).wasAnswered)
             #expect(rig.simulator.calls == calls)
             #expect(try await rig.store.source().fetchedKinds == [.forecasts: fetchedAt])
             rig.clock.advance(3_600)
-            #expect(upstream.collections(at: rig.clock.now) == ["forecast"])
+            #expect(upstream.parts(of: .global, at: rig.clock.now).map(\.collection) == ["forecast"])
             try await rig.round(upstream)
             let issues = Set(try await areas(rig, .forecast).map(\.issuedAt))
             #expect(issues == [rig.clock.now.floored(toMultipleOf: 3_600)])
@@ -104,7 +123,7 @@ struct SkyPathProductTests {
             rig.clock.advance(900)
             #expect(await loop.round() == .seconds(3_600 - 900))
             #expect(try state().activity == .disabled && state().lastError?.code == "disabled")
-            #expect(try state().lastSuccess == good && state().hasSession && state().isReachable == true)
+            #expect(try state().lastSuccess == good && !state().isRefused && state().isReachable == true)
             #expect(try await rig.store.source().fetchedAt == good)
             let calls = rig.simulator.calls
             rig.clock.advance(600)

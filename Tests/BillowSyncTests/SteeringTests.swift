@@ -85,7 +85,7 @@ private struct Noting: Upstream {
         return other
     }
 
-    func forget() async throws(SyncError) { notes.forgotten.withLock { $0 += 1 } }
+    func resetCursors(of area: DataQuery.Area) async throws(SyncError) { notes.forgotten.withLock { $0 += 1 } }
 
     var rounds: [DataQuery] { notes.rounds.withLock { $0 } }
     func rounds(_ count: Int) async { while rounds.count < count, !Task.isCancelled { await Task.yield() } }
@@ -98,12 +98,15 @@ struct SteeringTests {
         let loop: SourceLoop
         let states: SourceStates
         let bed: Bed
+        /// Of waits.
         let clock: ManualClock
+        /// Of the data.
+        let wall: ManualClock
         let store: SQLiteStore
 
         /// The settings with some members changed, as the routes do it.
         func change(_ members: [String: JSONValue]) async throws {
-            try await loop.change(try await loop.settings.changed(by: members, types: loop.types))
+            try await loop.change(try await loop.settings(changedBy: members))
         }
 
         var state: SourceState { get throws { try states.all.first.orMissing() } }
@@ -115,14 +118,14 @@ struct SteeringTests {
     ) async throws -> Stage {
         let upstream = Noting(id: try skypath(), notes: Noting.Notes(), wanted: query, credential: credential)
         let store = if let store { store } else { try await SQLiteStore.temporary() }
-        let clock = ManualClock()
+        let (clock, wall) = (ManualClock(), ManualClock())
         let bed = Bed()
         let states = SourceStates()
         let loop = SourceLoop(
-            upstream: upstream, update: update, states: states, control: store, now: { clock.now }, random: { 0.5 },
-            sleep: { try await bed.sleep($0) },
+            upstream: upstream, update: update, states: states, control: store, now: { wall.now },
+            uptime: { .seconds(clock.seconds1970) }, random: { 0.5 }, sleep: { try await bed.sleep($0) },
             logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
-        return Stage(upstream: upstream, loop: loop, states: states, bed: bed, clock: clock, store: store)
+        return Stage(upstream: upstream, loop: loop, states: states, bed: bed, clock: clock, wall: wall, store: store)
     }
 
     private func running(_ stage: Stage, _ body: (Stage) async throws -> Void) async throws {
@@ -190,44 +193,112 @@ struct SteeringTests {
         #expect(seen.withLock { $0 } == [[corridor], [], [viewport], []])
     }
 
-    @Test func onlyWhatNeedsDataIsFetchedAtOnce() throws {
+    @Test func whatIsHeldServesWhatAsksForLess() throws {
         let ring = try box(0, 40, 5, 45)
         let other = try box(1, 40, 5, 45)
         let small = try AircraftCategory(number: 10).orMissing()
-        let base = DataQuery(history: .twoHours, global: false, polygon: ring)
-        func needs(_ change: (inout DataQuery) -> Void) -> Bool {
+        let base = DataQuery(types: [.turbulence, .polygons], history: .fourHours, global: false, polygon: ring)
+        func needs(_ base: DataQuery, _ change: (inout DataQuery) -> Void) -> Bool {
             var query = base
             change(&query)
-            return query.needsData(after: base)
+            return !SyncRequest(base).serves(SyncRequest(query))
         }
-        #expect(needs { $0.polygon = other })
-        #expect(needs { $0.viewport = ring })
-        #expect(needs { $0.history = .fourHours })
-        #expect(needs { $0.global = true })
-        #expect(needs { $0.category = small })
-        #expect(!needs { $0.history = .oneHour })
-        #expect(!needs { $0.polygonsUpTo = true })
-        #expect(!needs { _ in })
-        #expect(!needs { $0.severities = .atLeast(.light) })
-        #expect(!needs { $0.types = [] })
-        #expect(!needs { $0.polygon = nil })
+        #expect(needs(base) { $0.polygon = other })
+        #expect(needs(base) { $0.viewport = other })
+        #expect(needs(base) { $0.history = .sixHours })
+        #expect(needs(base) { $0.global = true })
+        #expect(needs(base) { $0.category = small })
+        #expect(needs(base) { $0.polygonsUpTo = true })
+        #expect(needs(base) { $0.types.insert(.flights) })
+        // The upstream's polygons are made for each history apart.
+        #expect(needs(base) { $0.history = .twoHours })
+        #expect(!needs(base) { $0.viewport = ring })
+        #expect(!needs(base) { _ in })
+        #expect(!needs(base) { $0.severities = .atLeast(.light) })
+        #expect(!needs(base) { $0.types = [] })
+        #expect(!needs(base) { $0.polygon = nil })
+        var turbulence = base
+        turbulence.types = [.turbulence]
+        #expect(!needs(turbulence) { $0.history = .twoHours })
+        #expect(!needs(turbulence) { $0.polygonsUpTo = true })
+        var upTo = base
+        upTo.polygonsUpTo = true
+        #expect(!needs(upTo) { $0.history = .twoHours })
+        #expect(!needs(upTo) { ($0.polygonsUpTo, $0.history) = (false, .oneHour) })
         var few = base
         few.severities = .atLeast(.light)
-        #expect(base.needsData(after: few))
+        #expect(needs(few) { $0.severities = .all })
         few.types = []
-        #expect(base.needsData(after: few))
+        #expect(needs(few) { $0.types = [.turbulence] })
     }
 
-    @Test func whatNeedsNoDataWaitsForItsTurnAndTheFrequencyCountsFromTheNextWaitOn() async throws {
-        try await running(stage()) { stage in
+    /// Each type of data has its scope: the world is for polygons where there is a corridor.
+    @Test func globalWidensWhatTheDocumentsSayItWidens() throws {
+        let (ring, screen) = (try box(0, 40, 5, 45), try box(10, 40, 15, 45))
+        func areas(_ type: DataQuery.DataType, _ query: DataQuery) -> [DataQuery.Area] {
+            var query = query
+            query.types = Set(DataQuery.DataType.allCases)
+            return query.areas(of: type)
+        }
+        let rows: [(DataQuery, turbulence: [DataQuery.Area], polygons: [DataQuery.Area], flights: [DataQuery.Area])] = [
+            (DataQuery(), [.global], [.global], [.global]),
+            (DataQuery(global: false), [], [], []),
+            (DataQuery(polygon: ring), [.corridor], [.corridor, .global], [.corridor]),
+            (DataQuery(global: false, polygon: ring), [.corridor], [.corridor], [.corridor]),
+            (DataQuery(viewport: screen), [.viewport, .global], [.viewport, .global], [.viewport, .global]),
+            (DataQuery(global: false, viewport: screen), [.viewport], [.viewport], [.viewport]),
+            (
+                DataQuery(polygon: ring, viewport: screen), [.corridor, .viewport], [.corridor, .viewport, .global],
+                [.corridor, .viewport]
+            ),
+            (
+                DataQuery(scopes: [.turbulence: .global], polygon: ring), [.corridor, .global], [.corridor, .global],
+                [.corridor]
+            ),
+            (
+                DataQuery(global: false, scopes: [.polygons: .global], polygon: ring), [.corridor],
+                [.corridor, .global], [.corridor]
+            ),
+            (DataQuery(scopes: [.polygons: .areas], polygon: ring), [.corridor], [.corridor], [.corridor]),
+            (DataQuery(scopes: [.turbulence: .areas]), [], [.global], [.global]),
+        ]
+        for row in rows {
+            #expect(areas(.turbulence, row.0) == row.turbulence)
+            #expect(areas(.polygons, row.0) == row.polygons)
+            #expect(areas(.flights, row.0) == row.flights)
+        }
+    }
+
+    @Test func whatNeedsNoDataWaitsForItsTurnAndAnotherFrequencyCountsFromTheLastRound() async throws {
+        try await running(stage(update: .minimal)) { stage in
             await stage.bed.slept(times: 1)
-            try await stage.change(["history": .number(1), "update": .string("medium"), "polygonsUpTo": .bool(true)])
+            try await stage.change(["history": .number(1)])
             try await stage.change([:])
             for _ in 0..<100 { await Task.yield() }
-            #expect(stage.bed.slept == [.seconds(60)] && stage.upstream.rounds.count == 1)
-            stage.bed.wakeAll()
+            #expect(stage.bed.slept == [.seconds(900)] && stage.upstream.rounds.count == 1)
+            // 100 of the 900 seconds are over: of the 300 another 200 are left, of the 60 none.
+            stage.clock.advance(100)
+            try await stage.change(["update": .string("medium")])
             await stage.bed.slept(times: 2)
-            #expect(stage.bed.slept.last == .seconds(300) && stage.upstream.rounds.last?.history == .oneHour)
+            #expect(stage.bed.slept.last == .seconds(200) && stage.upstream.rounds.count == 1)
+            #expect(try stage.state.nextAttempt == stage.wall.now.advanced(by: 200))
+            try await stage.change(["update": .string("fast")])
+            await stage.upstream.rounds(2)
+            #expect(stage.upstream.rounds.last?.history == .oneHour)
+            await stage.bed.slept(times: 3)
+            #expect(stage.bed.slept.last == .seconds(60))
+        }
+    }
+
+    @Test func fewerHistoriesOfPolygonsAreFetchedAtOnce() async throws {
+        try await running(stage(DataQuery(types: [.polygons], history: .fourHours))) { stage in
+            await stage.bed.slept(times: 1)
+            try await stage.change(["history": .number(2)])
+            await stage.bed.slept(times: 2)
+            #expect(stage.bed.slept == [.seconds(60), .seconds(1)])
+            stage.bed.wakeAll()
+            await stage.upstream.rounds(2)
+            #expect(stage.upstream.rounds.last?.history == .twoHours)
         }
     }
 
@@ -259,6 +330,8 @@ struct SteeringTests {
             try await stage.loop.demand(whole: false)
             await stage.upstream.rounds(1)
             stage.clock.advance(20)
+            // Nobody who sets the clock holds it up.
+            stage.wall.advance(-86_400)
             await #expect(throws: SourceLoop.Refusal.tooSoon(retryAfterSeconds: 40)) {
                 try await stage.loop.demand(whole: true)
             }
@@ -299,7 +372,7 @@ struct SteeringTests {
         let store = try await SQLiteStore.temporary()
         let first = try await stage(store: store)
         first.upstream.notes.failure.withLock {
-            $0 = SyncError(kind: .session, code: "unauthorized", message: "no", isReachable: true)
+            $0 = SyncError(kind: .session, code: .unauthorized, message: "no", isReachable: true)
         }
         _ = await first.loop.round()
         #expect(try first.state.activity == .refused)
@@ -309,7 +382,7 @@ struct SteeringTests {
         await second.loop.restore()
         _ = await second.loop.round()
         #expect(second.upstream.rounds.isEmpty)
-        #expect(try second.state.hasSession == false)
+        #expect(try second.state.isRefused)
         #expect(try second.state.lastError == first.state.lastError && second.state.lastError?.message == "no")
         #expect(await second.loop.settings.update == .medium)
         await #expect(throws: SourceLoop.Refusal.halted) { try await second.loop.demand(whole: false) }
@@ -400,11 +473,153 @@ struct SteeringTests {
             }
             #expect(await task.value?.kind == .cancelled)
             let restarted = try rig.upstream(.v4, query)
-            try await restarted.resume(now: now)
+            try await restarted.prepareAfterRestart()
             #expect(try await rig.store.allRows().allSatisfy { east.touches($0.cell) })
             try await rig.round(restarted)
             #expect(try await rig.store.picture(at: now) == rig.fresh(.v4, query))
         }
+    }
+
+    // MARK: - Areas apart
+
+    private func loop(_ upstream: SkyPathUpstream, _ rig: Rig) -> (SourceLoop, SourceStates) {
+        let clock = rig.clock
+        let states = SourceStates()
+        let loop = SourceLoop(
+            upstream: upstream, update: .fast, states: states, control: rig.store, now: { clock.now },
+            uptime: { .seconds(clock.seconds1970) }, random: { 0.5 },
+            logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
+        return (loop, states)
+    }
+
+    /// The upstream refuses the viewport, whose area is above its limit.
+    @Test func aViewportThatFailsNeverHoldsUpTheCorridor() async throws {
+        try await withRig(flights: 40, areaLimitKm2: 5_000_000) { rig in
+            let (corridor, screen) = (try box(-60, 40, -40, 60), try box(-40, 25, 40, 70))
+            let upstream = try rig.upstream(.v5, DataQuery(polygon: corridor, viewport: screen)) {
+                $0.limits.corridorAreaKm2 = nil
+            }
+            let (loop, states) = loop(upstream, rig)
+            func state() throws -> SourceState { try states.all.first.orMissing() }
+            for failures in 1...3 {
+                _ = await loop.round()
+                let (good, bad) = (try state().areas[.corridor].orMissing(), try state().areas[.viewport].orMissing())
+                #expect(good.lastError == nil && good.lastSuccess == rig.clock.now)
+                #expect(good.nextAttempt == rig.clock.now.advanced(by: 60))
+                #expect(bad.lastError?.code == "query-refused" && bad.consecutiveFailures == failures)
+                #expect(bad.failedParts == [SourceState.Part(area: .viewport, collection: "turbulence")])
+                #expect(bad.nextAttempt == rig.clock.now.advanced(by: 60 << (failures - 1)))
+                // A source is as new as the area that has waited longest.
+                #expect(try await rig.store.source().fetchedAt == nil && state().lastSuccess == nil)
+                rig.clock.advance(60)
+            }
+            let query = DataQuery(polygon: corridor)
+            #expect(try await !rig.fresh(.v5, query).isEmpty)
+            // Without it nothing fails, and the corridor need not be fetched for that.
+            let calls = rig.simulator.calls
+            try await loop.change(loop.settings(changedBy: ["viewport": .null]))
+            #expect(try state().areas.keys.sorted() == [.corridor] && state().lastError == nil)
+            #expect(rig.simulator.calls == calls)
+            _ = await loop.round()
+            #expect(try await rig.store.source().fetchedAt == rig.clock.now)
+            #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(.v5, query))
+        }
+    }
+
+    /// The query that the documents call the standard one: hexagons of the corridor, polygons of the world.
+    @Test func hexagonsOfTheCorridorAndPolygonsOfTheWorldAreOneQuery() async throws {
+        try await withRig(flights: 60) { rig in
+            let ring = try box(-40, 25, 0, 70)
+            let (loop, states) = loop(
+                try rig.upstream(.v5, DataQuery(types: [.turbulence, .polygons], polygon: ring)), rig)
+            _ = await loop.round()
+            #expect(rig.simulator.calls == 2)
+            let rows = try await rig.store.allRows()
+            #expect(!rows.isEmpty && rows.allSatisfy { ring.touches($0.cell) })
+            let areas = try await rig.store.areas(
+                .polygons, from: rig.clock.now, to: rig.clock.now.advanced(by: 60), asOf: nil)
+            let inside = try AreaIndex(MultiPolygon(outline: ring.places).orMissing()).orMissing()
+            #expect(areas.contains { !inside.intersects($0.geometry.polygons) })
+            #expect(states.all.first?.lastError == nil)
+            // Said otherwise, they are of the corridor too.
+            try await loop.change(loop.settings(changedBy: ["scope": .object(["polygons": .string("areas")])]))
+            rig.clock.advance(60)
+            _ = await loop.round()
+            let few = try await rig.store.areas(
+                .polygons, from: rig.clock.now.advanced(by: 1), to: rig.clock.now.advanced(by: 60), asOf: nil)
+            #expect(!few.isEmpty && few.count < areas.count)
+            #expect(few.allSatisfy { inside.intersects($0.geometry.polygons) })
+        }
+    }
+
+    /// The contiguous United States, the largest viewport that SkyPath's documents advise.
+    @Test func aLargeViewportIsFetchedByTheBulkCallsOfItsBaseCells() async throws {
+        try await withRig(flights: 60, areaLimitKm2: 7_500) { rig in
+            let screen = try box(-125, 24, -66, 50)
+            let (loop, states) = loop(try rig.upstream(.v5, DataQuery(global: false)), rig)
+            try await loop.change(
+                loop.settings(changedBy: [
+                    "viewport": .array(
+                        screen.places.map { .array([.number($0.longitude), .number($0.latitude)]) })
+                ]))
+            _ = await loop.round()
+            #expect(states.all.first?.lastError == nil)
+            #expect((1..<30).contains(rig.simulator.calls))
+            let rows = try await rig.store.allRows()
+            #expect(!rows.isEmpty && rows.allSatisfy { screen.touches($0.cell) })
+            let fresh = try await rig.fresh(.v4, DataQuery(global: false, viewport: screen))
+            // The other call takes a cell by its centre.
+            let picture = try await rig.store.picture(at: rig.clock.now)
+                .filter { screen.contains(H3.center(of: $0.cell)) }
+            #expect(Set(picture.map(\.cell)) == Set(fresh.map(\.cell)) && picture.count == fresh.count)
+            #expect(states.all.first?.skipped.isEmpty == true)
+            // A second answer takes nothing away that lies beside the area.
+            rig.clock.advance(60)
+            _ = await loop.round()
+            #expect(try await rig.store.allRows().count >= rows.count)
+        }
+    }
+
+    @Test(arguments: [SkyPathUpstream.API.v5, .v4]) func aChangeThatCantBeAskedIsRefusedAsInTheFile(
+        api: SkyPathUpstream.API
+    ) async throws {
+        try await withRig(flights: 0, areaLimitKm2: 7_500) { rig in
+            let upstream = try rig.upstream(api, DataQuery())
+            let (loop, _) = loop(upstream, rig)
+            let large: JSONValue = .array(
+                try box(-80, 25, 40, 70).places.map { .array([.number($0.longitude), .number($0.latitude)]) })
+            let cases: [(members: [String: JSONValue], member: String, area: DataQuery.Area?)] = [
+                (["category": .string("C20")], "category", nil),
+                (["category": .string("C20"), "polygon": large], "polygon", .corridor),
+                (["category": .string("C20"), "viewport": large, "global": .bool(false)], "viewport", .viewport),
+            ]
+            for test in cases {
+                guard api == .v5 else {
+                    _ = try await loop.settings(changedBy: test.members)
+                    continue
+                }
+                let problem = await #expect(throws: SourceSettings.Problem.self) {
+                    try await loop.settings(changedBy: test.members)
+                }
+                #expect(problem?.member == test.member && problem?.area == test.area && problem?.reason != nil)
+            }
+            #expect(await loop.settings.query == DataQuery() && rig.simulator.calls == 0)
+        }
+    }
+
+    @Test func whetherTheKeyIsTakenIsForTheUpstreamToSay() async throws {
+        let stage = try await stage()
+        #expect(try stage.state.session == nil)
+        _ = await stage.loop.round()
+        #expect(try stage.state.session == true)
+        let refused = SyncError(kind: .session, code: .unauthorized, message: "no", isReachable: true)
+        stage.upstream.notes.failure.withLock { $0 = refused }
+        _ = await stage.loop.round()
+        #expect(try stage.state.session == false && stage.state.areas[.all]?.failures == 1)
+        try await stage.loop.start()
+        #expect(try stage.state.session == nil && !stage.state.isRefused)
+        _ = await stage.loop.round()
+        #expect(try stage.state.session == false && stage.state.areas[.all]?.failures == 2)
     }
 
     @Test func aSessionGoesOnAfterARestartUntilItEnds() async throws {
@@ -416,7 +631,7 @@ struct SteeringTests {
             }
             let first = try restarted()
             try await rig.round(first)
-            try await first.forget()
+            try await first.resetCursors(of: .global)
             try await rig.round(first)
             #expect(rig.simulator.skyPathSessions == 1)
             try await rig.round(restarted())
@@ -435,10 +650,10 @@ struct SteeringTests {
     @Test func forgettingMakesTheNextRoundWhole() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.upstream(.v4)
-            try await upstream.forget()
+            try await upstream.resetCursors(of: .global)
             try await rig.round(upstream)
             #expect(try await !rig.store.pieces().isEmpty)
-            try await upstream.forget()
+            try await upstream.resetCursors(of: .global)
             #expect(try await rig.store.pieces().isEmpty)
             try await rig.round(upstream)
             #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(.v4, DataQuery()))
@@ -450,7 +665,9 @@ struct SteeringTests {
         ("types", .string("turbulence")), ("severities", .array([.number(5)])), ("severities", .array([.number(1.5)])),
         ("global", .number(1)), ("polygonsUpTo", .null), ("update", .string("PT0S")), ("update", .number(60)),
         ("category", .string("C15")), ("baseURL", .string("https://example.org")), ("apiKey", .string("x")),
-        ("polygon", .array([])), ("polygon", .array([.number(1)])), ("viewport", .string("all")),
+        ("scope", .string("global")), ("scope", .object(["turbulence": .string("corridor")])),
+        ("scope", .object(["flights": .string("global")])), ("polygon", .array([])), ("polygon", .array([.number(1)])),
+        ("viewport", .string("all")),
         ("polygon", .array([[0, 0], [1, 0], [1, 1], [0, 1]].map { .array($0.map { .number($0) }) })),
         ("polygon", .array([[0, 0], [1, 0], [1, 99], [0, 0]].map { .array($0.map { .number($0) }) })),
         ("polygon", .array((0...250).map { .array([.number(Double($0 % 250)), .number(10)]) })),

@@ -103,7 +103,8 @@ struct Rig: Sendable {
         let clock = clock
         let states = SourceStates()
         let loop = SourceLoop(
-            upstream: upstream, update: .every(interval), states: states, now: { clock.now }, random: { random },
+            upstream: upstream, update: .every(interval), states: states, now: { clock.now },
+            uptime: { .seconds(clock.seconds1970) }, random: { random },
             logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
         return (loop, states)
     }
@@ -178,9 +179,12 @@ extension Store {
 
     /// The cursors of the pieces.
     func pieces() async throws -> [String: SkyPathCursor] {
-        try await cursors(of: skypath()).filter { $0.key != "query" }.mapValues {
-            try SkyPathCursor(text: $0).orMissing()
+        var pieces: [String: SkyPathCursor] = [:]
+        for (name, value) in try await cursors(of: skypath()) {
+            guard let piece = SkyPathPieceName(name), !SkyPathCoverage.isName(piece) else { continue }
+            pieces[name] = try SkyPathCursor(text: value).orMissing()
         }
+        return pieces
     }
 }
 

@@ -160,7 +160,7 @@ struct WireFaultTests {
             #expect(await line.loop.round() == .seconds(fault.delay))
             var state = try line.state()
             #expect(state.lastError?.code == fault.code, "\(state.lastError?.message ?? "none")")
-            #expect(state.isReachable == fault.isReachable && state.activity == .failing && state.hasSession)
+            #expect(state.isReachable == fault.isReachable && state.activity == .failing && !state.isRefused)
             #expect(state.lastSuccess == good && state.nextAttempt == line.clock.now.advanced(by: fault.delay))
             #expect(try await line.positions() == before)
             #expect(try await line.store.source().fetchedAt == good)

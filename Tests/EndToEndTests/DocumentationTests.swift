@@ -80,7 +80,7 @@ import Turbulence
             frequencies: {zzz: 1}
             timeline: {zzz: 1, update: {zzz: 1}}
             sources:
-              - {zzz: 1, query: {zzz: 1}, limits: {zzz: 1}, wire: {zzz: 1}}
+              - {zzz: 1, query: {zzz: 1, scope: {zzz: 1}}, limits: {zzz: 1}, wire: {zzz: 1}}
               - {kind: aviationweather, zzz: 1}
               - {kind: inbox, zzz: 1}
               - {kind: opensky, zzz: 1}

@@ -93,6 +93,19 @@ struct SettingsTests {
         }
     }
 
+    /// The bulk calls of the world give everything each time; areas and ticks what changed.
+    @Test(
+        "the world by v5 is fetched more seldom unless the file says how often",
+        arguments: [
+            ("", UpdateFrequency.medium), ("update: fast", .fast), ("api: v4", .fast),
+            ("query: { global: false }", .fast),
+            ("query: { polygon: [[0, 0], [5, 0], [5, 5], [0, 0]] }", .fast), ("query: { types: [polygons] }", .fast),
+            ("query: { polygon: [[0, 0], [5, 0], [5, 5], [0, 0]], scope: { turbulence: global } }", .medium),
+        ]) func defaultUpdate(more: String, update: UpdateFrequency) throws
+    {
+        #expect(try read(Self.source(more.isEmpty ? "timeout: PT60S" : more)).sources.first?.update == update)
+    }
+
     @Test("flags over environment over file over defaults")
     func precedence() throws {
         let file = "server: { port: 1, host: file }\ndatabase: file\nretention: P1D\nlogLevel: error"
@@ -163,9 +176,12 @@ struct SettingsTests {
         (source("query: { polygon: [[0, 0], [10, 10], [10, 0], [0, 10], [0, 0]] }"), ["cross or touch"]),
         (source("query: { polygon: [[0, 0], [9, 0], [0, 0], [0, 0]] }"), ["query.polygon can't be used"]),
         (
-            source("query: { polygon: [[-80, 0], [80, 0], [80, 60], [-80, 60], [-80, 0]] }"),
+            source("query: { category: C20, polygon: [[-80, 0], [80, 0], [80, 60], [-80, 60], [-80, 0]] }"),
             ["query.polygon can't be used: the polygon of 98162224 km2 would take more than 1000 calls"]
         ),
+        (source("query: { scope: world }"), ["query.scope must hold settings of its own"]),
+        (source("query: { scope: { turbulence: corridor } }"), ["query.scope.turbulence is 'corridor'"]),
+        (source("wire: { severities: sevs }"), ["wire.severities is not a setting"]),
         (source("query: { category: C10 }"), ["query.category can't be used: SkyPath's bulk call knows category C60"]),
         (source("wire: { corridorPath: 'no slash', pirepsPath: '/a?b' }"), ["wire.corridorPath", "wire.pirepsPath"]),
         (source("wire: { hoursAgo: '', minSeverity: 'a&b', tick: \"\\u0001\" }"), ["hoursAgo", "minSeverity", "tick"]),

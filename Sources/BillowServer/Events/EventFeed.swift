@@ -3,6 +3,11 @@ import BillowStore
 import BillowSync
 import Turbulence
 
+/// The events that there are. README has the same, which a test compares with these.
+enum EventName: String, CaseIterable {
+    case data, fetching, failed, reachable, session, alert, positionLost
+}
+
 /// Turns what the publisher and the sources do into events.
 struct EventFeed: Sendable {
     let hub: EventHub
@@ -38,7 +43,7 @@ struct EventFeed: Sendable {
         var on: Bool
     }
 
-    /// `session`, on a change only.
+    /// `session`: what the upstream says of our key, at its first answer and on a change.
     private struct Session: Encodable {
         var source: String
         var active: Bool
@@ -54,7 +59,10 @@ struct EventFeed: Sendable {
 
     /// What tells a listener to look at everything: that stored data is ready, or that nobody knows what it missed.
     static func everything(_ snapshot: Snapshot) -> (name: String, payload: DataChange) {
-        ("data", DataChange(area: DataQuery.Area.all.rawValue, version: snapshot.publication.version.rawValue))
+        (
+            EventName.data.rawValue,
+            DataChange(area: DataQuery.Area.all.rawValue, version: snapshot.publication.version.rawValue)
+        )
     }
 
     private func published(_ old: Snapshot?, _ new: Snapshot, _ changes: Changes) {
@@ -65,7 +73,8 @@ struct EventFeed: Sendable {
         let version = new.publication.version.rawValue
         func tell(_ collection: String, _ areas: Set<DataQuery.Area>) {
             for area in areas.sorted() {
-                hub.publish("data", DataChange(collection: collection, area: area.rawValue, version: version))
+                hub.publish(
+                    EventName.data.rawValue, DataChange(collection: collection, area: area.rawValue, version: version))
             }
         }
         let queries = Dictionary(
@@ -76,14 +85,18 @@ struct EventFeed: Sendable {
         let rows = changes.opened + changes.closed
         tell("turbulence", Self.areas(of: rows, query: { numbered[$0.source] }) { $1.area(of: $0.cell) })
         let reports = changes.openedReports + changes.closedReports
-        tell("pireps", Self.areas(of: reports, query: { queries[$0.source] }) { $1.area(of: $0.place) })
+        tell("pireps", Self.areas(of: reports, query: { queries[$0.source] }) { $1.area(of: $0.place, .pireps) })
         for (collection, areas) in Dictionary(
             grouping: changes.openedAreas + changes.closedAreas, by: \.collection.name
         ).sorted(by: { $0.key < $1.key }) {
             // What was issued for a larger area than was asked for belongs to every part of the query.
-            tell(collection, Set(areas.flatMap { queries[$0.source]?.areas ?? [.global] }))
+            tell(
+                collection,
+                Set(areas.flatMap { queries[$0.source]?.areas(ofCollection: collection) ?? [.global] }))
         }
-        let positions = Self.areas(of: changes.positions, query: { queries[$0.source] }) { $1.area(of: $0.place) }
+        let positions = Self.areas(of: changes.positions, query: { queries[$0.source] }) {
+            $1.area(of: $0.place, .flights)
+        }
         tell("traffic", positions)
         tell("tracks", positions)
     }
@@ -109,13 +122,17 @@ struct EventFeed: Sendable {
         for (parts, on) in [(ended, false), (begun, true)] {
             for part in parts.sorted() {
                 hub.publish(
-                    "fetching",
+                    EventName.fetching.rawValue,
                     Fetching(on: on, area: part.area.rawValue, collection: part.collection, source: new.id.name))
             }
         }
-        if let error = new.lastError, new.consecutiveFailures > old.consecutiveFailures {
-            tell(new, error.type?.collections) { area, collection in
-                failed(new.id, area: area, collection: collection, code: error.code, message: error.publicMessage)
+        for (area, state) in new.areas.sorted(by: { $0.key < $1.key }) {
+            // Counted, and not compared: the same failure again is another one.
+            guard let error = state.lastError, state.failures > old.areas[area]?.failures ?? 0 else { continue }
+            for part in state.failedParts.sorted() {
+                failed(
+                    new.id, area: part.area.rawValue, collection: part.collection, code: error.code,
+                    message: error.publicMessage)
             }
         }
         // Where nothing else is asked for, that is the round's failure.
@@ -125,24 +142,15 @@ struct EventFeed: Sendable {
             }
         }
         if let isReachable = new.isReachable, isReachable != (old.isReachable ?? true) {
-            hub.publish("reachable", Reachable(source: new.id.name, on: isReachable))
+            hub.publish(EventName.reachable.rawValue, Reachable(source: new.id.name, on: isReachable))
         }
-        if old.hasSession != new.hasSession {
+        if new.hasKey, let isActive = new.session, isActive != old.session {
             hub.publish(
-                "session",
+                EventName.session.rawValue,
                 Session(
-                    source: new.id.name, active: new.hasSession,
-                    reason: new.hasSession ? nil : new.lastError?.publicMessage ?? "refused before the restart"))
+                    source: new.id.name, active: isActive,
+                    reason: isActive ? nil : new.refusal?.publicMessage ?? "refused before the restart"))
         }
-    }
-
-    /// A round that fails fails for all parts of the query.
-    /// - Parameter collections: nil is all of the source's.
-    private func tell(
-        _ state: SourceState, _ collections: [String]? = nil, _ body: (_ area: String, _ collection: String) -> Void
-    ) {
-        let areas = state.query?.areas ?? [.global]
-        for collection in collections ?? state.collections { for area in areas { body(area.rawValue, collection) } }
     }
 
     /// A part of the query that can't be asked for. The value isn't told: everybody hears it.
@@ -159,7 +167,7 @@ struct EventFeed: Sendable {
 
     private func failed(_ source: SourceID, area: String, collection: String, code: String, message: String) {
         hub.publish(
-            "failed",
+            EventName.failed.rawValue,
             Failed(source: source.name, area: area, collection: collection, code: code, message: message))
     }
 }

@@ -143,7 +143,7 @@ actor FlightMonitor {
         let isNews = identities != flight.sent ?? []
         flight.sent = identities
         flights[id] = flight
-        if isNews { events.tell("alert", answer, flight: id) }
+        if isNews { events.tell(EventName.alert.rawValue, answer, flight: id) }
         return answer
     }
 
@@ -156,7 +156,8 @@ actor FlightMonitor {
             } else if silent >= Self.lostAfter, !flight.isLost {
                 flights[id]?.isLost = true
                 events.tell(
-                    "positionLost", PositionLost(flight: id, lastPositionAt: flight.heardAt.description), flight: id)
+                    EventName.positionLost.rawValue,
+                    PositionLost(flight: id, lastPositionAt: flight.heardAt.description), flight: id)
             }
         }
     }

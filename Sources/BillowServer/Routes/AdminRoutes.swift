@@ -58,19 +58,11 @@ struct AdminRoutes: Sendable {
     private func change(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let loop = try steered(parameters)
         let members = try await members(of: request)
-        let old = await loop.settings
-        let new: SourceSettings
-        do throws(SourceSettings.Problem) {
-            new = try old.changed(by: members, types: await loop.types)
-        } catch {
-            let problem = Problem(
-                error.area == nil ? .invalidSetting : .invalidRing,
-                detail: "\(error.member) is \(error.value); it must be \(error.allowed).", parameter: error.member,
-                value: error.value, allowed: error.allowed)
-            if let area = error.area { feed.failed(loop.id, old.query, area, problem) }
+        do { try await loop.change(by: members) } catch let error as SourceSettings.Problem {
+            let problem = Problem(error)
+            if let area = error.area { feed.failed(loop.id, await loop.settings.query, area, problem) }
             throw problem
         }
-        try await loop.change(new)
         logger.notice(
             "a source was changed",
             metadata: ["source": "\(loop.id)", "key": "\(AccessKey.ofRequest?.id ?? "none")"])
@@ -106,6 +98,19 @@ struct AdminRoutes: Sendable {
 }
 
 extension Problem {
+    fileprivate init(_ problem: SourceSettings.Problem) {
+        if let reason = problem.reason {
+            self.init(
+                .queryInvalid, detail: "\(problem.member) can't be used: \(reason).",
+                parameter: problem.member, allowed: problem.allowed)
+        } else {
+            self.init(
+                problem.area == nil ? .invalidSetting : .invalidRing,
+                detail: "\(problem.member) is \(problem.value); it must be \(problem.allowed).",
+                parameter: problem.member, value: problem.value, allowed: problem.allowed)
+        }
+    }
+
     fileprivate init(_ refusal: SourceLoop.Refusal, source: SourceID) {
         switch refusal {
         case .tooSoon(let seconds):

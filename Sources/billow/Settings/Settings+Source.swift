@@ -76,10 +76,12 @@ extension Settings.Source {
 }
 
 extension Settings.Source.Kind {
-    /// A folder is looked at often: it costs nothing, and a file is taken at the second look. Aircraft move fast.
+    /// A folder is looked at often: it costs nothing, and a file is taken at the second look. Aircraft move fast. The
+    /// world by bulk calls comes whole each time.
     fileprivate var defaultUpdate: UpdateFrequency {
         switch self {
-        case .skyPath, .aviationWeather: .fast
+        case .skyPath(let settings): settings.api == .v5 && settings.query.areas(of: .turbulence).contains(.global) ? .medium : .fast
+        case .aviationWeather: .fast
         case .openSky: .every(.seconds(10))
         case .inbox: .every(.seconds(2))
         }

@@ -63,7 +63,12 @@ extension DataQuery {
         }
         history = section.value("history", expected: "0.5, 1, 2, 4 or 6") { History($0) } ?? history
         category = section.value("category", expected: "C10, C20 … C110") { AircraftCategory($0) } ?? category
-        let isGlobal = section.flag("global")
+        global = section.flag("global") ?? global
+        let scope = section.section("scope")
+        for type in DataType.allCases {
+            scopes[type] = scope.value(type.rawValue, expected: "areas or global") { Scope(rawValue: $0) }
+        }
+        scope.finish()
         polygonsUpTo = section.flag("polygonsUpTo") ?? polygonsUpTo
         if let pairs = section.ring("polygon") {
             let places = pairs.compactMap { LonLat(longitude: $0.0, latitude: $0.1) }
@@ -75,7 +80,6 @@ extension DataQuery {
                 }
             }
         }
-        global = isGlobal ?? (polygon == nil)
         section.finish()
     }
 }

@@ -1,0 +1,118 @@
+public import Turbulence
+
+/// One upstream, as the engine sees it: something that brings the store up to date.
+public protocol Upstream: Sendable {
+    var id: SourceID { get }
+    /// `skypath`, …
+    var kind: String { get }
+    var merge: MergeRule { get }
+    /// Whether its data is made up; nil where its answers tell.
+    var simulated: Bool? { get }
+
+    /// Asks for what is new and writes it to the store. What was written before an error stays: it is whole batches,
+    /// and the error's outcome counts it.
+    func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome
+
+    /// The areas that are fetched apart, each in rounds and with failures of its own; `all` where everything is one
+    /// round.
+    var areas: [DataQuery.Area] { get }
+    /// What the rounds of an area ask for; nil where there is nothing to ask for there.
+    func request(of area: DataQuery.Area) -> SyncRequest?
+    /// One round of one area, as `synchronise(now:)`.
+    func synchronise(_ area: DataQuery.Area, now: Instant) async throws(SyncError) -> SyncOutcome
+
+    /// What is asked for; nil where there is nothing to choose.
+    var query: DataQuery? { get }
+    /// The types of data that may be asked for.
+    var types: [DataQuery.DataType] { get }
+    /// The collections that it feeds.
+    var collections: [String] { get }
+    /// The collections that a round of an area at this time would ask for, each with the areas of the query that it
+    /// is of.
+    func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part>
+    /// The kinds of data that it is fetched for, and that are stale when it is silent. Nothing for a folder, whose
+    /// files may be a year apart.
+    var feeds: Set<DataKind> { get }
+    /// The shortest time between two rounds that the upstream allows.
+    var shortestInterval: Duration { get }
+    /// Kinds of data that are asked for more seldom than rounds are made, and how often.
+    var slowKinds: [DataKind: Duration] { get }
+    /// Tells one key of ours from another without giving it away; nil where none is sent.
+    var credential: String? { get }
+
+    /// Why a query can't be asked: the member of the query that is to blame, and a sentence about it; nil where it can.
+    func problem(with query: DataQuery) -> (member: String, text: String)?
+    /// The same upstream, asked for something else.
+    func asking(_ query: DataQuery) -> any Upstream
+    /// Resets the cursors of an area, so that its next round fetches everything.
+    func resetCursors(of area: DataQuery.Area) async throws(SyncError)
+    /// Has what was refused tried again by the next round.
+    func retry()
+    /// Ends what was stored for an area that is asked for no more, where it was stored for as long as that.
+    func release(_ area: DataQuery.Area) async throws(SyncError)
+    /// Prepares the store after a restart, before the first round and whether there will be one or not: ends data
+    /// that was wanted for as long as the process before ran. What is asked for now plays no part in it.
+    func prepareAfterRestart() async throws(SyncError)
+}
+
+extension Upstream {
+    public var areas: [DataQuery.Area] { [.all] }
+    public func request(of area: DataQuery.Area) -> SyncRequest? {
+        guard let query else { return SyncRequest() }
+        return query.asksForAnything ? SyncRequest(query) : nil
+    }
+    public func synchronise(_ area: DataQuery.Area, now: Instant) async throws(SyncError) -> SyncOutcome {
+        try await synchronise(now: now)
+    }
+    public var query: DataQuery? { nil }
+    public var types: [DataQuery.DataType] { [] }
+    public var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? ["turbulence"] }
+    public var feeds: Set<DataKind> { query?.kinds ?? [] }
+    public func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> { parts(of: collections) }
+    public var shortestInterval: Duration { .seconds(1) }
+    public var slowKinds: [DataKind: Duration] { [:] }
+    public var credential: String? { nil }
+
+    public func problem(with query: DataQuery) -> (member: String, text: String)? { nil }
+    public func asking(_ query: DataQuery) -> any Upstream { self }
+    public func resetCursors(of area: DataQuery.Area) async throws(SyncError) {}
+    public func retry() {}
+    public func release(_ area: DataQuery.Area) async throws(SyncError) {}
+    public func prepareAfterRestart() async throws(SyncError) {}
+
+    /// Some collections in all areas that they are wanted in.
+    func parts(of collections: [String]) -> Set<SourceState.Part> {
+        Set(
+            collections.flatMap { collection in
+                (query?.areas(ofCollection: collection) ?? [.global]).map {
+                    SourceState.Part(area: $0, collection: collection)
+                }
+            })
+    }
+}
+
+/// What one round brought.
+public struct SyncOutcome: Sendable, Hashable {
+    public var accepted = 0
+    public var duplicates = 0
+    public var retracted = 0
+    public var skipped: [String: Int] = [:]
+    public var adjusted: [String: Int] = [:]
+    /// Whether the upstream gave what it was asked for. false where nothing was due, or nothing but what it won't
+    /// give: that tells nothing of the rest.
+    public var wasAnswered = true
+    /// Types of data that the upstream won't give to this account, and its words; the others go on.
+    public var disabled: [DataQuery.DataType: String] = [:]
+
+    public init() {}
+
+    /// Adds another round's.
+    mutating func add(_ other: SyncOutcome) {
+        accepted += other.accepted
+        duplicates += other.duplicates
+        retracted += other.retracted
+        skipped.merge(other.skipped, uniquingKeysWith: +)
+        adjusted.merge(other.adjusted, uniquingKeysWith: +)
+        disabled.merge(other.disabled) { $1 }
+    }
+}
