@@ -20,6 +20,7 @@ enum Schema {
         migrator.registerMigration("9 packed parts") { try $0.execute(sql: packedParts) }
         migrator.registerMigration("10 stated ends") { try $0.execute(sql: statedEnds) }
         migrator.registerMigration("11 unbroken fetches") { try $0.execute(sql: unbrokenFetches) }
+        migrator.registerMigration("12 followed flights") { try $0.execute(sql: followedFlights) }
         return migrator
     }
 
@@ -239,6 +240,15 @@ enum Schema {
     private static let unbrokenFetches = """
         ALTER TABLE fetched ADD COLUMN since INTEGER NOT NULL DEFAULT 0 CHECK (since >= 0);
         UPDATE fetched SET since = fetchedAt;
+        """
+
+    /// Flights that alerts are made for. They outlive a restart; beside the log, as keys are.
+    private static let followedFlights = """
+        CREATE TABLE followedFlight (
+            id TEXT PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 64),
+            accessKey TEXT NOT NULL,
+            value TEXT NOT NULL CHECK (json_valid(value))
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// When an area was said to end that is taken to hold for less.
