@@ -12,6 +12,20 @@
 //
 // Events: `manifest` (detail: the layer's part of the manifest), `frame` (detail: time, index, live, forecast, incomplete, ready),
 // `state` (detail: playing, waiting), `progress` (detail: ready[], one flag a frame), `problem` (detail: message or null).
+//
+// Several layers with intervals of their own share one clock. Each shows its newest frame at or before the clock's instant,
+// and the clock moves on when all of them can. Points appear at their own times, between frames too:
+//
+//     const clock = new TimelineClock({ speed: 2 });
+//     const hexagons = new TimelinePlayer(new MapLibreFrames(map), { layer: "hexagons", clock });
+//     const traffic = new TimelinePlayer(new MapLibreFrames(map), { layer: "traffic", clock });
+//     const reports = new TimelinePoints(new MapLibrePoints(map), { url: "collections/pireps/items", clock });
+//     clock.addEventListener("time", ({ detail }) => label.textContent = new Date(detail.time).toISOString());
+//     await Promise.all([hexagons.load(), traffic.load()]);
+//     await reports.load();
+//     clock.play();
+//
+// Events of a clock: `time` (detail: time, index, live), `state` (detail: playing, waiting).
 
 const LOOK_MILLISECONDS = 50;
 /** A manifest is asked for again this long after the last, where no event came sooner. */
@@ -23,20 +37,217 @@ const SLOWEST_PACE = 4;
 /** Leaflet fades tiles in for 200 ms, frame by frame of the page. */
 const LEAFLET_FADE_MILLISECONDS = 250;
 
+/** What a clock asks of each of its parts; nobody else does. */
+const WANT = Symbol("show what holds at an instant");
+const PREPARE = Symbol("load what comes next, and show what is wanted");
+const STATE_AT = Symbol("ready, failed or loading, at an instant");
+const IS_SETTLED = Symbol("whether there is nothing left to load");
+const SAY_STATE = Symbol("tell listeners whether it plays");
+const LIVE_TIME = Symbol("the newest instant that is not ahead");
+/** What a part tells its clock. */
+const JOIN = Symbol("join");
+const LEAVE = Symbol("leave");
+const CHANGED = Symbol("its instants have changed");
+
+/** The newest of some instants in rising order at or before one; the first where all are later. */
+const indexAt = (times, instant) => Math.max(times.findLastIndex((time) => time <= instant), 0);
+
+/** Time as it plays, for all players and points that are given it. It stops at every instant that any of them has a frame of. */
+export class TimelineClock extends EventTarget {
+    #options;
+    #parts = new Set();
+    #times = [];
+    #instant = null; // the one that is wanted
+    #live = null;
+    #playing = false;
+    #waiting = false;
+    #dueAt = 0;
+    #dwelling = 0; // how long the present instant stays
+    #pace = 1; // above 1 while frames arrive slower than they play
+    #loopsLeft = 0;
+    #ticker = null;
+
+    /**   frameMilliseconds  how long an instant stays at speed 1, 500
+     *   hold           how many times as long the last one stays, 3
+     *   loops          how often it plays before it stops, Infinity
+     *   speed          1 */
+    constructor(options = {}) {
+        super();
+        const { frameMilliseconds = 500, hold = 3, loops = Infinity, speed = 1 } = options;
+        this.#options = { frameMilliseconds, hold, loops };
+        this.speed = speed;
+    }
+
+    /** The instants of all frames, oldest first. */
+    get times() { return [...this.#times]; }
+    /** The instant that is shown, or about to be; null before the first manifest. Read only: see `goTo`. */
+    get currentTime() { return this.#instant; }
+    get isPlaying() { return this.#playing; }
+    get isWaiting() { return this.#waiting; }
+    get speed() { return this.#options.speed; }
+    set speed(speed) {
+        if (!(speed > 0)) throw new RangeError(`speed is ${speed}; it must be above 0`);
+        this.#options.speed = speed;
+    }
+
+    /** Plays on from where it is, or from the frame at an instant; at the end it begins again. */
+    play({ from = null } = {}) {
+        if (from !== null) this.goTo(from);
+        this.#loopsLeft = this.#options.loops;
+        this.#playing = true;
+        this.#pace = 1;
+        this.#dwell();
+        this.#run();
+        this.#sayState();
+    }
+
+    pause() {
+        if (!this.#playing) return;
+        this.#playing = false;
+        this.#waiting = false;
+        this.#sayState();
+    }
+
+    /** Shows the newest instant at or before one; outside the timeline its nearer end. */
+    goTo(instant) {
+        if (this.#times.length) this.#want(this.#times[indexAt(this.#times, instant)]);
+    }
+
+    // What its parts tell it
+
+    [JOIN](part) { this.#parts.add(part); }
+
+    [LEAVE](part) {
+        this.#parts.delete(part);
+        this.#gather();
+        if (!this.#parts.size) {
+            this.#playing = false;
+            this.#waiting = false;
+            clearInterval(this.#ticker);
+            this.#ticker = null;
+        }
+    }
+
+    /** At the live edge it moves along; elsewhere it stays at its instant. */
+    [CHANGED]() {
+        const wasLive = this.#instant === null || (this.#instant === this.#live && !this.#playing);
+        this.#gather();
+        if (!this.#times.length) return;
+        const instant = wasLive ? this.#live : this.#times[indexAt(this.#times, this.#instant)];
+        this.#instant = instant;
+        for (const part of this.#parts) part[WANT](instant);
+        this.#run();
+        this.#sayTime();
+    }
+
+    #gather() {
+        const parts = [...this.#parts];
+        this.#times = [...new Set(parts.flatMap(({ times }) => times))].sort((a, b) => a - b);
+        const live = parts.map((part) => part[LIVE_TIME]()).filter((time) => time !== null);
+        this.#live = live.length ? Math.max(...live) : this.#times.at(-1) ?? null;
+    }
+
+    // Playing
+
+    #want(instant) {
+        this.#instant = instant;
+        this.#dwell();
+        for (const part of this.#parts) part[WANT](instant);
+        this.#run();
+        this.#sayTime();
+    }
+
+    /** Looks many times a second while anything is to be done, and not at all otherwise. */
+    #run() {
+        this.#look();
+        this.#ticker ??= setInterval(() => this.#look(), LOOK_MILLISECONDS);
+    }
+
+    #look() {
+        if (this.#instant === null || !this.#times.length) return;
+        const moment = this.#moment();
+        for (const part of this.#parts) part[PREPARE](moment);
+        if (this.#playing) this.#advance();
+        else if ([...this.#parts].every((part) => part[IS_SETTLED](this.#instant))) {
+            clearInterval(this.#ticker);
+            this.#ticker = null;
+        }
+    }
+
+    /** The time between two instants, in proportion to how long the first has stayed. */
+    #moment() {
+        const next = this.#times[this.#times.indexOf(this.#instant) + 1];
+        if (!this.#playing || next === undefined || !this.#dwelling) return this.#instant;
+        const share = 1 - Math.max(this.#dueAt - performance.now(), 0) / this.#dwelling;
+        return this.#instant + share * (next - this.#instant);
+    }
+
+    #advance() {
+        if (performance.now() < this.#dueAt) return;
+        const count = this.#times.length;
+        const index = this.#times.indexOf(this.#instant);
+        let next = (index + 1) % count;
+        const stateOf = (place) => {
+            const states = [...this.#parts].map((part) => part[STATE_AT](this.#times[place]));
+            return states.includes("failed") ? "failed" : states.every((state) => state === "ready") ? "ready" : "loading";
+        };
+        // An instant that a part can't show is passed over; the manifest to come may have another frame in its place.
+        for (let tries = 0; tries < count && stateOf(next) === "failed"; tries += 1) next = (next + 1) % count;
+        if (stateOf(next) !== "ready") {
+            if (!this.#waiting) {
+                this.#waiting = true;
+                this.#pace = Math.min(this.#pace * 1.5, SLOWEST_PACE);
+                this.#sayState();
+            }
+            return;
+        }
+        if (next < index) {
+            this.#loopsLeft -= 1;
+            if (this.#loopsLeft <= 0) return this.pause();
+        }
+        if (this.#waiting) {
+            this.#waiting = false;
+            this.#sayState();
+        } else {
+            this.#pace = Math.max(1, this.#pace * 0.95);
+        }
+        this.#instant = this.#times[next];
+        this.#dwell();
+        for (const part of this.#parts) {
+            part[WANT](this.#instant);
+            part[PREPARE](this.#instant);
+        }
+        this.#sayTime();
+    }
+
+    #dwell() {
+        const { frameMilliseconds, speed, hold } = this.#options;
+        const isLast = this.#instant === this.#times.at(-1);
+        this.#dwelling = ((frameMilliseconds * this.#pace) / speed) * (isLast ? hold : 1);
+        this.#dueAt = performance.now() + this.#dwelling;
+    }
+
+    #sayTime() {
+        const detail = { time: this.#instant, index: this.#times.indexOf(this.#instant), live: this.#instant === this.#live };
+        this.dispatchEvent(new CustomEvent("time", { detail }));
+    }
+
+    #sayState() {
+        const detail = { playing: this.#playing, waiting: this.#waiting };
+        for (const part of this.#parts) part[SAY_STATE](detail);
+        this.dispatchEvent(new CustomEvent("state", { detail }));
+    }
+}
+
 export class TimelinePlayer extends EventTarget {
     #adapter;
     #options;
+    #clock;
     #manifest = null;
     #frames = []; // {time, url, live, forecast, incomplete}, oldest first
     #slots = new Map(); // url → {handle, since}
     #shown = null; // {frame, slot}
     #index = -1; // the frame that is wanted
-    #playing = false;
-    #waiting = false;
-    #dueAt = 0;
-    #pace = 1; // above 1 while frames arrive slower than they play
-    #loopsLeft = 0;
-    #ticker = null;
     #poller = null;
     #events = null;
     #request = null;
@@ -49,12 +260,10 @@ export class TimelinePlayer extends EventTarget {
      *   layer          which of its layers, "hexagons"; or several laid over each other, the lowest first: "hexagons,traffic"
      *   start, end     offsets ("-2h", "now") or ISO 8601 instants; both left out: round UTC times and a live frame
      *   intervals      at most so many frames
-     *   anchor         true: on round UTC times and one live frame, so that most stay the same from minute to minute
+     *   anchor         true: on round UTC times between start, now and end, so that most stay the same from minute to minute
      *   parameters     filters and style of the pictures: {hours: 2, minSeverity: 3}
-     *   frameMilliseconds  how long a frame stays at speed 1, 500
-     *   hold           how many times as long the last one stays, 3
-     *   loops          how often it plays before it stops, Infinity
-     *   speed          1
+     *   clock          a TimelineClock, to play along with others; then it has these four:
+     *   frameMilliseconds, hold, loops, speed   as of a TimelineClock
      *   ahead          how many frames load at once, 4
      *   keep           the most frames whose tiles are kept, 60
      *   headers        what requests for the manifest need besides, as a function: () => ({ "X-API-Key": key })
@@ -64,24 +273,25 @@ export class TimelinePlayer extends EventTarget {
         this.#adapter = adapter;
         this.#options = {
             url: "timeline.json", layer: "hexagons", start: null, end: null, intervals: null, anchor: null, parameters: {},
-            frameMilliseconds: 500, hold: 3, loops: Infinity, speed: 1, ahead: 4, keep: 60, headers: () => ({}), events: null, ...options,
+            ahead: 4, keep: 60, headers: () => ({}), events: null, ...options,
         };
+        this.#clock = options.clock ?? new TimelineClock(options);
+        this.#clock[JOIN](this);
     }
 
     // What it knows
 
+    /** The clock that it plays by: its own, or the one that it was given. */
+    get clock() { return this.#clock; }
     /** The layer's part of the manifest, or null before the first. */
     get manifest() { return this.#manifest; }
     /** The instants of the frames, oldest first. */
     get times() { return this.#frames.map((frame) => frame.time); }
     /** The instant of the frame on the map; null before the first. Read only: see `goTo`. */
     get currentTime() { return this.#shown?.frame.time ?? null; }
-    get isPlaying() { return this.#playing; }
-    get speed() { return this.#options.speed; }
-    set speed(speed) {
-        if (!(speed > 0)) throw new RangeError(`speed is ${speed}; it must be above 0`);
-        this.#options.speed = speed;
-    }
+    get isPlaying() { return this.#clock.isPlaying; }
+    get speed() { return this.#clock.speed; }
+    set speed(speed) { this.#clock.speed = speed; }
 
     // What it is told
 
@@ -95,34 +305,16 @@ export class TimelinePlayer extends EventTarget {
     async refresh() { await this.#refresh(); }
 
     /** Plays on from where it is, or from the frame at an instant; at the end it begins again. */
-    play({ from = null } = {}) {
-        if (from !== null) this.goTo(from);
-        this.#loopsLeft = this.#options.loops;
-        this.#playing = true;
-        this.#pace = 1;
-        this.#dueAt = performance.now() + this.#dwell();
-        this.#run();
-        this.#say("state", { playing: true, waiting: this.#waiting });
-    }
+    play(options = {}) { this.#clock.play(options); }
 
-    pause() {
-        if (!this.#playing) return;
-        this.#playing = false;
-        this.#waiting = false;
-        this.#say("state", { playing: false, waiting: false });
-    }
+    pause() { this.#clock.pause(); }
 
     /** Shows the newest frame at or before an instant; one outside the timeline is brought to its nearer end. */
-    goTo(instant) {
-        if (!this.#frames.length) return;
-        let index = this.#frames.findLastIndex((frame) => frame.time <= instant);
-        if (index < 0) index = 0;
-        this.#want(index);
-    }
+    goTo(instant) { this.#clock.goTo(instant); }
 
     /** Shows a frame by its place. */
     goToFrame(index) {
-        if (this.#frames.length) this.#want(Math.min(Math.max(index, 0), this.#frames.length - 1));
+        if (this.#frames.length) this.goTo(this.#frames[Math.min(Math.max(index, 0), this.#frames.length - 1)].time);
     }
 
     /** Changes {start, end, intervals, anchor, parameters, layer}: stops playing, and loads only what is not the same as before. */
@@ -134,16 +326,52 @@ export class TimelinePlayer extends EventTarget {
 
     /** Takes every frame off the map and lets go of everything. */
     destroy() {
-        this.#ended = true;
         this.pause();
-        clearInterval(this.#ticker);
+        this.#ended = true;
         clearTimeout(this.#poller);
         this.#events?.close();
         this.#request?.abort();
         for (const { handle } of this.#slots.values()) this.#adapter.remove(handle);
         this.#slots.clear();
         this.#shown = null;
+        this.#frames = [];
+        this.#clock[LEAVE](this);
     }
+
+    // What its clock asks
+
+    [LIVE_TIME]() { return this.#frames.find(({ live }) => live)?.time ?? null; }
+
+    [WANT](instant) {
+        if (!this.#frames.length) return;
+        this.#index = indexAt(this.times, instant);
+        this.#say("frame", this.#detail());
+    }
+
+    [PREPARE]() {
+        if (this.#ended || !this.#frames.length) return;
+        this.#preload();
+        const slot = this.#slots.get(this.#frames[this.#index].url);
+        if (slot && slot !== this.#shown?.slot && this.#isReady(slot)) this.#show(slot);
+        this.#reportProgress();
+    }
+
+    /** A player without frames holds nobody up. */
+    [STATE_AT](instant) {
+        if (!this.#frames.length) return "ready";
+        const { url } = this.#frames[indexAt(this.times, instant)];
+        if (this.#hasFailed(url)) return "failed";
+        const slot = this.#slots.get(url);
+        return slot && this.#isReady(slot) ? "ready" : "loading";
+    }
+
+    [IS_SETTLED]() {
+        if (this.#ended || !this.#frames.length) return true;
+        const slot = this.#slots.get(this.#frames[this.#index].url);
+        return slot === this.#shown?.slot && this.#frames.every(({ url }) => this.#isSettled(url));
+    }
+
+    [SAY_STATE](detail) { this.#say("state", detail); }
 
     // The manifest
 
@@ -152,7 +380,7 @@ export class TimelinePlayer extends EventTarget {
         const abort = (this.#request = new AbortController());
         const limit = setTimeout(() => abort.abort(new DOMException("no answer in time", "TimeoutError")), TIMEOUT_MILLISECONDS);
         try {
-            const { url, layer, start, end, intervals, anchor, parameters } = this.#options;
+            const { url, layer, start, end, intervals, anchor, parameters, headers } = this.#options;
             const address = new URL(url, document.baseURI);
             address.searchParams.set("layers", layer);
             // Several are one picture, whose frames the server names.
@@ -160,7 +388,7 @@ export class TimelinePlayer extends EventTarget {
             for (const [name, value] of Object.entries({ start, end, intervals, anchor, ...parameters })) {
                 if (value !== null && value !== undefined) address.searchParams.set(name, value);
             }
-            const response = await fetch(address, { signal: abort.signal, cache: "no-cache", headers: this.#options.headers() });
+            const response = await fetch(address, { signal: abort.signal, cache: "no-cache", headers: headers() });
             const body = await response.json();
             if (!response.ok) throw new Error(body.detail ?? `${response.status}`);
             const found = body.layers.find(({ id }) => id === layer);
@@ -177,13 +405,12 @@ export class TimelinePlayer extends EventTarget {
     }
 
     #take(layer) {
-        const wasAtEnd = this.#index < 0 || this.#index === this.#frames.length - 1;
-        const time = this.#frames[this.#index]?.time ?? null;
         this.#manifest = layer;
+        // Times to come follow the newest of what is known.
+        const last = layer.frames.findLastIndex(({ forecast }) => forecast !== true);
         this.#frames = layer.frames.map((frame, place) => ({
             time: Date.parse(frame.time), url: frame.tiles, forecast: frame.forecast === true,
-            incomplete: frame.incomplete === true,
-            live: place === layer.frames.length - 1 && frame.forecast !== true,
+            incomplete: frame.incomplete === true, live: place === last,
         }));
         const urls = new Set(this.#frames.map(({ url }) => url));
         for (const [url, slot] of this.#slots) {
@@ -191,12 +418,7 @@ export class TimelinePlayer extends EventTarget {
             if ((!urls.has(url) || this.#hasFailed(url)) && slot !== this.#shown?.slot) this.#drop(url);
         }
         this.#say("manifest", layer);
-        if (!this.#frames.length) return;
-        // At the live edge it moves along; elsewhere it stays at its instant.
-        if (time === null || (wasAtEnd && !this.#playing)) this.#index = this.#frames.length - 1;
-        else this.#index = Math.max(this.#frames.findLastIndex((frame) => frame.time <= time), 0);
-        this.#run();
-        this.#say("frame", this.#detail());
+        this.#clock[CHANGED]();
     }
 
     #follow() {
@@ -212,69 +434,6 @@ export class TimelinePlayer extends EventTarget {
     }
 
     // Frames on the map
-
-    #want(index) {
-        this.#index = index;
-        this.#dueAt = performance.now() + this.#dwell();
-        this.#run();
-        this.#say("frame", this.#detail());
-    }
-
-    /** Looks many times a second while anything is to be done, and not at all otherwise. */
-    #run() {
-        this.#look();
-        this.#ticker ??= setInterval(() => this.#look(), LOOK_MILLISECONDS);
-    }
-
-    #look() {
-        if (this.#ended || !this.#frames.length) return;
-        this.#preload();
-        const slot = this.#slots.get(this.#frames[this.#index].url);
-        if (slot && slot !== this.#shown?.slot && this.#isReady(slot)) this.#show(slot);
-        this.#reportProgress();
-        if (this.#playing) this.#advance();
-        else if (slot === this.#shown?.slot && this.#frames.every(({ url }) => this.#isSettled(url))) {
-            clearInterval(this.#ticker);
-            this.#ticker = null;
-        }
-    }
-
-    #advance() {
-        if (performance.now() < this.#dueAt) return;
-        let next = (this.#index + 1) % this.#frames.length;
-        // A frame that can't be had is passed over; the manifest to come may have another in its place.
-        for (let tries = 0; tries < this.#frames.length && this.#hasFailed(this.#frames[next].url); tries += 1) {
-            next = (next + 1) % this.#frames.length;
-        }
-        const slot = this.#slots.get(this.#frames[next].url);
-        if (!slot || !this.#isReady(slot)) {
-            if (!this.#waiting) {
-                this.#waiting = true;
-                this.#pace = Math.min(this.#pace * 1.5, SLOWEST_PACE);
-                this.#say("state", { playing: true, waiting: true });
-            }
-            return;
-        }
-        if (next < this.#index) {
-            this.#loopsLeft -= 1;
-            if (this.#loopsLeft <= 0) return this.pause();
-        }
-        if (this.#waiting) {
-            this.#waiting = false;
-            this.#say("state", { playing: true, waiting: false });
-        } else {
-            this.#pace = Math.max(1, this.#pace * 0.95);
-        }
-        this.#index = next;
-        this.#show(slot);
-        this.#dueAt = performance.now() + this.#dwell();
-    }
-
-    #dwell() {
-        const { frameMilliseconds, speed, hold } = this.#options;
-        const isLast = this.#index === this.#frames.length - 1;
-        return ((frameMilliseconds * this.#pace) / speed) * (isLast ? hold : 1);
-    }
 
     #show(slot) {
         const before = this.#shown;
@@ -335,8 +494,117 @@ export class TimelinePlayer extends EventTarget {
     #say(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 }
 
+/** Features at their own times, instead of at frames: each from its own time on, for `lifetime`. Nothing of it is shown before. */
+export class TimelinePoints extends EventTarget {
+    #adapter;
+    #options;
+    #clock;
+    #handle = null;
+    #range = "";
+    #request = null;
+
+    /** `adapter` puts points on a map: MapLibrePoints, LeafletPoints, or anything with their three methods.
+     *
+     *   url            the features' address, "collections/pireps/items"
+     *   timeProperty   which of their properties is their time, "observedAt": the manifest's `timeProperty`
+     *   start, end     ISO 8601 instants; left out, those of the clock's frames
+     *   parameters     filters: {minSeverity: 3}
+     *   headers        what the requests need besides, as a function: () => ({ "X-API-Key": key })
+     *   lifetime       milliseconds that a feature stays, 30 min
+     *   most           features at most, 20,000; a `problem` says when there are more
+     *   clock          the TimelineClock to play along with */
+    constructor(adapter, options = {}) {
+        super();
+        this.#adapter = adapter;
+        this.#options = {
+            url: "collections/pireps/items", timeProperty: "observedAt", start: null, end: null, parameters: {},
+            headers: () => ({}), lifetime: 1_800_000, most: 20_000, ...options,
+        };
+        this.#clock = options.clock ?? new TimelineClock(options);
+        this.#clock[JOIN](this);
+    }
+
+    get clock() { return this.#clock; }
+    /** It has no frames: the clock doesn't stop for it. */
+    get times() { return []; }
+
+    /** Loads all features of the range. Call it again for newer ones. Resolves when they are on the map. */
+    async load() {
+        this.#request?.abort();
+        const { signal } = (this.#request = new AbortController());
+        const { start, end, timeProperty, lifetime, most } = this.#options;
+        const times = this.#clock.times;
+        const bound = (text, time) => (text === null ? time : Date.parse(text));
+        const first = bound(start, times[0]), last = bound(end, times.at(-1));
+        if (!(first <= last)) throw new Error("there is no range: give start and end, or load a player of the same clock before");
+        try {
+            const features = await this.#fetch(first - lifetime, last, signal);
+            const points = features.slice(0, most).map((feature) => ({ ...feature, time: Date.parse(feature.properties[timeProperty]) }))
+                .filter(({ time }) => !Number.isNaN(time)).sort((a, b) => a.time - b.time);
+            if (signal.aborted) return;
+            if (this.#handle !== null) this.#adapter.remove(this.#handle);
+            this.#handle = this.#adapter.add(points);
+            this.#range = "";
+            this.#showAt(this.#clock.currentTime ?? last);
+            this.#say("problem", features.length > most ? `there are more than ${most}; only these are shown` : null);
+        } catch (error) {
+            if (!signal.aborted) this.#say("problem", error.name === "TypeError" ? "the server can't be reached" : error.message);
+        }
+    }
+
+    /** Takes all features off the map. */
+    destroy() {
+        this.#request?.abort();
+        if (this.#handle !== null) this.#adapter.remove(this.#handle);
+        this.#handle = null;
+        this.#clock[LEAVE](this);
+    }
+
+    // What its clock asks
+
+    [LIVE_TIME]() { return null; }
+    [WANT](instant) { this.#showAt(instant); }
+    [PREPARE](moment) { this.#showAt(moment); }
+    [STATE_AT]() { return "ready"; }
+    [IS_SETTLED]() { return true; }
+    [SAY_STATE](detail) { this.#say("state", detail); }
+
+    #showAt(moment) {
+        const range = `${moment}`;
+        if (this.#handle === null || range === this.#range) return;
+        this.#range = range;
+        this.#adapter.show(this.#handle, moment - this.#options.lifetime, moment);
+    }
+
+    /** All pages. */
+    async #fetch(first, last, signal) {
+        const { url, parameters, headers, most } = this.#options;
+        const text = (time) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
+        let address = new URL(url, document.baseURI);
+        address.searchParams.set("datetime", `${text(first)}/${text(last)}`);
+        address.searchParams.set("limit", "10000");
+        for (const [name, value] of Object.entries(parameters)) {
+            if (value !== null && value !== undefined) address.searchParams.set(name, value);
+        }
+        const features = [];
+        while (address && features.length <= most) {
+            const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLISECONDS)]);
+            const response = await fetch(address, { signal: limit, headers: headers() });
+            const page = await response.json();
+            if (!response.ok) throw new Error(page.detail ?? `${response.status}`);
+            features.push(...page.features);
+            const next = page.links?.find(({ rel }) => rel === "next")?.href;
+            address = next ? new URL(next, address) : null;
+        }
+        return features;
+    }
+
+    #say(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+}
+
 /** Frames on a MapLibre GL map: a raster source and layer for each, of which one is opaque. */
 export class MapLibreFrames {
+    static #made = 0;
     #map;
     #options;
     #number = 0;
@@ -344,10 +612,11 @@ export class MapLibreFrames {
     #onError = ({ sourceId }) => sourceId && this.#failed.add(sourceId);
 
     /** `before`: the layer under which frames go; `opacity` of the frame that is shown; `address` may change a frame's
-     * template, for @2x tiles say; `prefix` of the ids of sources and layers. */
+     * template, for @2x tiles say; `prefix` of the ids of sources and layers, another for each unless it is given. */
     constructor(map, options = {}) {
         this.#map = map;
-        this.#options = { before: undefined, opacity: 1, address: (url) => url, prefix: "timeline", maxzoom: 14, ...options };
+        const prefix = `timeline-${(MapLibreFrames.#made += 1)}`;
+        this.#options = { before: undefined, opacity: 1, address: (url) => url, prefix, maxzoom: 14, ...options };
         map.on("error", this.#onError);
     }
 
@@ -418,4 +687,94 @@ export class LeafletFrames {
         clearTimeout(frame.timer);
         frame.layer.remove();
     }
+}
+
+/** The middle of a feature: its place, or the mean of its outline. */
+function middle({ type, coordinates }) {
+    if (type === "Point") return coordinates;
+    const ring = (type === "MultiPolygon" ? coordinates[0][0] : type === "Polygon" ? coordinates[0] : coordinates).slice(0, -1);
+    const [west] = ring[0];
+    // On the way from the first corner, so that the antimeridian doesn't matter.
+    const turns = ring.map(([longitude]) => longitude - west - Math.round((longitude - west) / 360) * 360);
+    const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    return [west + mean(turns), mean(ring.map(([, latitude]) => latitude))];
+}
+
+/** Of severities 0 to 4, and of what says nothing on turbulence. */
+const POINT_COLOURS = ["#FFFFFF", "#FFF04C", "#FFBC09", "#FF7100", "#FF0000"];
+const SILENT_COLOUR = "#898989";
+
+/** Points on a MapLibre GL map: one source and layer, filtered by time. */
+export class MapLibrePoints {
+    static #made = 0;
+    #map;
+    #options;
+    #number = 0;
+
+    /** `paint` and `before` of the circle layer; `prefix` of the ids of source and layer. */
+    constructor(map, options = {}) {
+        this.#map = map;
+        const prefix = `points-${(MapLibrePoints.#made += 1)}`;
+        const colour = ["match", ["get", "severity"], ...POINT_COLOURS.flatMap((colour, severity) => [severity, colour]), SILENT_COLOUR];
+        const paint = { "circle-radius": 6, "circle-color": colour, "circle-stroke-color": "#14181D", "circle-stroke-width": 1.5 };
+        this.#options = { prefix, before: undefined, ...options, paint: { ...paint, ...options.paint } };
+    }
+
+    add(points) {
+        const { prefix, before, paint } = this.#options;
+        const id = `${prefix}-${(this.#number += 1)}`;
+        const features = points.map(({ geometry, properties, time }) => ({
+            type: "Feature", geometry: { type: "Point", coordinates: middle(geometry) }, properties: { ...properties, "billow:time": time },
+        }));
+        this.#map.addSource(id, { type: "geojson", data: { type: "FeatureCollection", features } });
+        const layer = { id, type: "circle", source: id, paint, filter: ["literal", false] };
+        this.#map.addLayer(layer, before && this.#map.getLayer(before) ? before : undefined);
+        return id;
+    }
+
+    /** Those of times in (after, until]. */
+    show(id, after, until) {
+        const time = ["get", "billow:time"];
+        this.#map.setFilter(id, ["all", [">", time, after], ["<=", time, until]]);
+    }
+
+    remove(id) {
+        if (this.#map.getLayer(id)) this.#map.removeLayer(id);
+        if (this.#map.getSource(id)) this.#map.removeSource(id);
+    }
+}
+
+/** Points on a Leaflet map: a circle marker for each. */
+export class LeafletPoints {
+    #map;
+    #leaflet;
+    #options;
+
+    /** `leaflet` is the library's `L`; `options` go to its circle markers. */
+    constructor(map, leaflet, options = {}) {
+        this.#map = map;
+        this.#leaflet = leaflet;
+        this.#options = { radius: 6, weight: 1.5, color: "#14181D", fillOpacity: 1, ...options };
+    }
+
+    add(points) {
+        return points.map(({ geometry, properties, time }) => {
+            const [longitude, latitude] = middle(geometry);
+            const fillColor = POINT_COLOURS[properties.severity] ?? SILENT_COLOUR;
+            return { time, shown: false, marker: this.#leaflet.circleMarker([latitude, longitude], { fillColor, ...this.#options }) };
+        });
+    }
+
+    /** Those of times in (after, until]. */
+    show(points, after, until) {
+        for (const point of points) {
+            const shown = point.time > after && point.time <= until;
+            if (shown === point.shown) continue;
+            point.shown = shown;
+            if (shown) point.marker.addTo(this.#map);
+            else point.marker.remove();
+        }
+    }
+
+    remove(points) { for (const { marker } of points) marker.remove(); }
 }

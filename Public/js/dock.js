@@ -8,8 +8,9 @@ import { age, dateTime } from "./format.js";
 import { now } from "./server.js";
 import { filters } from "./view.js";
 
-/** How far back, in words, and how many frames that gives: 5, 10, 20 and 120 minutes apart. */
-const SPANS = [["-1h", "1 h", 13], ["-2h", "2 h", 13], ["-6h", "6 h", 19], ["-24h", "24 h", 13]];
+/** How far back, in words, and how many frames that gives: 5, 10, 20 and 120 minutes apart; and the timeline that the server's
+ * settings name. */
+const SPANS = [["-1h", "1 h", 13], ["-2h", "2 h", 13], ["-6h", "6 h", 19], ["-24h", "24 h", 13], ["", "server's", null]];
 const DEFAULT_SPAN = "-2h";
 const SPEEDS = [0.5, 1, 2, 4];
 const byId = (id) => document.getElementById(id);
@@ -100,7 +101,10 @@ export class Dock {
         return this.#player;
     }
 
-    #range() { return { start: this.#span, end: "now", intervals: SPANS.find(([value]) => value === this.#span)[2] }; }
+    #range() {
+        if (this.#span === "") return { start: null, end: null, intervals: null };
+        return { start: this.#span, end: "now", intervals: SPANS.find(([value]) => value === this.#span)[2] };
+    }
 
     #hear(name, detail) {
         if (name === "frame") this.#frame = detail;
@@ -160,7 +164,8 @@ export class Dock {
         const scrubber = byId("scrubber");
         if (!player || !this.#frame) {
             byId("frame-time").textContent = "Live";
-            byId("frame-age").textContent = `play the last ${SPANS.find(([value]) => value === this.#span)[1]}`;
+            const words = SPANS.find(([value]) => value === this.#span)[1];
+            byId("frame-age").textContent = this.#span === "" ? "play the server's timeline" : `play the last ${words}`;
             if (!this.#scrubbing) scrubber.value = scrubber.max;
             scrubber.setAttribute("aria-valuetext", "Live");
             return;

@@ -27,6 +27,8 @@ export async function others(view, zoom, longitude, latitude, signal, look) {
         if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
         const { features } = await getJSON(`collections/${id}/items`, query, signal);
         const there = isSymbol ? features : features.filter(({ geometry }) => contains(geometry, longitude, latitude));
+        // Of many the most important come first: what has no room is only counted.
+        there.sort((a, b) => importance(b.properties) - importance(a.properties));
         return there.length ? section(layerName(id), there.map(({ properties }) => line(properties, view.time, look))) : null;
     }));
     return sections.filter(Boolean);
@@ -64,6 +66,12 @@ function section(title, lines) {
         more > 0 ? element("p", { className: "note" }, `and ${more} more`) : null);
 }
 
+/** Whether a pilot report was sent as urgent. Its type is the service's text: `Urgent PIREP`. */
+export const isUrgent = ({ type }) => /urgent|^UUA$/i.test(type ?? "");
+
+/** An urgent report before a routine one, then the more severe; what has neither stays in its order. */
+const importance = (properties) => (isUrgent(properties) ? 10 : 0) + (properties.severity ?? -1);
+
 const known = (value) => value !== undefined && value !== null;
 const until = (text) => near(instantOf(text) ?? 0, now());
 
@@ -82,7 +90,7 @@ function area({ kind, hazard, altitudeMin, altitudeMax, altitudeReference, valid
 function report({ type, severityName, altitude, aircraft, observedAt, text }, time) {
     const instant = instantOf(observedAt);
     return [
-        [type === "UUA" ? "Urgent" : null, severityName ?? "nothing on turbulence"].filter(Boolean).join(": "),
+        [isUrgent({ type }) ? "Urgent" : null, severityName ?? "nothing on turbulence"].filter(Boolean).join(": "),
         [known(altitude) ? flightLevel(altitude) : "no level given", aircraft].filter(Boolean).join(", "),
         instant === null ? null : `${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`, text,
     ];

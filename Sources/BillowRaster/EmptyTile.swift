@@ -4,16 +4,14 @@ extension PNG {
     ///
     /// - Throws: `sizeOutOfRange`.
     public static func emptyTile(size: Int) throws(PNGError) -> [UInt8] {
-        if let ready = emptyTiles[size] { return ready }
+        if let ready = emptyTiles[size] { return try ready.get() }
         return try makeEmptyTile(size: size)
     }
 
-    private static let emptyTiles: [Int: [UInt8]] = {
-        var tiles: [Int: [UInt8]] = [:]
+    private static let emptyTiles: [Int: Result<[UInt8], PNGError>] = {
+        var tiles: [Int: Result<[UInt8], PNGError>] = [:]
         for size in [256, 512, 768] {
-            do { tiles[size] = try makeEmptyTile(size: size) } catch {
-                preconditionFailure("an empty tile of \(size) pixels can't be made: \(error)")
-            }
+            tiles[size] = Result { () throws(PNGError) in try makeEmptyTile(size: size) }
         }
         return tiles
     }()

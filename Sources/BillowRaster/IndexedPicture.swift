@@ -190,14 +190,13 @@ final class ColourGroups {
         let stepsFirst = stepsApart.contains(Self.firstSteps[0])
         let (exact, stepped) = (UnsafePointer(runs.exactGroups), UnsafePointer(runs.steppedGroups))
         if !stepsFirst, assignExact(runs, count) { return (255, exact) }
-        for steps in Self.firstSteps where assign(runs, count, steps: steps) {
-            let colours = (whole.count..<table.count).map { PixelColour(stepped: table.keys[$0], steps) }
-            if table.count > Self.mostColours { return (reduce(colours, steps: steps), stepped) }
-            if stepsFirst, assignExact(runs, count) { return (255, exact) }
-            finish(colours.map(\.straight))
-            return (Int(steps), stepped)
-        }
-        preconditionFailure("one step a channel leaves 16 colours")
+        // One step a channel always fits.
+        let steps = Self.firstSteps.first { assign(runs, count, steps: $0) } ?? 1
+        let colours = (whole.count..<table.count).map { PixelColour(stepped: table.keys[$0], steps) }
+        if table.count > Self.mostColours { return (reduce(colours, steps: steps), stepped) }
+        if stepsFirst, assignExact(runs, count) { return (255, exact) }
+        finish(colours.map(\.straight))
+        return (Int(steps), stepped)
     }
 
     /// The palette of the exact colours; false where they are too many.

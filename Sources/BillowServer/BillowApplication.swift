@@ -131,7 +131,9 @@ public struct BillowApplication: Sendable {
         features = FeatureSource(frames: frames, store: store)
         changes = ChangeSource(frames: frames, features: features)
         alerts = AlertSource(frames: frames, store: store, policy: policy)
-        flights = FlightMonitor(alerts: alerts, events: events)
+        flights = FlightMonitor(
+            alerts: alerts, events: events, store: control,
+            reader: FlightBodyReader(airports: .large, areaLimitKm2: configuration.areaLimitKm2), logger: logger)
         pictures = PictureSource(frames: frames, store: store)
         tiles = try TileService(pictures: pictures, work: work)
         vectors = VectorTileSource(
@@ -245,7 +247,7 @@ public struct BillowApplication: Sendable {
     public func services(onListening: @escaping @Sendable (Int) -> Void) -> [any Service] {
         let application = server(onListening: onListening)
         let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
-        let watch = FlightWatch(publisher: publisher, monitor: flights)
+        let watch = FlightWatch(publisher: publisher, monitor: flights, logger: logger)
         let reserved = { (workClass: WorkClass, service: any Service) in
             ReservedService(service: service, workClass: workClass, work: work)
         }

@@ -71,9 +71,14 @@ public struct Frame: Sendable {
         var found: [StandingRecord] = []
         forEachChunk(after: after?.0, area: area) { chunk in
             var here: [StandingRecord] = []
+            // Asked once for all records of a cell.
+            var isTaken = [Bool?](repeating: nil, count: CellTable.chunkSize)
             standing(inChunk: chunk) { segment, row, severity, columns in
                 let cell = Cell(uncheckedDense: UInt32(Place(bits: columns.places[row]).dense))
-                guard area.contains(cell), let record = record(segment, row, severity) else { return }
+                let position = Int(cell.dense) % CellTable.chunkSize
+                let takes = isTaken[position] ?? area.contains(cell)
+                isTaken[position] = takes
+                guard takes, let record = record(segment, row, severity) else { return }
                 if let after, (cell.dense, record.row.key) <= (after.0.dense, after.1) { return }
                 here.append(record)
             }
@@ -194,6 +199,27 @@ public struct Hexagon: Sendable, Hashable {
     public var reports: Int
     /// What the hexagon was 30 minutes before, by the same rule; nil where there was none.
     public var severityBefore: Severity?
+}
+
+/// The answers of an area, each asked for once: many rows lie in one cell.
+public struct CellAnswers: Sendable {
+    private let area: CellArea
+    private var known: [Cell: Bool] = [:]
+
+    private let isEverywhere: Bool
+
+    public init(_ area: CellArea) {
+        self.area = area
+        isEverywhere = area == .everywhere
+    }
+
+    public mutating func contains(_ cell: Cell) -> Bool {
+        if isEverywhere { return true }
+        if let answer = known[cell] { return answer }
+        let answer = area.contains(cell)
+        known[cell] = answer
+        return answer
+    }
 }
 
 /// An area as a question about cells.

@@ -1,31 +1,45 @@
 public import Turbulence
 
-/// Where every aircraft was seen last: immutable.
+/// Where every aircraft was seen last, as of an instant: immutable.
+///
+/// A position with a later time waits in `ahead` until its time comes. It never takes the place of what its aircraft, or
+/// any other, has until then.
 public struct Traffic: Sendable {
     /// How long an aircraft is kept after it was last seen.
     public static let keptSeconds = 600
 
+    /// The newest position of each aircraft at or before `asOf`.
     private var newest: [ICAO24: AircraftPosition] = [:]
-    /// The time of the newest position; nil when empty.
-    public private(set) var newestAt: Instant?
+    /// Positions after `asOf`, in any order.
+    private var ahead: [AircraftPosition] = []
+    /// The latest instant that this was brought up to.
+    private var asOf: Instant
 
     /// Nobody in the air.
-    public init() {}
+    public init() { asOf = .distantPast }
 
-    public init(_ positions: [AircraftPosition]) { update(positions) }
+    /// - Parameter asOf: positions after this instant wait for their time.
+    public init(_ positions: [AircraftPosition], asOf: Instant) {
+        self.asOf = asOf
+        update(positions)
+    }
 
-    public var count: Int { newest.count }
+    public var count: Int { Set(newest.keys).union(ahead.lazy.map(\.icao24)).count }
 
     /// The time of a source's newest position; nil where it has none.
     func newest(of source: SourceID) -> Instant? {
-        newest.values.lazy.filter { $0.source == source }.map(\.observedAt).max()
+        let positions = [Array(newest.values), ahead].joined()
+        return positions.lazy.filter { $0.source == source }.map(\.observedAt).max()
     }
 
-    /// The aircraft seen in (instant − droppedAfterSeconds, instant], by address; nil for an instant before the newest
-    /// position, as it forgets where an aircraft was before.
+    /// The aircraft seen in (instant − droppedAfterSeconds, instant], by address.
+    ///
+    /// - Returns: nil for an instant before `asOf` at which an aircraft had a position that was replaced since: the store
+    ///   knows it. For `asOf` and later there is always an answer.
     func positions(at instant: Instant, droppedAfterSeconds: Int) -> [AircraftPosition]? {
-        if let newestAt, newestAt > instant { return nil }
-        return Traffic.standing(newest.values, at: instant, droppedAfterSeconds: droppedAfterSeconds)
+        guard instant >= asOf || newest.values.allSatisfy({ $0.observedAt <= instant }) else { return nil }
+        return Traffic.standing(
+            [Array(newest.values), ahead].joined(), at: instant, droppedAfterSeconds: droppedAfterSeconds)
     }
 
     /// Of any positions, the newest of each aircraft in (instant − droppedAfterSeconds, instant], by address.
@@ -40,19 +54,25 @@ public struct Traffic: Sendable {
         return newest.values.sorted { $0.icao24 < $1.icao24 }
     }
 
-    /// Takes in positions, in any order.
+    /// Adds positions, in any order.
     public mutating func update(_ positions: [AircraftPosition]) {
-        for position in positions where Traffic.isNewer(position, than: newest[position.icao24]) {
-            newest[position.icao24] = position
-            newestAt = max(newestAt ?? .distantPast, position.observedAt)
+        for position in positions {
+            if position.observedAt > asOf {
+                ahead.append(position)
+            } else if Traffic.isNewer(position, than: newest[position.icao24]) {
+                newest[position.icao24] = position
+            }
         }
     }
 
-    /// Lets go of who wasn't seen for long.
-    public mutating func drop(asOf now: Instant) {
+    /// Moves on to an instant: positions whose time has come count, and aircraft not seen for long are removed.
+    public mutating func advance(to now: Instant) {
+        asOf = max(asOf, now)
+        let waiting = ahead
+        ahead = []
+        update(waiting)
         let oldest = now.advanced(by: -Traffic.keptSeconds)
         newest = newest.filter { $0.value.observedAt > oldest }
-        if newest.isEmpty { newestAt = nil }
     }
 
     /// Two sources' positions of one second: the first name decides, so that the order of arrival doesn't.

@@ -16,4 +16,31 @@ public protocol ControlStore: Sendable {
 
     /// Keeps what was settled about a source, durable when this returns; nil forgets it.
     func setControl(_ value: String?, of source: SourceID) async throws(StoreError)
+
+    /// Every followed flight, by id.
+    func followedFlights() async throws(StoreError) -> [FollowedFlight]
+
+    /// Adds a flight, durable when this returns.
+    func add(_ flight: FollowedFlight) async throws(StoreError)
+
+    /// Replaces what is stored of flights, in one transaction. One that was removed meanwhile stays removed.
+    func update(_ flights: [FollowedFlight]) async throws(StoreError)
+
+    /// Removes flights, durable when this returns. An unknown id changes nothing.
+    func removeFollowedFlights(_ ids: [String]) async throws(StoreError)
+}
+
+/// A flight that alerts are made for, as it is stored.
+public struct FollowedFlight: Sendable, Hashable {
+    public var id: String
+    /// The id of the access key that registered it.
+    public var accessKey: String
+    /// What was asked for, where it was last and what was told, as JSON.
+    public var value: String
+
+    public init(id: String, accessKey: String, value: String) {
+        self.id = id
+        self.accessKey = accessKey
+        self.value = value
+    }
 }

@@ -302,11 +302,18 @@ enum Query {
         """
     static let removeSourceControl = "DELETE FROM sourceControl WHERE source = ?"
 
+    /// Some thousand rows at most, all of them wanted.
+    static let followedFlights = "SELECT id, accessKey, value FROM followedFlight ORDER BY id"
+    static let insertFollowedFlight = "INSERT INTO followedFlight (id, accessKey, value) VALUES (?, ?, ?)"
+    static let updateFollowedFlight = "UPDATE followedFlight SET value = ? WHERE id = ?"
+    static let removeFollowedFlight = "DELETE FROM followedFlight WHERE id = ?"
+
     private static let besideTheLog = [
-        insertAccessKey, revokeAccessKey, sourceControl, setSourceControl, removeSourceControl,
+        insertAccessKey, revokeAccessKey, sourceControl, setSourceControl, removeSourceControl, insertFollowedFlight,
+        updateFollowedFlight, removeFollowedFlight,
     ]
 
-    /// For the test of their plans; `sources`, `settleSources`, `accessKeys` and `packedParts` go through the whole of a short table.
+    /// For the test of their plans; `sources`, `settleSources`, `accessKeys`, `followedFlights` and `packedParts` go through the whole of a short table.
     static let all =
         [
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,

@@ -58,4 +58,46 @@ extension SQLiteStore: ControlStore {
             try statement.run()
         }
     }
+
+    public func followedFlights() async throws(StoreError) -> [FollowedFlight] {
+        try await reading { db in
+            var flights: [FollowedFlight] = []
+            try RawStatement(db, Query.followedFlights).forEachRow { columns in
+                guard let id = columns.text(0), let key = columns.text(1), let value = columns.text(2) else { return }
+                flights.append(FollowedFlight(id: id, accessKey: key, value: value))
+            }
+            return flights
+        }
+    }
+
+    public func add(_ flight: FollowedFlight) async throws(StoreError) {
+        try await writing { db in
+            let insert = try RawStatement(db, Query.insertFollowedFlight)
+            try insert.bind(flight.id, at: 1)
+            try insert.bind(flight.accessKey, at: 2)
+            try insert.bind(flight.value, at: 3)
+            try insert.run()
+        }
+    }
+
+    public func update(_ flights: [FollowedFlight]) async throws(StoreError) {
+        try await writing { db in
+            let update = try RawStatement(db, Query.updateFollowedFlight)
+            for flight in flights {
+                try update.bind(flight.value, at: 1)
+                try update.bind(flight.id, at: 2)
+                try update.run()
+            }
+        }
+    }
+
+    public func removeFollowedFlights(_ ids: [String]) async throws(StoreError) {
+        try await writing { db in
+            let remove = try RawStatement(db, Query.removeFollowedFlight)
+            for id in ids {
+                try remove.bind(id, at: 1)
+                try remove.run()
+            }
+        }
+    }
 }

@@ -21,6 +21,7 @@ enum Schema {
         migrator.registerMigration("10 stated ends") { try $0.execute(sql: statedEnds) }
         migrator.registerMigration("11 unbroken fetches") { try $0.execute(sql: unbrokenFetches) }
         migrator.registerMigration("12 transient observations") { try $0.execute(sql: transientObservations) }
+        migrator.registerMigration("13 followed flights") { try $0.execute(sql: followedFlights) }
         return migrator
     }
 
@@ -246,6 +247,15 @@ enum Schema {
     private static let transientObservations = """
         ALTER TABLE observation ADD COLUMN transient INTEGER NOT NULL DEFAULT 0 CHECK (transient IN (0, 1));
         CREATE INDEX observationTransient ON observation (source) WHERE transient = 1 AND until IS NULL;
+        """
+
+    /// Flights that alerts are made for. They outlive a restart; beside the log, as keys are.
+    private static let followedFlights = """
+        CREATE TABLE followedFlight (
+            id TEXT PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 64),
+            accessKey TEXT NOT NULL,
+            value TEXT NOT NULL CHECK (json_valid(value))
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// When an area was said to end that is taken to hold for less.

@@ -203,7 +203,8 @@ extension SkyPathUpstream {
             if let severity, !wanted.severities.contains(severity) { continue }
             let id = "\(self.id)-\(report.id)"
             reports[id] = PilotReport(
-                id: id, place: report.place, observedAt: Instant(clamping: report.observedAt), type: "PIREP",
+                id: id, place: report.place, observedAt: Instant(clamping: report.observedAt),
+                type: PilotReport.type(ofText: report.text),
                 aircraft: report.aircraft, altitudeFeet: report.altitudeFeet,
                 turbulence: severity.map { severity in
                     [

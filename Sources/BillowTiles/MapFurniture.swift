@@ -3,16 +3,22 @@ import Foundation
 
 /// What stands on a map picture besides the map: a time in the north-west corner, a legend in the south-west, a bar of
 /// distances in the south-east. Nothing is cut off or covered: the time stamp takes as many lines as it needs, and the
-/// legend and then the bar are left out where there is no room for them.
+/// legend and then the bar are left out where there is no room for them. So is a time stamp, down to its warnings; where
+/// there is no room for these either, a mark in the corner stands for them, in a picture of any size.
 public struct MapFurniture: Sendable {
     public var legend: Legend?
     /// The time, and what else must be known of the picture; none for no time stamp.
     public var timeStamp: [String]
+    /// The words of the time stamp that must not vanish.
+    public var warnings: [String]
     public var showsScaleBar: Bool
 
-    public init(legend: Legend? = nil, timeStamp: [String] = [], showsScaleBar: Bool = false) {
+    public init(
+        legend: Legend? = nil, timeStamp: [String] = [], warnings: [String] = [], showsScaleBar: Bool = false
+    ) {
         self.legend = legend
         self.timeStamp = timeStamp
+        self.warnings = warnings
         self.showsScaleBar = showsScaleBar
     }
 
@@ -25,7 +31,7 @@ public struct MapFurniture: Sendable {
     /// Mixes in all that decides how it looks, besides the window.
     public func mix(into fingerprint: inout Fingerprint, style: Style) {
         fingerprint.mix(UInt64(timeStamp.count))
-        for words in timeStamp { fingerprint.mix(words) }
+        for words in timeStamp + warnings { fingerprint.mix(words) }
         fingerprint.mix((showsScaleBar ? 2 : 0) | (style.theme == .dark ? 1 : 0) as UInt64)
         guard let legend else { return }
         for text in [legend.title, legend.layer, legend.style] + legend.notes + legend.entries.map(\.label) {
@@ -34,25 +40,28 @@ public struct MapFurniture: Sendable {
         style.mix(into: &fingerprint)
     }
 
-    public func paint(_ region: MapRegion, style: Style, onto canvas: inout Canvas) throws {
+    public func paint(_ region: MapRegion, style: Style, onto canvas: inout Canvas) throws(PictureError) {
         let margin = MapFurniture.margin * Double(region.scale)
         let plate = Plate(theme: style.theme, scale: Double(region.scale))
         // What room is left for what comes next.
         var top = margin
         var right = Double(canvas.width) - margin
-        if !timeStamp.isEmpty {
-            let stamp = try Stamp.fitting(timeStamp, scale: Double(region.scale), canvas)
-            try plate.paint(stamp, onto: &canvas)
-            top = stamp.bottom + margin
-        }
-        if showsScaleBar {
-            let bar = ScaleBar(region)
-            let box = try plate.box(of: bar, right: right, canvas)
-            if box.left >= margin, box.top >= top {
-                try plate.paint(bar, in: box, onto: &canvas)
-                right = box.left - margin
+        do {
+            if let stamp = try stamp(region, canvas) {
+                try plate.paint(stamp, onto: &canvas)
+                top = stamp.bottom + margin
+            } else if !warnings.isEmpty {
+                plate.paintMark(onto: &canvas)
+                top = Double(canvas.height)
             }
-        }
+            if showsScaleBar, let bar = ScaleBar(region) {
+                let box = try plate.box(of: bar, right: right, canvas)
+                if box.left >= margin, box.top >= top {
+                    try plate.paint(bar, in: box, onto: &canvas)
+                    right = box.left - margin
+                }
+            }
+        } catch { throw .text(error) }
         if let legend {
             let card = try MapFurniture.card(legend, scale: region.scale, theme: style.theme)
             let y = canvas.height - card.height - Int(margin)
@@ -60,9 +69,23 @@ public struct MapFurniture: Sendable {
         }
     }
 
+    /// The time stamp, or its warnings alone, or nil: what there is room for.
+    private func stamp(_ region: MapRegion, _ canvas: Canvas) throws(TextError) -> Stamp? {
+        guard !timeStamp.isEmpty else { return nil }
+        let font = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
+        for words in [timeStamp, warnings] where !words.isEmpty {
+            if let stamp = try Stamp.fitting(words, scale: Double(region.scale), canvas, font) { return stamp }
+        }
+        return nil
+    }
+
     /// A legend as it stands on a map.
-    public static func card(_ legend: Legend, scale: Int, theme: Theme) throws -> Canvas {
-        try LegendRenderer().canvas(legend, options: try LegendOptions(scale: scale, theme: theme))
+    public static func card(_ legend: Legend, scale: Int, theme: Theme) throws(PictureError) -> Canvas {
+        let renderer: LegendRenderer
+        do { renderer = try LegendRenderer() } catch { throw .text(error) }
+        do { return try renderer.canvas(legend, options: try LegendOptions(scale: scale, theme: theme)) } catch {
+            throw .legend(error)
+        }
     }
 
     /// A time stamp in lines that fit the picture; in smaller letters where a single word would not, or there are too many
@@ -78,8 +101,6 @@ public struct MapFurniture: Sendable {
 
         private static let separator = " · "
         private static let lineHeight = 1.8
-        /// Letters of a point: there is nothing to read in a picture that needs smaller ones.
-        private static let smallestScale = 0.08
 
         var bottom: Double { top + height }
         var height: Double {
@@ -88,8 +109,7 @@ public struct MapFurniture: Sendable {
 
         func baseline(of line: Int) -> Double { top + padding + capHeight * (1 + Stamp.lineHeight * Double(line)) }
 
-        init(_ words: [String], scale: Double, room: Double) throws {
-            let font = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
+        private init(_ words: [String], scale: Double, room: Double, _ font: TextRenderer) throws(TextError) {
             let (size, padding) = (MapFurniture.textSize * scale, MapFurniture.padding * scale)
             let margin = MapFurniture.margin * scale
             var lines: [String] = []
@@ -111,16 +131,18 @@ public struct MapFurniture: Sendable {
             capHeight = try font.capHeight(size: size)
         }
 
-        /// As large as the picture has room for, all in proportion.
-        static func fitting(_ words: [String], scale: Double, _ canvas: Canvas) throws -> Stamp {
+        /// As large as the picture has room for, all in proportion; nil where it would need letters that can't be drawn.
+        static func fitting(_ words: [String], scale: Double, _ canvas: Canvas, _ font: TextRenderer) throws(TextError)
+            -> Stamp?
+        {
             let (width, height) = (Double(canvas.width), Double(canvas.height))
             var scale = scale
-            var stamp = try Stamp(words, scale: scale, room: width)
-            while stamp.left + stamp.width > width || stamp.bottom > height, scale > smallestScale {
+            while MapFurniture.textSize * scale >= TextRenderer.sizes.lowerBound {
+                let stamp = try Stamp(words, scale: scale, room: width, font)
+                if stamp.left + stamp.width <= width, stamp.bottom <= height { return stamp }
                 scale *= 0.9
-                stamp = try Stamp(words, scale: scale, room: width)
             }
-            return stamp
+            return nil
         }
     }
 
@@ -131,13 +153,15 @@ public struct MapFurniture: Sendable {
         let nauticalMiles: Double
         let pixels: Double
 
-        init(_ region: MapRegion) {
+        /// nil where a pixel is no distance: at a pole.
+        init?(_ region: MapRegion) {
             let milesPerPixel = region.metresPerPixel / 1_852
             let longest = milesPerPixel * MapFurniture.longestBar * Double(region.scale)
             let power = pow(10, log10(longest).rounded(.down))
             let steps = [5.0, 2, 1].map { $0 * power }
             nauticalMiles = steps.first { $0 <= longest } ?? power
             pixels = nauticalMiles / milesPerPixel
+            guard pixels.isFinite, (1e-6...1e6).contains(nauticalMiles) else { return nil }
         }
 
         var text: String {
@@ -166,9 +190,27 @@ public struct MapFurniture: Sendable {
             self.scale = scale
         }
 
-        func paint(_ stamp: Stamp, onto canvas: inout Canvas) throws {
+        /// Points of the mark's side.
+        private static let markSide = 14.0
+
+        /// An exclamation mark on a square in the corner, without any letters: what stands for warnings that have no room. In
+        /// the smallest pictures it is the square alone.
+        func paintMark(onto canvas: inout Canvas) {
+            let side = min(Plate.markSide * scale, Double(canvas.width), Double(canvas.height))
+            fill(Box(left: 0, top: 0, width: side, height: side), &canvas, with: ink)
+            guard side >= 5 else { return }
+            let bar = (side / 5).rounded()
+            let left = ((side - bar) / 2).rounded()
+            let (stroke, dot) = ((side * 0.45).rounded(), (side * 0.15).rounded(.up))
+            let top = ((side - stroke - 2 * dot) / 2).rounded()
+            fill(Box(left: left, top: top, width: bar, height: stroke), &canvas, with: ground)
+            fill(Box(left: left, top: top + stroke + dot, width: bar, height: dot), &canvas, with: ground)
+        }
+
+        func paint(_ stamp: Stamp, onto canvas: inout Canvas) throws(TextError) {
             let font = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
-            fill(Box(left: stamp.left, top: stamp.top, width: stamp.width, height: stamp.height), &canvas)
+            fill(
+                Box(left: stamp.left, top: stamp.top, width: stamp.width, height: stamp.height), &canvas, with: ground)
             for (number, line) in stamp.lines.enumerated() {
                 let place = Point(x: stamp.left + stamp.padding, y: stamp.baseline(of: number))
                 try font.draw(line, at: place, size: stamp.size, colour: ink, on: &canvas)
@@ -178,7 +220,7 @@ public struct MapFurniture: Sendable {
         private static let barTextSize = 11.0
 
         /// Where a bar goes whose right end is given.
-        func box(of bar: ScaleBar, right: Double, _ canvas: Canvas) throws -> Box {
+        func box(of bar: ScaleBar, right: Double, _ canvas: Canvas) throws(TextError) -> Box {
             let text = try TextRenderer().width(of: bar.text, size: Plate.barTextSize * scale)
             let width = (max(bar.pixels, text) + 2 * MapFurniture.padding * scale).rounded(.up)
             let height = (30 * scale).rounded(.up)
@@ -187,11 +229,11 @@ public struct MapFurniture: Sendable {
                 height: height)
         }
 
-        func paint(_ bar: ScaleBar, in box: Box, onto canvas: inout Canvas) throws {
+        func paint(_ bar: ScaleBar, in box: Box, onto canvas: inout Canvas) throws(TextError) {
             let font = try TextRenderer()
             let size = Plate.barTextSize * scale
             let textWidth = try font.width(of: bar.text, size: size)
-            fill(box, &canvas)
+            fill(box, &canvas, with: ground)
             let start = box.left + (box.width - bar.pixels) / 2
             let (end, base) = (start + bar.pixels, box.top + box.height - MapFurniture.padding * scale)
             let line = [(start, base - 5 * scale), (start, base), (end, base), (end, base - 5 * scale)]
@@ -201,11 +243,11 @@ public struct MapFurniture: Sendable {
                 colour: ink, on: &canvas)
         }
 
-        private func fill(_ box: Box, _ canvas: inout Canvas) {
+        private func fill(_ box: Box, _ canvas: inout Canvas, with colour: StraightColour) {
             let ring = [(0, 0), (box.width, 0), (box.width, box.height), (0, box.height)].map {
                 Point(x: box.left + $0.0, y: box.top + $0.1)
             }
-            canvas.fill([ring], with: ground)
+            canvas.fill([ring], with: colour)
         }
     }
 

@@ -5,6 +5,7 @@ public import Turbulence
 public enum PictureError: Error, Sendable, Hashable, CustomStringConvertible {
     case style(ParameterError)
     case text(TextError)
+    case legend(LegendError)
     case canvas(CanvasError)
     case png(PNGError)
 
@@ -12,6 +13,7 @@ public enum PictureError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .style(let error): "\(error)"
         case .text(let error): "\(error)"
+        case .legend(let error): "\(error)"
         case .canvas(let error): "\(error)"
         case .png(let error): "\(error)"
         }
@@ -36,57 +38,51 @@ public final class PicturePainter {
     public func png(
         _ content: PictureContent, at coord: TileCoord, scale: TileScale, style: Style, encoder: IndexedPNGEncoder
     ) throws(PictureError) -> [UInt8] {
-        do {
-            if content.parts.count == 1, content.labels.isEmpty, !content.isHatched,
-                case .cells(let cells, let isBordered) = content.parts[0], !style.hasPatterns
-            {
-                let classes = isBordered ? try HexagonClasses(style) : HexagonClasses(polygonsOf: style)
-                return try encoder.encode(tiles.paint(cells, at: coord, scale: scale, classes: classes))
-            }
-            let canvas = try canvas(content, in: MapRegion(coord, scale: scale), style: style)
-            return try encoder.encode(canvas.indexed(keeping: style.fills))
-        } catch { throw PictureError(error) }
+        let picture: IndexedPicture
+        if content.parts.count == 1, content.labels.isEmpty, !content.isHatched,
+            case .cells(let cells, let isBordered) = content.parts[0], !style.hasPatterns
+        {
+            picture = tiles.paint(cells, at: coord, scale: scale, classes: try Self.classes(style, isBordered))
+        } else {
+            picture = try canvas(content, in: MapRegion(coord, scale: scale), style: style)
+                .indexed(keeping: style.fills)
+        }
+        do { return try encoder.encode(picture) } catch { throw .png(error) }
+    }
+
+    private static func classes(_ style: Style, _ isBordered: Bool) throws(PictureError) -> HexagonClasses {
+        guard isBordered else { return HexagonClasses(polygonsOf: style) }
+        do { return try HexagonClasses(style) } catch { throw .style(error) }
     }
 
     /// The picture of a window about as large as a tile.
     public func canvas(_ content: PictureContent, in region: MapRegion, style: Style) throws(PictureError) -> Canvas {
+        var canvas: Canvas
+        do { canvas = try Canvas(width: region.width, height: region.height) } catch { throw .canvas(error) }
+        for part in content.parts { try paint(part, in: region, style: style, onto: &canvas) }
         do {
-            var canvas = try Canvas(width: region.width, height: region.height)
-            for part in content.parts { try paint(part, in: region, style: style, onto: &canvas) }
             for label in content.labels {
                 try label.paint(style, scale: Double(region.scale), onto: &canvas, text: labels)
             }
-            if content.isHatched { IncompleteMark.paint(region, theme: style.theme, onto: &canvas) }
-            return canvas
-        } catch { throw PictureError(error) }
+        } catch { throw .text(error) }
+        if content.isHatched { IncompleteMark.paint(region, theme: style.theme, onto: &canvas) }
+        return canvas
     }
 
     private func paint(
         _ part: PictureContent.Part, in region: MapRegion, style: Style, onto canvas: inout Canvas
-    ) throws {
+    ) throws(PictureError) {
         let scale = Double(region.scale)
         switch part {
         case .cells(let content, let isBordered):
-            try cells.paint(content, isBordered: isBordered, style: style, region: region, onto: &canvas)
+            do {
+                try cells.paint(content, isBordered: isBordered, style: style, region: region, onto: &canvas)
+            } catch { throw .style(error) }
         case .polygons(let marks): PolygonMark.paint(marks, style: style, region: region, onto: &canvas)
         case .areas(let marks): for mark in marks { mark.paint(style, region: region, onto: &canvas) }
         case .tracks(let marks): for mark in marks { mark.paint(style, scale: scale, onto: &canvas) }
         case .traffic(let marks): for mark in marks { mark.paint(style, scale: scale, onto: &canvas) }
         case .reports(let marks): for mark in marks { mark.paint(style, scale: scale, onto: &canvas) }
-        }
-    }
-}
-
-extension PictureError {
-    /// What the parts of this module throw.
-    fileprivate init(_ error: any Error) {
-        switch error {
-        case let error as PictureError: self = error
-        case let error as ParameterError: self = .style(error)
-        case let error as TextError: self = .text(error)
-        case let error as CanvasError: self = .canvas(error)
-        case let error as PNGError: self = .png(error)
-        default: preconditionFailure("an unforeseen error of drawing: \(error)")
         }
     }
 }

@@ -21,10 +21,10 @@ struct ReportMark: Sendable, Hashable {
         isSmall = zoom < ReportMark.fullSizeZoom
         self.place = place
         severity = report.severity
-        isUrgent = report.type.lowercased().contains("urgent")
+        isUrgent = report.isUrgent
     }
 
-    /// The marks of a window, the most severe on top, and what may be written beside them: their altitudes.
+    /// The marks of a window, the highest rank on top, and what may be written beside them: their altitudes.
     static func marks(of reports: [PilotReport], in region: MapRegion) -> (marks: [ReportMark], labels: LabelSource?) {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         let isLabelled = region.zoom >= firstLabelZoom
@@ -45,19 +45,34 @@ struct ReportMark: Sendable, Hashable {
         )
     }
 
-    /// The reports that a window shows.
+    /// The reports that a window shows, the highest rank last, as it is drawn.
     static func shown(_ reports: [PilotReport], in region: MapRegion) -> [PilotReport] {
         let grid = SymbolGrid(region, points: spacing, reach: reach)
         return grid.found(kept(reports, grid, everywhere: false)).map { reports[$0.index] }
+            .sorted { rank($0) < rank($1) }
     }
 
     private static func kept(_ reports: [PilotReport], _ grid: SymbolGrid, everywhere: Bool) -> [SymbolGrid.Kept] {
         grid.kept(reports, everywhere: everywhere, place: \.place) { rank($0) > rank($1) }
     }
 
-    /// The more severe, then the newer, then by id.
-    private static func rank(_ report: PilotReport) -> (Int, Instant, String) {
-        (report.severity.map { Int($0.rawValue) } ?? -1, report.observedAt, report.id)
+    /// Which of two reports is shown where there is room for one: an urgent one, then the more severe, then the newer. So
+    /// no routine report hides an urgent one, or one that is more severe.
+    private static func rank(_ report: PilotReport) -> Rank {
+        Rank(
+            urgency: report.isUrgent ? 1 : 0, severity: report.severity.map { Int($0.rawValue) } ?? -1,
+            observedAt: report.observedAt, id: report.id)
+    }
+
+    private struct Rank: Comparable {
+        var urgency: Int
+        var severity: Int
+        var observedAt: Instant
+        var id: String
+
+        static func < (a: Rank, b: Rank) -> Bool {
+            (a.urgency, a.severity, a.observedAt, a.id) < (b.urgency, b.severity, b.observedAt, b.id)
+        }
     }
 
     func mix(into fingerprint: inout Fingerprint) {

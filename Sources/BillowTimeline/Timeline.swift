@@ -7,8 +7,10 @@ public struct Timeline: Sendable, Hashable {
     public let end: Instant
     /// The most frames that any layer has, 1 or more.
     public let intervals: Int
-    /// Whether the frames lie on round UTC times, with `end` as a live frame after them.
+    /// Whether the frames between start and end lie on round UTC times.
     public let isAnchored: Bool
+    /// The instant of a live frame among the round times: the present, where it lies between start and end.
+    public let live: Instant?
 
     /// Above this many frames an animation costs clients more than it shows.
     public static let advisedIntervals = 20
@@ -32,19 +34,22 @@ public struct Timeline: Sendable, Hashable {
                 expected: "at most \(ISODuration.text(limits.spanSeconds)) after the start, "
                     + "\(start.advanced(by: limits.spanSeconds)) at the latest")
         }
-        self.init(start, end, intervals, isAnchored: false)
+        self.init(start, end, intervals, isAnchored: false, live: nil)
     }
 
-    private init(_ start: Instant, _ end: Instant, _ intervals: Int, isAnchored: Bool) {
+    private init(_ start: Instant, _ end: Instant, _ intervals: Int, isAnchored: Bool, live: Instant?) {
         self.start = start
         self.end = end
         self.intervals = intervals
         self.isAnchored = isAnchored
+        self.live = live
     }
 
-    /// The same stretch with its frames on multiples of their spacing since 1970 and one live frame at the end: as the end
-    /// moves on with the clock, all frames but the live one stay what they were.
-    public var anchored: Timeline { Timeline(start, end, intervals, isAnchored: true) }
+    /// The same stretch with the frames between its ends on multiples of their spacing since 1970, and a live frame at `now`
+    /// where that lies within. As the clock moves on, all frames but these three stay what they were.
+    public func anchored(now: Instant) -> Timeline {
+        Timeline(start, end, intervals, isAnchored: true, live: now > start && now < end ? now : nil)
+    }
 
     /// In seconds, above 0.
     public var rangeSeconds: Int { end.seconds - start.seconds }
@@ -63,18 +68,32 @@ public struct Timeline: Sendable, Hashable {
     }
 
     /// The frames of something that is new every so many seconds, in rising order: start + i · range ÷ (count − 1), cut to
-    /// whole seconds, so that the first is the start and the last the end. One frame alone is at the end.
+    /// whole seconds, so that the first is the start and the last the end. One frame alone is at the end. Anchored, those
+    /// between the ends are round, and the live one takes the place of the round one next to it.
     public func times(updateInterval seconds: Int = 1) -> [Instant] {
         let count = frameCount(updateInterval: seconds)
         guard count > 1 else { return [end] }
         guard isAnchored else {
             return (0..<count).map { start.advanced(by: $0 * rangeSeconds / (count - 1)) }
         }
-        let step = rangeSeconds / (count - 1)
-        let last = end.floored(toMultipleOf: step)
-        let isOnEnd = last == end
-        let anchors = (0..<(isOnEnd ? count : count - 1)).reversed().map { last.advanced(by: -$0 * step) }
-        return isOnEnd ? anchors : anchors + [end]
+        // Rounded up: so at most one round time is too many.
+        let step = (rangeSeconds + count - 2) / (count - 1)
+        let first = start.floored(toMultipleOf: step).advanced(by: step)
+        var between = stride(from: first.seconds, to: end.seconds, by: step).map { Instant(clamping: $0) }
+        if let live, count > 2, !between.contains(live) {
+            let distance = { (instant: Instant) in abs(instant.seconds - live.seconds) }
+            if let nearest = between.indices.min(by: { distance(between[$0]) < distance(between[$1]) }) {
+                between[nearest] = live
+                between.sort()
+            } else {
+                between = [live]
+            }
+        }
+        // The start takes the place of the round time after it, which is not the live frame.
+        while between.count > count - 2, let surplus = between.firstIndex(where: { $0 != live || count <= 2 }) {
+            between.remove(at: surplus)
+        }
+        return [start] + between + [end]
     }
 
     /// The frames of something that is new whenever it changes, in rising order: what holds at the start, then each change.

@@ -34,7 +34,7 @@ public struct TimelineRequest: Sendable, Hashable {
         }
         let timeline = try Timeline(
             start: start, end: end, intervals: intervals ?? defaults.intervals, limits: defaults.limits)
-        return isAnchored ?? (self.start == nil && self.end == nil) ? timeline.anchored : timeline
+        return isAnchored ?? (self.start == nil && self.end == nil) ? timeline.anchored(now: now) : timeline
     }
 }
 

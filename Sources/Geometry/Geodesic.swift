@@ -129,9 +129,26 @@ public enum Geodesic {
             n * cos(latitude) * cos(longitude), n * cos(latitude) * sin(longitude), n * (1 - e2) * sin(latitude))
     }
 
+    /// The mean radius of the earth, in metres.
+    ///
+    /// Source: H. Moritz, "Geodetic Reference System 1980", Journal of Geodesy 74 (2000)
+    private static let meanRadius = 6_371_008.8
+
     /// The arc over a chord, in metres, on the sphere of mean radius; to 0.01 % up to 1,000 km.
     public static func arc(chord: Double) -> Double {
-        let radius = 6_371_008.8
-        return 2 * radius * asin(min(chord / (2 * radius), 1))
+        2 * meanRadius * asin(min(chord / (2 * meanRadius), 1))
+    }
+
+    /// The chord under an arc, in metres: what `arc(chord:)` undoes.
+    public static func chord(arc: Double) -> Double { 2 * meanRadius * sin(min(arc / (2 * meanRadius), .pi / 2)) }
+
+    /// The area within a distance of a place, in square metres, on the sphere of mean radius.
+    public static func area(within metres: Double) -> Double {
+        2 * .pi * meanRadius * meanRadius * (1 - cos(min(metres / meanRadius, .pi)))
+    }
+
+    /// The distance within which an area lies: what `area(within:)` undoes.
+    public static func distance(around squareMetres: Double) -> Double {
+        meanRadius * acos(max(1 - squareMetres / (2 * .pi * meanRadius * meanRadius), -1))
     }
 }

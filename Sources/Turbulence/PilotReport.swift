@@ -18,6 +18,20 @@ public struct PilotReport: Sendable, Hashable {
     public var text: String
     public var source: SourceID
 
+    /// Whether it was sent as urgent: for severe turbulence or low-level wind shear, among others.
+    ///
+    /// Source: FAA Order JO 7110.10, Flight Services, chapter 8 (urgent reports, UUA)
+    public var isUrgent: Bool { type.lowercased().contains("urgent") || type == Self.urgentToken }
+
+    /// The type of a report that comes with its text alone.
+    public static func type(ofText text: String) -> String {
+        // After the station: `DRO UUA /OV …`.
+        let words = text.prefix(while: { $0 != "/" }).split(separator: " ")
+        return words.contains { $0 == urgentToken } ? "Urgent PIREP" : "PIREP"
+    }
+
+    private static let urgentToken = "UUA"
+
     /// The worst severity of its groups; nil where it says nothing usable about turbulence.
     public var severity: Severity? { turbulence.compactMap(\.severity).max() }
 

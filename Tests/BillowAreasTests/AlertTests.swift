@@ -1,4 +1,6 @@
+import Foundation
 import Geometry
+import TestSupport
 import Testing
 import Turbulence
 
@@ -91,20 +93,20 @@ struct AlertTests {
         #expect(AlertArea(query, of: try flight(track: nil)).kind == .none)
     }
 
-    @Test("thousands of items are grouped in a moment, each into one cluster that keeps its rules")
+    @Test("tens of thousands of items are grouped, each into one cluster that keeps its rules")
     func many() throws {
-        let cells = H3.disk(around: H3.cell(at: try degrees(10, 50)), distance: 40)
+        let cells = H3.disk(around: H3.cell(at: try degrees(10, 50)), distance: 100)
         let items = try cells.map { cell in
             AlertItem(
                 record: try record(H3.center(of: cell), .light), distance: Double(cell.dense % 1_000), bearing: 0,
                 timeTo: nil)
         }
         var clusters = AlertClusters()
-        let found = clusters.update(items)
-        #expect(items.count > 4_000)
+        let found = try clusters.update(items)
+        #expect(items.count > 30_000)
         #expect(found.reduce(0) { $0 + $1.members.count } == items.count)
         #expect(found.allSatisfy { $0.diameter <= AlertClusters.farthest })
-        #expect(clusters.update(items).map(\.id) == found.map(\.id))
+        #expect(try clusters.update(items).map(\.id) == found.map(\.id))
     }
 
     @Test("without a track there is nothing ahead, and speed 0 takes the distance in place of the time")
@@ -153,7 +155,7 @@ struct AlertTests {
             try record(try degrees(1.5, 0), .light), try record(try degrees(1, 0), .light, altitude: 36),
             try record(try degrees(1, 0), .moderate, minute: -30),
         ]
-        let items = AlertItem.items(of: records, query, in: AlertArea(query, of: flight), of: flight)
+        let items = try AlertItem.items(of: records, query, in: AlertArea(query, of: flight), of: flight)
         #expect(items.map(\.record.severity) == [.moderate, .light])
         let first = try #require(items.first)
         #expect(abs(first.distance - 60) < 6)
@@ -167,24 +169,130 @@ struct AlertTests {
         let flight = try flight()
         let area = AlertArea(query, of: flight)
         func items(_ longitudes: [Double], _ severity: Severity = .light) throws -> [AlertItem] {
-            AlertItem.items(
+            try AlertItem.items(
                 of: try longitudes.map { try record(try degrees($0, 0), severity) }, query, in: area, of: flight)
         }
         var clusters = AlertClusters()
         // 0.35° are 21 NM: each is near the next, but the last over 60 NM from the first.
-        let first = clusters.update(try items([0.5, 0.85, 1.2, 1.6]))
+        let first = try clusters.update(try items([0.5, 0.85, 1.2, 1.6]))
         #expect(first.map(\.id) == [1, 2])
         #expect(first.map(\.members.count) == [3, 1])
         #expect(first[0].newCells.count == 3)
         #expect(first[0].timeTo.map { Int($0 / 60) } == 3)
-        let second = clusters.update(try items([0.85, 1.2, 1.6, 1.9], .moderate))
+        let second = try clusters.update(try items([0.85, 1.2, 1.6, 1.9], .moderate))
         #expect(second.map(\.id) == [1, 2])
         #expect(second.map(\.members.count) == [2, 2])
         #expect(second[0].newCells.isEmpty, "told before")
         #expect(second[1].newCells.count == 1)
         #expect(second[0].severity == .moderate)
-        let third = clusters.update(try items([3]))
+        let third = try clusters.update(try items([3]))
         #expect(third.map(\.id) == [3])
-        #expect(clusters.update([]).isEmpty)
+        #expect(try clusters.update([]).isEmpty)
+    }
+
+    @Test("the grid groups as a search through all clusters does, from one evaluation to the next", arguments: 0..<8)
+    func oracle(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var (clusters, slow) = (AlertClusters(), SlowClusters())
+        let middle = [(10.0, 50.0), (179.9, -20), (0, 89.5), (-100, 0)][Int(seed) % 4]
+        let cells = H3.disk(around: H3.cell(at: try degrees(middle.0, middle.1)), distance: [5, 12, 25][Int(seed) % 3])
+        for round in 0..<6 {
+            // Some stay, some go, some come.
+            let share = UInt64(2 + round % 3)
+            let items = try cells.filter { _ in random.next() % 5 < share }.shuffled(using: &random).enumerated().map {
+                AlertItem(
+                    record: try record(
+                        H3.center(of: $0.element), try #require(Severity(rawValue: UInt8(random.next() % 5)))),
+                    distance: Double($0.offset), bearing: 0, timeTo: Double($0.offset))
+            }
+            let found = try clusters.update(items)
+            let expected = slow.update(items)
+            #expect(found.map(\.id) == expected.map(\.id))
+            #expect(found.map { $0.members.map(\.cell) } == expected.map(\.cells))
+            for (cluster, oracle) in zip(found, expected) {
+                #expect(abs(cluster.diameter - oracle.diameter) < 1e-9)
+                #expect(cluster.newCells == oracle.new)
+                #expect(cluster.severity == cluster.members.map(\.record.severity).max())
+            }
+            // What is stored goes on as what was not.
+            if round == 3 {
+                let stored = try JSONEncoder().encode(clusters)
+                clusters = try JSONDecoder().decode(AlertClusters.self, from: stored)
+            }
+        }
+    }
+
+    @Test("of too many items the most severe stay, of those the nearest, in their order")
+    func prefix() throws {
+        let severities: [Severity] = [.light, .moderate, .light, .moderateSevere, .light, .moderate]
+        let items = try severities.enumerated().map { number, severity in
+            AlertItem(
+                record: try record(try degrees(Double(number), 0), severity), distance: Double(number), bearing: 0,
+                timeTo: nil)
+        }
+        #expect(AlertItem.prefix(items, most: 4).map(\.distance) == [0, 1, 3, 5])
+        #expect(AlertItem.prefix(items, most: 6) == items)
+        #expect(AlertItem.prefix(items, most: 1).map(\.distance) == [3])
+    }
+
+    @Test("a beam reaches no farther than the area limit allows at its angle, nor than 2,000 NM")
+    func largest() throws {
+        var query = AlertQuery()
+        #expect(query.farthestBeam == AlertQuery.farthest)
+        query.angleSpan = 360
+        // 10 million km² are a circle of 1,784 km on the plane, and somewhat more on the globe.
+        #expect(abs(query.farthestBeam - 966) < 5)
+        query.timeFrame = 36_000
+        let area = try #require(AlertArea(query, of: try flight()).area)
+        #expect(area.areaKm2 < 10_000_000 * 1.01)
+        #expect(area.areaKm2 > 9_800_000)
+    }
+
+    @Test("smooth air is left out unless it is asked for")
+    func smooth() {
+        #expect(AlertQuery().severities == .atLeast(.light))
+    }
+}
+
+/// The rule of `AlertClusters` as it is written down: every item against every member of every cluster.
+private struct SlowClusters {
+    struct Found {
+        var id: Int
+        var cells: [Cell]
+        var diameter: Double
+        var new: [Cell]
+    }
+
+    private var clusters: [(id: Int, cells: Set<Cell>)] = []
+    private var last = 0
+    private var notified: Set<Cell> = []
+
+    mutating func update(_ items: [AlertItem]) -> [Found] {
+        let present = Set(items.map(\.cell))
+        clusters = clusters.map { (id: $0.id, cells: $0.cells.intersection(present)) }.filter { !$0.cells.isEmpty }
+        for item in items where !clusters.contains(where: { $0.cells.contains(item.cell) }) {
+            let fitting = clusters.firstIndex { cluster in
+                let miles = cluster.cells.map { Self.miles($0, item.cell) }
+                return miles.allSatisfy { $0 <= AlertClusters.farthest }
+                    && miles.contains { $0 <= AlertClusters.nearest }
+            }
+            if let fitting {
+                clusters[fitting].cells.insert(item.cell)
+            } else {
+                last += 1
+                clusters.append((id: last, cells: [item.cell]))
+            }
+        }
+        defer { notified.formUnion(present) }
+        return clusters.map { id, members in
+            let cells = items.map(\.cell).filter(members.contains)
+            let diameter = cells.flatMap { a in cells.map { Self.miles(a, $0) } }.max() ?? 0
+            return Found(id: id, cells: cells, diameter: diameter, new: cells.filter { !notified.contains($0) })
+        }
+    }
+
+    private static func miles(_ a: Cell, _ b: Cell) -> Double {
+        let apart = Geodesic.vector(H3.center(of: a)) - Geodesic.vector(H3.center(of: b))
+        return Geodesic.arc(chord: (apart * apart).sum().squareRoot()) / 1_852
     }
 }

@@ -36,7 +36,9 @@ struct FlightTests {
     }
 
     private static func monitor(_ world: World, _ events: HeardEvents) -> FlightMonitor {
-        FlightMonitor(alerts: world.application.alerts, events: events)
+        FlightMonitor(
+            alerts: world.application.alerts, events: events, store: world.store,
+            reader: FlightBodyReader(airports: .large, areaLimitKm2: 1e7), logger: World.quiet())
     }
 
     private static func snapshot(_ world: World) throws -> Snapshot { try world.application.frames.snapshot() }
@@ -47,7 +49,7 @@ struct FlightTests {
             let events = HeardEvents()
             let monitor = Self.monitor(world, events)
             try await world.take([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
-            let id = try await monitor.register(AlertRequest(), follow: .posted, key: "k", at: noon)
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
             func fly(_ longitude: Double) async throws {
                 _ = try await monitor.position(
                     try Self.state(longitude), of: id, key: "k", at: noon, in: try Self.snapshot(world))
@@ -94,15 +96,15 @@ struct FlightTests {
         try await withWorld { world in
             let events = HeardEvents()
             let monitor = Self.monitor(world, events)
-            let id = try await monitor.register(AlertRequest(), follow: .posted, key: "k", at: noon)
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
             await monitor.tick(noon.advanced(by: 299))
             #expect(events.take().isEmpty)
             await monitor.tick(noon.advanced(by: 300))
             await monitor.tick(noon.advanced(by: 400))
             #expect(events.take() == ["positionLost"])
-            #expect(await monitor.owns(id, key: "k"))
+            #expect(try await monitor.owns(id, key: "k"))
             await monitor.tick(noon.advanced(by: 86_400))
-            #expect(await !monitor.owns(id, key: "k"))
+            #expect(try await !monitor.owns(id, key: "k"))
         }
     }
 
@@ -110,12 +112,12 @@ struct FlightTests {
     func owners() async throws {
         try await withWorld { world in
             let monitor = Self.monitor(world, HeardEvents())
-            let id = try await monitor.register(AlertRequest(), follow: .posted, key: "k", at: noon)
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
             let snapshot = try Self.snapshot(world)
             #expect(
                 try await monitor.position(try Self.state(0), of: id, key: "other", at: noon, in: snapshot) == nil)
-            #expect(await !monitor.end(id, key: "other"))
-            #expect(await monitor.end(id, key: "k"))
+            #expect(try await !monitor.end(id, key: "other"))
+            #expect(try await monitor.end(id, key: "k"))
             #expect(try await monitor.position(try Self.state(0), of: id, key: "k", at: noon, in: snapshot) == nil)
         }
     }
@@ -208,7 +210,7 @@ struct FlightTests {
             try await world.refresh()
             let events = HeardEvents()
             let monitor = Self.monitor(world, events)
-            let id = try await monitor.register(AlertRequest(), follow: .posted, key: "k", at: noon)
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
             let answer = try await monitor.position(
                 try Self.state(0), of: id, key: "k", at: noon, in: try Self.snapshot(world))
             #expect(answer?.hazards.map(\.id) == ["ahead"])
@@ -303,5 +305,233 @@ struct FlightTests {
             }
             #expect(try Heard.read(try await third.text).allSatisfy { $0.name != "alert" })
         }
+    }
+
+    @Test("a position with a time ahead of another aircraft silences nobody")
+    func ahead() async throws {
+        try await withWorld { world in
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            func position(_ address: String, _ longitude: Double, at seconds: Int) throws -> AircraftPosition {
+                AircraftPosition(
+                    icao24: try ICAO24(address).orMissing(), place: try place(longitude, 0), source: try source("awc"),
+                    observedAt: noon.advanced(by: seconds), altitudeFeet: 38_000, groundSpeedKnots: 480,
+                    headingDegrees: 90, isOnGround: false)
+            }
+            _ = try await monitor.register(Data(#"{"icao24": "3c6dd2"}"#.utf8), key: "k", at: noon)
+            _ = try await world.store.commit(
+                Batch(
+                    source: nil, observations: [try observation(try cell(1, 0)), try observation(try cell(5, 0))],
+                    positions: [try position("3c6dd2", 0, at: -1), try position("aaaaaa", 0, at: 250)]))
+            try await world.refresh()
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take() == ["alert 1"])
+            // Onward, while the other one still lies ahead.
+            world.clock.advance(by: 100)
+            _ = try await world.store.commit(Batch(source: nil, positions: [try position("3c6dd2", 2.5, at: 90)]))
+            try await world.refresh()
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take() == ["alert 0"])
+            // Its own position ahead counts from its time on, and until then the one before.
+            _ = try await world.store.commit(Batch(source: nil, positions: [try position("3c6dd2", 4.2, at: 300)]))
+            world.clock.advance(by: 190)
+            try await world.refresh()
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take().isEmpty)
+            world.clock.advance(by: 10)
+            try await world.refresh()
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take() == ["alert 1"])
+        }
+    }
+
+    @Test("a flight looks ahead from now on: another time is refused")
+    func time() async throws {
+        try await withWorld { world in
+            let key = try await world.key(.read).text
+            let answer = try await world.send(.post, "/flights", #"{"time": "2026-11-21T11:00:00Z"}"#, key: key)
+            #expect(answer.status == .badRequest)
+            #expect(try answer.json["parameter"]?.string == "time")
+            #expect(try await world.send(.post, "/flights", #"{"time": "latest"}"#, key: key).status == .created)
+        }
+    }
+
+    @Test("flights outlive a restart with their position, clusters and what was told: nothing is told twice or missed")
+    func restart() async throws {
+        try await withWorld { world in
+            let key = try await world.key(.read)
+            let owner = key.id
+            try await world.take([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
+            let before = HeardEvents()
+            let first = Self.monitor(world, before)
+            let id = try await first.register(Data(#"{"distance": 90}"#.utf8), key: owner, at: noon)
+            let gone = try await first.register(Data("{}".utf8), key: owner, at: noon)
+            let revoked = try await first.register(Data("{}".utf8), key: "0000000000000000", at: noon)
+            #expect(try await first.end(gone, key: owner))
+            let answer = try await first.position(
+                try Self.state(0), of: id, key: owner, at: noon, in: try Self.snapshot(world))
+            #expect(before.take() == ["alert 1"])
+            await first.save()
+
+            let after = HeardEvents()
+            let second = Self.monitor(world, after)
+            try await second.published(try Self.snapshot(world))
+            #expect(after.take().isEmpty, "told before")
+            #expect(try await second.owns(id, key: owner))
+            #expect(try await !second.owns(gone, key: owner))
+            #expect(try await !second.owns(revoked, key: "0000000000000000"))
+            // What came while nobody ran is told, in the clusters of before.
+            try await world.take([try observation(try cell(1.1, 0), severity: .light)])
+            let third = Self.monitor(world, after)
+            try await third.published(try Self.snapshot(world))
+            #expect(after.take() == ["alert 2"])
+            let again = try await third.position(
+                try Self.state(0), of: id, key: owner, at: noon, in: try Self.snapshot(world))
+            #expect(again?.query.distance == 90)
+            #expect(again?.clusters.map(\.id) == answer?.clusters.map(\.id))
+            #expect(again?.clusters.first?.new == [])
+            await third.save()
+            #expect(try await world.store.followedFlights().map(\.id) == [id])
+            // Silence counts on, and ends it in the store too.
+            let fourth = Self.monitor(world, after)
+            world.clock.advance(by: 600)
+            try await world.refresh()
+            try await fourth.published(try Self.snapshot(world))
+            #expect(after.take() == ["positionLost"])
+            await fourth.tick(noon.advanced(by: 86_400))
+            await fourth.save()
+            #expect(try await world.store.followedFlights().isEmpty)
+        }
+    }
+
+    @Test("a flight that can't be stored is not followed, and the client is told; so is the end that can't be")
+    func unstorable() async throws {
+        try await withWorld { world in
+            let control = FailingControl(world.store)
+            let monitor = FlightMonitor(
+                alerts: world.application.alerts, events: HeardEvents(), store: control,
+                reader: FlightBodyReader(airports: .large, areaLimitKm2: 1e7), logger: World.quiet())
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            control.fails.withLock { $0 = true }
+            let refused = await #expect(throws: Problem.self) {
+                try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            }
+            #expect(refused?.code == .storeUnavailable)
+            await #expect(throws: Problem.self) { try await monitor.end(id, key: "k") }
+            #expect(try await monitor.owns(id, key: "k"))
+            func fly(_ longitude: Double) async throws -> AlertAnswer? {
+                try await monitor.position(
+                    try Self.state(longitude), of: id, key: "k", at: noon, in: try Self.snapshot(world))
+            }
+            _ = try await fly(0)
+            await monitor.save()
+            #expect(try await fly(1)?.stored == false)
+            control.fails.withLock { $0 = false }
+            await monitor.save()
+            #expect(try await fly(2)?.stored == nil)
+            #expect(try await monitor.end(id, key: "k"))
+        }
+    }
+
+    @Test("a listener that comes back after a restart gets what its flight was told since")
+    func listensAgain() async throws {
+        let hub = EventHub(logger: World.quiet())
+        hub.publish("alert", ["flight": "a"], to: .flight("a"))
+        hub.publish("alert", ["flight": "b"], to: .flight("b"))
+        hub.publish("data", ["area": "all"])
+        func heard(after id: String?) async throws -> [String] {
+            let greeting: (name: String, payload: [String: String])? = ("data", ["greeting": "true"])
+            let subscription = try hub.subscribe(after: id, flight: "a", greeting: greeting)
+            subscription.cancel()
+            var texts: [String] = []
+            for await bytes in subscription.events { texts.append(String(buffer: bytes)) }
+            return try texts.flatMap { try Heard.read($0) }.map(\.name)
+        }
+        let (again, first) = (try await heard(after: "000000000000-7"), try await heard(after: nil))
+        #expect(again == ["alert", "data"])
+        #expect(first == ["data"])
+    }
+
+    @Test("an alert of a large area is bounded: by its area with 400, by its items with a count of all")
+    func bounded() async throws {
+        try await withWorld { world in
+            let cells = H3.disk(around: try cell(0, 0), distance: 30).sorted { $0.dense < $1.dense }
+            #expect(cells.count > AlertSource.mostItems)
+            let observations = try cells.enumerated().map { number, cell in
+                try observation(cell, severity: number.isMultiple(of: 100) ? .moderateSevere : .light)
+            }
+            try await world.take(observations)
+            let all =
+                #""position": [0, 0], "altitude": 36000, "track": 90, "angle": 360, "#
+                + #""minAltitude": 0, "maxAltitude": 60000"#
+            let refused = try await world.post("/alerts", "{\(all), \"distance\": 2000}", status: .badRequest)
+            #expect(refused["code"]?.string == "area-too-large" && refused["parameter"]?.string == "distance")
+            let answer = try await world.post("/alerts", "{\(all), \"distance\": 900}")
+            let items = answer["items"]?.items ?? []
+            #expect(items.count == AlertSource.mostItems)
+            #expect(answer["numberMatched"]?.double == Double(cells.count))
+            #expect(answer["truncated"]?.bool == true)
+            #expect(items.count(where: { $0["severity"]?.double == 4 }) == (cells.count + 99) / 100)
+            let distances = items.compactMap { $0["distance"]?.double }
+            #expect(distances == distances.sorted())
+            let near = try await world.post("/alerts", "{\(all), \"distance\": 50}")
+            #expect(near["truncated"]?.bool == false)
+            #expect(near["numberMatched"]?.double == Double(near["items"]?.items.count ?? -1))
+        }
+    }
+
+    @Test("alerts leave smooth air out unless it is asked for")
+    func smooth() async throws {
+        try await withWorld { world in
+            try await world.take([
+                try observation(try cell(1, 0), severity: .smooth), try observation(try cell(1.4, 0), severity: .light),
+            ])
+            for (wish, severities) in [
+                ("", [1.0]), (#", "minSeverity": 0"#, [0, 1]), (#", "severity": [0]"#, [0]),
+                (#", "severity": [0, 1], "minSeverity": 1"#, [1]),
+            ] {
+                let answer = try await world.post(
+                    "/alerts", #"{"position": [0, 0], "altitude": 38000, "track": 90\#(wish)}"#)
+                #expect(answer["items"]?.items.compactMap { $0["severity"]?.double } == severities, "\(wish)")
+            }
+        }
+    }
+}
+
+/// A real store that can be made to refuse flights.
+private final class FailingControl: ControlStore {
+    let store: SQLiteStore
+    let fails = Mutex(false)
+
+    init(_ store: SQLiteStore) { self.store = store }
+
+    private func check() throws(StoreError) {
+        if fails.withLock({ $0 }) { throw .failed("disk I/O error") }
+    }
+
+    func accessKeys() async throws(StoreError) -> [AccessKey] { try await store.accessKeys() }
+    func add(_ key: AccessKey) async throws(StoreError) { try await store.add(key) }
+    func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
+        try await store.revokeAccessKey(id: id, at: at)
+    }
+    func control(of source: SourceID) async throws(StoreError) -> String? { try await store.control(of: source) }
+    func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
+        try await store.setControl(value, of: source)
+    }
+    func followedFlights() async throws(StoreError) -> [FollowedFlight] {
+        try check()
+        return try await store.followedFlights()
+    }
+    func add(_ flight: FollowedFlight) async throws(StoreError) {
+        try check()
+        try await store.add(flight)
+    }
+    func update(_ flights: [FollowedFlight]) async throws(StoreError) {
+        try check()
+        try await store.update(flights)
+    }
+    func removeFollowedFlights(_ ids: [String]) async throws(StoreError) {
+        try check()
+        try await store.removeFollowedFlights(ids)
     }
 }

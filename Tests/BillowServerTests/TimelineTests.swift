@@ -36,7 +36,7 @@ extension World {
 
 @Suite("The timeline over HTTP")
 struct TimelineTests {
-    @Test("the default manifest has twelve frames on round times and a live one, and says how each stands")
+    @Test("the default manifest begins at its start, goes on on round times and ends live, and says how each stands")
     func manifest() async throws {
         try await withWorld(at: noon.advanced(by: 7 * 60 + 5), configured: ["skypath"]) { world in
             try await world.fetched("skypath", secondsAgo: 20)
@@ -53,7 +53,9 @@ struct TimelineTests {
             #expect(layer["timeProperty"]?.string == "observedAt")
             let times = (layer["times"]?.items ?? []).compactMap(\.string)
             #expect(times.count == 13)
-            #expect(times.first == "2026-11-21T10:10:00Z")
+            #expect(times.prefix(2) == ["2026-11-21T10:07:00Z", "2026-11-21T10:20:00Z"])
+            let live = (layer["frames"]?.items ?? []).map { $0["live"]?.bool ?? false }
+            #expect(live == Array(repeating: false, count: 12) + [true])
             #expect(times.suffix(2) == ["2026-11-21T12:00:00Z", "2026-11-21T12:07:00Z"])
             let frames = try await world.frames()
             #expect(frames.map(\.time) == times)
@@ -248,6 +250,44 @@ struct TimelineTests {
             #expect(try await marked("hazards") == [true])
             let page = try await world.json("/collections/traffic/items?datetime=2026-11-21T11:30:00Z")
             #expect(page["completeSince"]?.string == "2026-11-21T11:45:00Z")
+        }
+    }
+
+    @Test("an anchored manifest whose end lies ahead has a live frame, as the last of what doesn't reach ahead")
+    func liveAhead() async throws {
+        try await withWorld(at: noon.advanced(by: 7 * 60 + 5)) { world in
+            let layer = try await world.layer("?start=-3h&end=%2B3h&anchor=true")
+            let last = try (layer["frames"]?.items.last).orMissing()
+            #expect(last["time"]?.string == "2026-11-21T12:07:00Z")
+            #expect(last["live"]?.bool == true && last["forecast"] == nil)
+            #expect(layer["frames"]?[0]?["time"]?.string == "2026-11-21T09:07:00Z")
+        }
+    }
+
+    @Test("tracks animate: each frame shows where aircraft had come from until then")
+    func tracks() async throws {
+        try await withWorld { world in
+            let positions = try (0..<60).map { minute in
+                AircraftPosition(
+                    icao24: try ICAO24("3c6444").orMissing(), place: try place(8 + Double(minute) * 0.2, 50),
+                    source: try source("awc"), observedAt: noon.advanced(by: (minute - 59) * 60), headingDegrees: 90)
+            }
+            _ = try await world.store.commit(Batch(source: nil, positions: positions))
+            try await world.refresh()
+            let manifest = try await world.json("/timeline.json?layers=tracks&start=-30m&intervals=7")
+            let layer = try (manifest["layers"]?[0]).orMissing()
+            #expect(layer["animates"]?.bool == true)
+            let frames = layer["frames"]?.items ?? []
+            #expect(frames.count == 7)
+            var pictures = Set<[UInt8]>()
+            for frame in frames {
+                let address = try frame["tiles"]?.string.orMissing() ?? ""
+                let path = address.replacing(/^http:\/\/[^\/]*/, with: "").replacing("{z}/{x}/{y}", with: "4/8/5")
+                let answer = try await world.get(path)
+                #expect(answer.status == .ok)
+                pictures.insert(Array(buffer: answer.body))
+            }
+            #expect(pictures.count == 7)
         }
     }
 

@@ -1,7 +1,8 @@
-import BillowSnapshot
 import Geometry
 import Testing
 import Turbulence
+
+@testable import BillowSnapshot
 
 private let noon = Instant(clamping: 1_795_262_400)
 
@@ -17,7 +18,7 @@ struct TrafficTests {
         Snapshot(
             publication: Publication(version: Version(rawValue: 7), asOf: noon.advanced(by: seconds)), log: "test",
             window: Window(), liveFrom: noon.advanced(by: -3_600), sources: [], severityTable: SeverityTable(),
-            traffic: Traffic(positions))
+            traffic: Traffic(positions, asOf: noon.advanced(by: seconds)))
     }
 
     @Test(arguments: [(179, true), (180, false)])
@@ -39,6 +40,27 @@ struct TrafficTests {
             #expect(
                 snapshot(order, asOf: 1).positions(at: noon.advanced(by: 1), droppedAfterSeconds: 180) == [twins[1]])
         }
+    }
+
+    @Test("a position with a time ahead leaves all others and its own aircraft's earlier one until its time has come")
+    func ahead() throws {
+        let (own, early, other) = (try position(1, at: 250), try position(1, at: -10), try position(2, at: -5))
+        let orders = [[own, early, other], [other, early, own], [early, own, other]]
+        for order in orders {
+            var traffic = Traffic()
+            traffic.advance(to: noon)
+            traffic.update(order)
+            for seconds in 0..<249 {
+                let now = noon.advanced(by: seconds)
+                traffic.advance(to: now)
+                let shown = try #require(traffic.positions(at: now, droppedAfterSeconds: 600))
+                #expect(shown == [early, other], "\(seconds)")
+            }
+            traffic.advance(to: noon.advanced(by: 250))
+            #expect(traffic.positions(at: noon.advanced(by: 250), droppedAfterSeconds: 300) == [own, other])
+            #expect(traffic.count == 2)
+        }
+        #expect(snapshot([own, early, other], asOf: 0).positions(at: noon, droppedAfterSeconds: 180) == [early, other])
     }
 
     @Test func whatIsNotRememberedIsNotGuessed() throws {

@@ -411,6 +411,141 @@ struct LayerListTests {
     }
 }
 
+@Suite("Pilot reports in one place")
+struct ReportRankTests {
+    private static func report(
+        _ id: String, _ severity: Severity?, type: String = "PIREP", text: String = "", minutesAgo: Int = 0,
+        longitude: Double = 10
+    ) throws -> PilotReport {
+        let groups = severity.map { severity in
+            [
+                TurbulenceGroup(
+                    severity: severity, intensity: nil, baseFeet: nil, topFeet: nil, type: nil, frequency: nil)
+            ]
+        }
+        return PilotReport(
+            id: id, place: try #require(LonLat(longitude: longitude, latitude: 50)),
+            observedAt: PictureTests.now.advanced(by: -60 * minutesAgo), type: type, aircraft: nil, altitudeFeet: nil,
+            turbulence: groups ?? [], text: text, source: try #require(SourceID("test")))
+    }
+
+    private static func picture(_ reports: [PilotReport], zoom: Int) throws -> [PremultipliedColour] {
+        var data = PictureData(instant: PictureTests.now)
+        data.reports = reports
+        let coord = try #require(TilePainterTests.coord(z: zoom, longitude: 10, latitude: 50))
+        let region = MapRegion(coord, scale: .one)
+        return try PicturePainter().canvas(
+            PictureContent(LayerList(.pireps), of: data, in: region), in: region, style: TilePainterTests.style
+        ).pixels
+    }
+
+    @Test("no routine report hides an urgent one, nor one that is more severe, at any zoom and in any order")
+    func hidden() throws {
+        let urgent = [
+            try Self.report("a", nil, type: "Urgent PIREP", minutesAgo: 90),
+            try Self.report("b", .light, type: "Urgent PIREP", minutesAgo: 60),
+            try Self.report("c", .moderate, type: "UUA", minutesAgo: 30),
+        ]
+        let routine = [
+            try Self.report("d", .moderateSevere), try Self.report("e", .lightModerate, minutesAgo: 1),
+            try Self.report("f", nil), try Self.report("g", .smooth),
+        ]
+        for zoom in 0...14 {
+            let cases = [(urgent[2], urgent + routine), (urgent[0], [urgent[0]] + routine), (routine[0], routine)]
+            for (one, all) in cases {
+                let expected = try Self.picture([one], zoom: zoom)
+                #expect(expected.contains { $0 != .clear })
+                for order in [all, all.reversed(), all.sorted { $0.observedAt < $1.observedAt }] {
+                    #expect(try Self.picture(order, zoom: zoom) == expected, "\(zoom) \(one.id)")
+                    let coord = try #require(TilePainterTests.coord(z: zoom, longitude: 10, latitude: 50))
+                    #expect(PictureContent.shown(order, in: coord).map(\.id) == [one.id])
+                }
+            }
+        }
+    }
+
+    @Test("side by side, an urgent report lies over a routine one, in pictures and at the end of vector tiles")
+    func order() throws {
+        let coord = try #require(TilePainterTests.coord(z: 9, longitude: 10, latitude: 50))
+        // 22 points are 0.03° here: others' squares, so close that the symbols overlap.
+        for step in 1...8 {
+            let beside = 10 + 0.012 * Double(step)
+            let urgent = try Self.report("u", .light, type: "Urgent PIREP", minutesAgo: 50)
+            let severe = try Self.report("r", .moderateSevere, longitude: beside)
+            let shown = PictureContent.shown([urgent, severe], in: coord)
+            #expect(shown.last?.id == "u")
+            let (alone, both) = (try Self.picture([urgent], zoom: 9), try Self.picture([severe, urgent], zoom: 9))
+            for (a, b) in zip(alone, both) where a.alpha == 255 { #expect(a == b, "\(step)") }
+        }
+    }
+
+    @Test("a report that comes with its text alone is urgent by its text")
+    func texts() throws {
+        #expect(PilotReport.type(ofText: "DRO UUA /OV DRO223010/TM 2120/TB SEV") == "Urgent PIREP")
+        #expect(PilotReport.type(ofText: "AXV UA /OV ROD330015/RM UUA") == "PIREP")
+        #expect(PilotReport.type(ofText: "") == "PIREP")
+        #expect(try Self.report("a", nil, type: "AIREP").isUrgent == false)
+    }
+}
+
+@Suite("What stands on a map besides the map")
+struct MapFurnitureTests {
+    private static let legend = try! LayerList("hexagons,hazards").legend(
+        style: TilePainterTests.style, severities: .all, simulated: true, notes: ["Last 2 hours"])
+    private static let words = ["2026-11-21 12:00 UTC", "INCOMPLETE", "SIMULATED", "FL300–FL400"]
+
+    private static func canvas(_ width: Int, _ height: Int, scale: Int = 1, _ furniture: MapFurniture) throws -> Canvas {
+        let box = try #require(BoundingBox(west: -100, south: -60, east: 100, north: -30))
+        let region = try #require(MapRegion(box, width: width, height: height, scale: scale))
+        var canvas = try Canvas(width: region.width, height: region.height)
+        try furniture.paint(region, style: TilePainterTests.style, onto: &canvas)
+        return canvas
+    }
+
+    @Test(
+        "a picture of any size can be drawn with everything on it, and its warnings never vanish",
+        arguments: [(1, 1), (2, 7), (3, 9)])
+    func sizes(scale: Int, step: Int) throws {
+        for side in stride(from: 1, through: 80, by: step) {
+            for (width, height) in [(side, side), (side, 80), (80, side), (side, 1), (1, side)] {
+                for options in [0, 2, 4, 7] {
+                    let furniture = MapFurniture(
+                        legend: options & 1 == 0 ? nil : Self.legend, timeStamp: options & 2 == 0 ? [] : Self.words,
+                        warnings: options & 2 == 0 ? [] : ["INCOMPLETE", "SIMULATED"], showsScaleBar: options & 4 != 0)
+                    let canvas = try Self.canvas(width, height, scale: scale, furniture)
+                    let isMarked = canvas.pixels.contains { $0.alpha > 200 }
+                    if options & 2 != 0 { #expect(isMarked, "\(width) × \(height)") }
+                    if options == 0 { #expect(!isMarked) }
+                }
+            }
+        }
+    }
+
+    @Test("a time stamp without warnings is left out where it doesn't fit, and smaller where it does")
+    func words() throws {
+        let plain = MapFurniture(timeStamp: ["2026-11-21 12:00 UTC"])
+        #expect(try Self.canvas(20, 20, plain).pixels.allSatisfy { $0 == .clear })
+        #expect(try Self.canvas(120, 40, plain).pixels.contains { $0 != .clear })
+        // The warnings alone, where the whole doesn't fit: other than the mark, which begins in the corner.
+        let warned = MapFurniture(timeStamp: Self.words, warnings: ["STALE"])
+        let small = try Self.canvas(48, 16, warned)
+        #expect(small.pixels[0] == .clear && small.pixels.contains { $0 != .clear })
+        #expect(try Self.canvas(8, 8, warned).pixels[0] != .clear)
+    }
+
+    @Test("a map that ends at a pole has no bar of distances without a number")
+    func poles() throws {
+        for south in [-120.0, -90, 60, 84, 89.9] {
+            guard let box = BoundingBox(west: 0, south: max(south, -90), east: 1, north: min(south + 30, 90)) else {
+                continue
+            }
+            let region = try #require(MapRegion(box, width: 300, height: 200))
+            var canvas = try Canvas(width: region.width, height: region.height)
+            try MapFurniture(showsScaleBar: true).paint(region, style: TilePainterTests.style, onto: &canvas)
+        }
+    }
+}
+
 @Suite("Windows of the map")
 struct MapRegionTests {
     @Test("a window shows all of its box, in the middle, at the largest scale")

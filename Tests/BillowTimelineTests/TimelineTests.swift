@@ -86,7 +86,7 @@ struct TimelineTests {
         let change = noon.advanced(by: -3_000)
         for minute in 1..<10 {
             let times = try timeline(nil, nil, now: noon.advanced(by: minute * 60)).times(changes: [change])
-            #expect(times == [noon.advanced(by: -6_600), change])
+            #expect(times == [noon.advanced(by: minute * 60 - 7_200), change])
         }
     }
 
@@ -102,26 +102,59 @@ struct TimelineTests {
         #expect(times.map(\.seconds) == Array(noon.seconds - 5...noon.seconds))
     }
 
-    @Test("without ends the frames lie on round UTC times, and the last is live")
+    @Test("without ends the frames lie on round UTC times, between the announced start and a live frame at the end")
     func anchored() throws {
         let now = noon.advanced(by: 7 * 60)
-        let times = try timeline(nil, nil, now: now).times()
+        let moving = try timeline(nil, nil, now: now)
+        let times = moving.times()
         #expect(times.count == 13)
-        #expect(times.dropLast().allSatisfy { $0.seconds % 600 == 0 })
-        #expect(times.last == now)
+        #expect(times.dropFirst().dropLast().allSatisfy { $0.seconds % 600 == 0 })
+        #expect(times.last == now && moving.end == now)
         #expect(times.dropLast().last == noon)
-        #expect(times.first == noon.advanced(by: -110 * 60))
+        #expect(times.first == moving.start && moving.start == now.advanced(by: -7_200))
         // On the round time itself the live frame is one of them.
         let round = try timeline(nil, nil, now: noon).times()
         #expect(round.count == 13 && round.last == noon && round.allSatisfy { $0.seconds % 600 == 0 })
     }
 
-    @Test("from minute to minute all frames but the live one stay")
+    @Test(
+        "on round times a timeline keeps its ends, its number of frames and a live frame where now lies within",
+        arguments: [("-3h", "+3h"), ("-6h", "+1h"), ("-2h", "now"), ("-90m", "-30m"), ("+1h", "+6h"), ("-61s", "+7s")])
+    func live(start: String, end: String) throws {
+        for minute in stride(from: 0, to: 61, by: 7) {
+            let now = noon.advanced(by: minute * 60)
+            for count in [2, 3, 4, 13, 20, 500] {
+                for update in [1, 10, 60, 900] {
+                    let timeline = try TimelineRequest(
+                        start: TimePoint(start), end: TimePoint(end), intervals: count, isAnchored: true
+                    ).resolved(now: now, defaults: TimelineDefaults())
+                    let times = timeline.times(updateInterval: update)
+                    #expect(times.count <= count && times.last == timeline.end)
+                    #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+                    guard timeline.frameCount(updateInterval: update) > 1 else { continue }
+                    #expect(times.first == timeline.start)
+                    let isWithin = timeline.start <= now && now <= timeline.end
+                    if isWithin, timeline.frameCount(updateInterval: update) > 2 {
+                        #expect(times.contains(now), "\(count) \(update) \(now)")
+                    }
+                    let round = times.dropFirst().dropLast().filter { $0 != now }
+                    let frames = timeline.frameCount(updateInterval: update)
+                    let step = (timeline.rangeSeconds + frames - 2) / (frames - 1)
+                    #expect(round.allSatisfy { $0.seconds % step == 0 })
+                    // No gap is wider than two steps and a half.
+                    #expect(zip(times, times.dropFirst()).allSatisfy { 2 * ($1.seconds - $0.seconds) <= 5 * step })
+                }
+            }
+        }
+    }
+
+    @Test("from minute to minute all frames but the ends stay")
     func stay() throws {
         var before = Set(try timeline(nil, nil, now: noon).times())
         for minute in 1..<120 {
             let times = Set(try timeline(nil, nil, now: noon.advanced(by: minute * 60)).times())
-            #expect(times.subtracting(before).count <= 2)
+            // The ends, and now and then a round time.
+            #expect(times.subtracting(before).count <= 3)
             before = times
         }
     }

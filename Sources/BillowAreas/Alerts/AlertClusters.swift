@@ -37,73 +37,100 @@ public struct AlertCluster: Sendable, Hashable {
 ///
 /// Source: SkyPath iOS SDK reference 3.0, TurbulenceClusterer
 public struct AlertClusters: Sendable {
-    /// Nautical miles that no member may be further from.
+    /// Nautical miles that no two members may be further apart.
     public static let farthest = 60.0
-    /// Nautical miles within which there must be a member.
+    /// Nautical miles within which a new member needs another.
     public static let nearest = 30.0
+    /// Cells that are remembered as notified. The earliest are forgotten first.
+    static let mostNotified = 4_000
 
-    private var members: [Int: Set<Cell>] = [:]
+    private var members: [Int: [Cell]] = [:]
     private var lastID = 0
-    private var notified: Set<Cell> = []
+    /// In the order of notification.
+    private var notified: [Cell] = []
 
     public init() {}
 
-    /// Drops members that are gone, then clusters that are empty, and puts what is new where it fits, or into a cluster of
-    /// its own; items are taken in their order, clusters in that of their ids.
+    /// Removes members that are gone, then empty clusters. Puts each new item into the first cluster that it fits, or into
+    /// one of its own. Items are taken in their order, clusters in that of their ids.
     ///
-    /// - Complexity: O(items × clusters)
-    public mutating func update(_ items: [AlertItem]) -> [AlertCluster] {
+    /// - Parameter items: one a cell.
+    /// - Complexity: O(n log n): a grid finds the clusters near an item, and a cluster is at most 60 NM wide.
+    /// - Throws: `CancellationError`, and changes nothing then.
+    public mutating func update(_ items: [AlertItem]) throws(CancellationError) -> [AlertCluster] {
         let places = Dictionary(items.map { ($0.cell, Geodesic.vector(H3.center(of: $0.cell))) }) { first, _ in first }
-        for id in members.keys {
-            let left = members[id, default: []].filter { places[$0] != nil }
-            members[id] = left.isEmpty ? nil : left
-        }
-        var ids = members.keys.sorted()
+        var grid = ClusterGrid(side: Self.chord(Self.nearest))
         var clusterOf: [Cell: Int] = [:]
-        for id in ids { for cell in members[id, default: []] { clusterOf[cell] = id } }
-        for item in items where clusterOf[item.cell] == nil {
-            guard let place = places[item.cell] else { continue }
-            let fitting = ids.first { id in
-                let cells = members[id, default: []]
-                // One that is too far tells for all of them.
-                guard let any = cells.first, Self.miles(places[any], place) <= Self.farthest else { return false }
-                let miles = cells.map { Self.miles(places[$0], place) }
-                return (miles.max() ?? .infinity) <= Self.farthest && (miles.min() ?? .infinity) <= Self.nearest
+        var kept: [Int: [Cell]] = [:]
+        for (id, cells) in members {
+            for cell in cells {
+                guard let place = places[cell] else { continue }
+                grid.insert(place, id)
+                clusterOf[cell] = id
+                kept[id, default: []].append(cell)
             }
-            if fitting == nil {
-                lastID += 1
-                ids.append(lastID)
-            }
-            members[fitting ?? lastID, default: []].insert(item.cell)
-            clusterOf[item.cell] = fitting ?? lastID
         }
-        let grouped = Dictionary(grouping: items) { clusterOf[$0.cell] }
-        let clusters = ids.compactMap { id in cluster(id, grouped[id] ?? [], places) }
-        notified.formUnion(places.keys)
+        var lastID = lastID
+        for (number, item) in items.enumerated() where clusterOf[item.cell] == nil {
+            if number.isMultiple(of: Self.step), Task.isCancelled { throw CancellationError() }
+            guard let place = places[item.cell] else { continue }
+            let fitting = grid.clusters(within: Self.chord(Self.nearest), of: place).first { id in
+                kept[id, default: []].allSatisfy { cell in
+                    places[cell].map { Self.distance($0, place) <= Self.chord(Self.farthest) } ?? true
+                }
+            }
+            if fitting == nil { lastID += 1 }
+            let id = fitting ?? lastID
+            grid.insert(place, id)
+            clusterOf[item.cell] = id
+            kept[id, default: []].append(item.cell)
+        }
+        let known = Set(notified)
+        let grouped = Dictionary(grouping: items) { clusterOf[$0.cell] ?? 0 }
+        let clusters = kept.keys.sorted().compactMap { id in
+            Self.cluster(id, grouped[id, default: []], places, notified: known)
+        }
+        members = kept
+        self.lastID = lastID
+        notified.append(contentsOf: items.lazy.map(\.cell).filter { !known.contains($0) })
+        notified.removeFirst(max(notified.count - Self.mostNotified, 0))
         return clusters
     }
 
-    private func cluster(_ id: Int, _ items: [AlertItem], _ places: [Cell: SIMD3<Double>]) -> AlertCluster? {
+    /// Items between two looks for a cancellation.
+    private static let step = 256
+
+    private static func cluster(
+        _ id: Int, _ items: [AlertItem], _ places: [Cell: SIMD3<Double>], notified: Set<Cell>
+    ) -> AlertCluster? {
         let severity = items.map(\.record.severity).max()
         guard let first = items.first, let last = items.last, let severity,
             let worst = items.first(where: { $0.record.severity == severity }), let center = Self.center(items)
         else { return nil }
-        var diameter = 0.0
-        for (index, a) in items.enumerated() {
-            for b in items[(index + 1)...] {
-                if let place = places[b.cell] { diameter = max(diameter, Self.miles(places[a.cell], place)) }
-            }
+        let corners = items.compactMap { places[$0.cell] }
+        var widest = 0.0
+        for (index, a) in corners.enumerated() {
+            for b in corners[(index + 1)...] { widest = max(widest, distance(a, b)) }
         }
         return AlertCluster(
-            id: id, members: items, center: center, severity: severity, diameter: diameter, distance: first.distance,
-            timeTo: first.timeTo, timeToPass: last.timeTo, worst: worst,
+            id: id, members: items, center: center, severity: severity, diameter: miles(chord: widest),
+            distance: first.distance, timeTo: first.timeTo, timeToPass: last.timeTo, worst: worst,
             newCells: items.map(\.cell).filter { !notified.contains($0) })
     }
 
-    private static func miles(_ a: SIMD3<Double>?, _ b: SIMD3<Double>) -> Double {
-        guard let a else { return .infinity }
+    /// Metres straight through the earth.
+    private static func distance(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
         let apart = a - b
-        return Geodesic.arc(chord: (apart * apart).sum().squareRoot()) / Geodesic.metresPerNauticalMile
+        return (apart * apart).sum().squareRoot()
+    }
+
+    private static func miles(chord: Double) -> Double {
+        Geodesic.arc(chord: chord) / Geodesic.metresPerNauticalMile
+    }
+
+    /// The chord of so many nautical miles, in metres.
+    private static func chord(_ miles: Double) -> Double {
+        Geodesic.chord(arc: miles * Geodesic.metresPerNauticalMile)
     }
 
     /// The middle of the members, on the way from the first one to the others, so that the antimeridian doesn't matter.
@@ -118,5 +145,67 @@ public struct AlertClusters: Sendable {
         }
         let count = Double(items.count)
         return LonLat(longitude: first.longitude + sum.longitude / count, latitude: sum.latitude / count)
+    }
+}
+
+/// As it is stored: cells by their dense index.
+extension AlertClusters: Codable {
+    private struct Stored: Codable {
+        var members: [Int: [UInt32]]
+        var lastID: Int
+        var notified: [UInt32]
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let stored = try Stored(from: decoder)
+        members = stored.members.mapValues { $0.compactMap { Cell(dense: Int($0)) } }
+        lastID = max(stored.lastID, stored.members.keys.max() ?? 0)
+        notified = stored.notified.compactMap { Cell(dense: Int($0)) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try Stored(
+            members: members.mapValues { $0.map(\.dense) }, lastID: lastID, notified: notified.map(\.dense)
+        ).encode(to: encoder)
+    }
+}
+
+/// The members of clusters in cubes of space, so that those near a place are found without looking at all.
+private struct ClusterGrid {
+    private struct Member {
+        var place: SIMD3<Double>
+        var cluster: Int
+    }
+
+    /// Metres.
+    private let side: Double
+    private var cubes: [SIMD3<Int32>: [Member]] = [:]
+
+    init(side: Double) { self.side = side }
+
+    mutating func insert(_ place: SIMD3<Double>, _ cluster: Int) {
+        cubes[cube(of: place), default: []].append(Member(place: place, cluster: cluster))
+    }
+
+    /// The clusters with a member within a distance of at most a cube's side, in rising order.
+    func clusters(within distance: Double, of place: SIMD3<Double>) -> [Int] {
+        let middle = cube(of: place)
+        var found = Set<Int>()
+        for x in Int32(-1)...1 {
+            for y in Int32(-1)...1 {
+                for z in Int32(-1)...1 {
+                    for member in cubes[middle &+ SIMD3(x, y, z), default: []] {
+                        let apart = member.place - place
+                        if (apart * apart).sum() <= distance * distance { found.insert(member.cluster) }
+                    }
+                }
+            }
+        }
+        return found.sorted()
+    }
+
+    private func cube(of place: SIMD3<Double>) -> SIMD3<Int32> {
+        // The earth is some hundred cubes wide.
+        SIMD3<Int32>((place / side).rounded(.down), rounding: .towardZero)
     }
 }

@@ -29,9 +29,10 @@ public struct AlertItem: Sendable, Hashable {
     /// those the nearest in altitude, of those the newest.
     ///
     /// - Parameter records: those in the area, without one's own.
+    /// - Throws: `CancellationError`.
     public static func items(
         of records: [StandingRecord], _ query: AlertQuery, in area: AlertArea, of flight: FlightState
-    ) -> [AlertItem] {
+    ) throws(CancellationError) -> [AlertItem] {
         var best: [Cell: StandingRecord] = [:]
         for record in records {
             guard let known = best[record.row.cell] else {
@@ -44,14 +45,27 @@ public struct AlertItem: Sendable, Hashable {
             if order(record) > order(known) { best[record.row.cell] = record }
         }
         let locator = area.followed.map(RouteLocator.init)
-        return best.values.compactMap { record in
+        var items: [AlertItem] = []
+        for (number, record) in best.values.enumerated() {
+            if number.isMultiple(of: step), Task.isCancelled { throw CancellationError() }
             let center = H3.center(of: record.row.cell)
-            guard let way = Geodesic.way(from: flight.place, to: center) else { return nil }
+            guard let way = Geodesic.way(from: flight.place, to: center) else { continue }
             let metres = locator.map { max($0.locate(center).along - area.along, 0) } ?? way.metres
             let miles = metres / Geodesic.metresPerNauticalMile
             let time = flight.groundSpeed.flatMap { $0 > 0 ? miles / $0 * 3_600 : nil }
-            return AlertItem(record: record, distance: miles, bearing: way.bearing, timeTo: time)
-        }.sorted { ($0.distance, $0.cell) < ($1.distance, $1.cell) }
+            items.append(AlertItem(record: record, distance: miles, bearing: way.bearing, timeTo: time))
+        }
+        return items.sorted { ($0.distance, $0.cell) < ($1.distance, $1.cell) }
+    }
+
+    /// Items between two looks for a cancellation.
+    private static let step = 256
+
+    /// The items that an answer has room for: the most severe, of those the nearest. Their order stays.
+    public static func prefix(_ items: [AlertItem], most: Int) -> [AlertItem] {
+        guard items.count > most else { return items }
+        let ranked = items.indices.sorted { (items[$1].record.severity, $0) < (items[$0].record.severity, $1) }
+        return ranked.prefix(most).sorted().map { items[$0] }
     }
 
     /// Feet between a band and an aircraft.

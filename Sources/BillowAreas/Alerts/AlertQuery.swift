@@ -35,7 +35,8 @@ public struct AlertQuery: Sendable, Hashable {
     }
 
     public var search = Search.beam
-    public var severities = SeveritySet.all
+    /// Smooth air is left out unless it is asked for.
+    public var severities = SeveritySet.atLeast(.light)
     /// How far ahead, in nautical miles.
     public var distance = 100.0
     /// Seconds of flight that are looked ahead; in place of `distance` where the speed is known.
@@ -52,6 +53,8 @@ public struct AlertQuery: Sendable, Hashable {
     public var excludeOwnSeconds = 3_600
     public var history = History.default
     public var category = AircraftCategory.default
+    /// The largest beam, in km².
+    public var areaLimitKm2 = 10_000_000.0
 
     public init() {}
 
@@ -75,10 +78,15 @@ public struct AlertQuery: Sendable, Hashable {
 
     /// Metres looked ahead.
     func reach(_ flight: FlightState) -> Double {
-        if let timeFrame, let speed = flight.groundSpeed, speed > 0 {
-            return min(timeFrame * speed / 3_600, Self.farthest) * Geodesic.metresPerNauticalMile
-        }
-        return distance * Geodesic.metresPerNauticalMile
+        var miles = distance
+        if let timeFrame, let speed = flight.groundSpeed, speed > 0 { miles = timeFrame * speed / 3_600 }
+        return min(miles, farthestBeam) * Geodesic.metresPerNauticalMile
+    }
+
+    /// Nautical miles that a beam of this opening may look ahead within the area limit.
+    public var farthestBeam: Double {
+        let circle = areaLimitKm2 * 1e6 * 360 / max(angleSpan, 1)
+        return min(Geodesic.distance(around: circle) / Geodesic.metresPerNauticalMile, Self.farthest)
     }
 
     /// Nautical miles that may be looked ahead.

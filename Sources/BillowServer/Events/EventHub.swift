@@ -141,6 +141,12 @@ public final class EventHub: Sendable {
             } else if let greeting {
                 var framed = ByteBuffer(string: "id: \(run)-\(state.last)\n")
                 framed.writeImmutableBuffer(greeting)
+                // One that comes back from an earlier run missed what its flight was told since the restart.
+                if lastEventID != nil, let flight {
+                    for event in state.events.filter({ $0.audience == .flight(flight) }).suffix(Self.longestBacklog / 2) {
+                        stream.yield(event.bytes)
+                    }
+                }
                 stream.yield(framed)
             }
             state.nextListener += 1

@@ -20,7 +20,10 @@ struct AlertReport: Sendable {
     var altitudes: AltitudeRange
     var version: Version
     var area: AlertArea
+    /// The nearest first, at most `AlertSource.mostItems`.
     var items: [AlertItem]
+    /// How many there are in all.
+    var itemsMatched: Int
     /// SIGMETs and G-AIRMETs that hold then and share a point with the area and a level with the altitudes.
     var hazards: [IssuedArea]
     /// How fresh and complete the data that was searched is.
@@ -33,6 +36,11 @@ struct AlertSource: Sendable {
     let store: any Store
     let policy: FreshnessPolicy
 
+    /// Items of one answer.
+    static let mostItems = 2_000
+    /// Records read between two looks for a cancellation.
+    private static let pageSize = 10_000
+
     func report(_ request: AlertRequest, of flight: FlightState, in snapshot: Snapshot) async throws -> AlertReport {
         let area = AlertArea(request.query, of: flight)
         let instant = try frames.instant(request.time, in: snapshot)
@@ -41,17 +49,33 @@ struct AlertSource: Sendable {
         var hazards: [IssuedArea] = []
         if let looked = area.area {
             let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
-            records = try await others(than: request, frame.standingRecords(area: area.cells), at: instant)
+            records = try await self.records(request, of: frame, in: area.cells, at: instant)
             let index = AreaIndex(looked)
             hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
                 filter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? false
             }
         }
+        let items = try AlertItem.items(of: records, request.query, in: area, of: flight)
         return AlertReport(
             time: instant, query: request.query, altitudes: filter.altitudes,
             version: snapshot.publication.version, area: area,
-            items: AlertItem.items(of: records, request.query, in: area, of: flight), hazards: hazards,
+            items: AlertItem.prefix(items, most: Self.mostItems), itemsMatched: items.count, hazards: hazards,
             shown: policy.turbulenceAndHazards(at: instant, filter: filter, in: snapshot))
+    }
+
+    /// Standing records in an area, page by page, without one's own of the last hour.
+    private func records(_ request: AlertRequest, of frame: Frame, in area: CellArea, at instant: Instant) async throws
+        -> [StandingRecord]
+    {
+        var records: [StandingRecord] = []
+        var after: (Cell, ObservationKey)?
+        while true {
+            try Task.checkCancellation()
+            let page = frame.standingRecords(after: after, limit: Self.pageSize, area: area)
+            records += try await others(than: request, page, at: instant)
+            guard page.count == Self.pageSize, let last = page.last else { return records }
+            after = (last.row.cell, last.row.key)
+        }
     }
 
     /// Records without one's own of the last hour.
@@ -188,16 +212,21 @@ struct AlertAnswer: Encodable, Sendable {
     var kind: String
     var query: Query
     var items: [Item]
+    /// How many items there are, those without room in `items` included; and whether some had none.
+    var numberMatched: Int
+    var truncated: Bool
     var clusters: [Cluster]
     var hazards: [Hazard]
     /// What was looked at; nil for nothing.
     var area: Area?
+    /// False where the flight can't be stored at present: a restart then falls back to an earlier position.
+    var stored: Bool?
     /// What the answer's headers are made of; no member of it.
     let shown: Shown
 
     private enum CodingKeys: String, CodingKey {
-        case flight, time, version, dataTime, stale, simulated, completeSince, incomplete, kind, query, items, clusters
-        case hazards, area
+        case flight, time, version, dataTime, stale, simulated, completeSince, incomplete, kind, query, items
+        case numberMatched, truncated, clusters, hazards, area, stored
     }
 
     init(_ report: AlertReport, clusters: [AlertCluster], flight: String? = nil) {
@@ -225,6 +254,8 @@ struct AlertAnswer: Encodable, Sendable {
                 distance: Self.rounded(item.distance, 1), bearing: Self.rounded(item.bearing, 1),
                 timeTo: Self.seconds(item.timeTo), cluster: clusterOf[item.cell])
         }
+        numberMatched = report.itemsMatched
+        truncated = report.itemsMatched > report.items.count
         self.clusters = clusters.map { cluster in
             Cluster(
                 id: cluster.id, severity: Int(cluster.severity.rawValue), severityName: cluster.severity.name,

@@ -24,7 +24,7 @@ extension FeatureSource {
     ) async throws -> Cursor? {
         var after = try cursor.map { try Self.key($0.text) }
         let sources = Dictionary(try await store.sources().map { ($0.number, $0.id) }) { first, _ in first }
-        let area = query.cells
+        var area = CellAnswers(query.cells)
         var written = 0
         var scanned = 0
         while scanned < Self.scanLimit {

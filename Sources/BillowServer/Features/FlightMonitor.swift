@@ -1,8 +1,10 @@
 import BillowAreas
 import BillowSnapshot
+import BillowStore
+import BillowTiles
 import Foundation
-import HTTPTypes
-import Hummingbird
+import Geometry
+import Logging
 import ServiceLifecycle
 import Turbulence
 
@@ -19,6 +21,9 @@ extension EventHub: FlightEvents {
 }
 
 /// Flights that are looked ahead for: at every position and at every publication. Each belongs to the key that registered it.
+///
+/// Flights outlive a restart. A registration is stored before it is answered; positions, and what was told, at most
+/// `saveEverySeconds` later. So a crash repeats the events of these seconds, and loses none.
 actor FlightMonitor {
     /// How positions of a flight come.
     enum Follow: Sendable, Hashable {
@@ -31,14 +36,16 @@ actor FlightMonitor {
 
     private struct Flight {
         var key: String
+        /// The registration as it was sent, to read it anew after a restart.
+        var body: String
         var request: AlertRequest
         var follow: Follow
         var state: FlightState?
         /// The last position, or the registration.
         var heardAt: Instant
         var clusters = AlertClusters()
-        /// What the last event said; nil before the first one.
-        var sent: Set<AlertItem.Identity>?
+        /// Names the set that the last event had; nil before the first one.
+        var told: String?
         var isLost = false
     }
 
@@ -48,26 +55,48 @@ actor FlightMonitor {
     }
 
     private var flights: [String: Flight] = [:]
+    private var isRestored = false
+    /// Flights that changed since they were stored, and those that are to be removed.
+    private var unsaved: Set<String> = []
+    private var ended: Set<String> = []
+    private var savedAt = Instant.distantPast
+    /// Whether the last attempt to store failed.
+    private var isUnstored = false
+
     private let alerts: AlertSource
     private let events: any FlightEvents
+    private let store: any ControlStore
+    private let reader: FlightBodyReader
+    private let logger: Logger
 
     /// Flights of all keys, and of one: what one evaluation of all takes stays below a second.
     static let most = 2_000
     static let mostOfAKey = 500
     /// Seconds without a position after which it is lost, and after which the flight ends.
-    ///
-    /// Source: Billow issue 5
     static let lostAfter = 300
     static let endsAfter = 86_400
+    /// Seconds between two transactions that store positions and what was told.
+    static let saveEverySeconds = 2
 
-    init(alerts: AlertSource, events: any FlightEvents) {
+    init(
+        alerts: AlertSource, events: any FlightEvents, store: any ControlStore, reader: FlightBodyReader,
+        logger: Logger
+    ) {
         self.alerts = alerts
         self.events = events
+        self.store = store
+        self.reader = reader
+        self.logger = logger
     }
 
-    /// Begins to look ahead for a flight.
+    // MARK: - What clients ask for
+
+    /// Begins to look ahead for a flight, stored when this returns.
+    /// - Parameter body: what `reader` reads.
     /// - Returns: its id, which can't be guessed.
-    func register(_ request: AlertRequest, follow: Follow, key: String, at now: Instant) throws(Problem) -> String {
+    func register(_ body: Data, key: String, at now: Instant) async throws -> String {
+        let (request, follow) = try reader.read(body)
+        try await restore()
         guard flights.count < Self.most, flights.values.count(where: { $0.key == key }) < Self.mostOfAKey else {
             throw Problem(
                 .tooManyFlights,
@@ -75,17 +104,31 @@ actor FlightMonitor {
                 retryAfterSeconds: 60)
         }
         let id = UUID().uuidString.lowercased()
-        flights[id] = Flight(key: key, request: request, follow: follow, heardAt: now)
+        let flight = Flight(
+            key: key, body: String(decoding: body, as: UTF8.self), request: request, follow: follow, heardAt: now)
+        // Counted from here on, so that registrations at once can't pass the limit together.
+        flights[id] = flight
+        do { try await store.add(try stored(flight, id)) } catch {
+            flights[id] = nil
+            throw Self.notStored(error, "The flight can't be stored at present, and is not followed.")
+        }
         return id
     }
 
     /// Whether a key registered a flight.
-    func owns(_ id: String, key: String) -> Bool { flights[id]?.key == key }
+    func owns(_ id: String, key: String) async throws -> Bool {
+        try await restore()
+        return flights[id]?.key == key
+    }
 
     /// Ends a flight; false where the key has none of that id.
-    func end(_ id: String, key: String) -> Bool {
-        guard owns(id, key: key) else { return false }
+    func end(_ id: String, key: String) async throws -> Bool {
+        guard try await owns(id, key: key), let flight = flights[id] else { return false }
         flights[id] = nil
+        do { try await store.removeFollowedFlights([id]) } catch {
+            flights[id] = flight
+            throw Self.notStored(error, "The end of the flight can't be stored at present; it is still followed.")
+        }
         return true
     }
 
@@ -94,32 +137,64 @@ actor FlightMonitor {
     func position(_ state: FlightState, of id: String, key: String, at now: Instant, in snapshot: Snapshot) async throws
         -> AlertAnswer?
     {
-        guard owns(id, key: key) else { return nil }
+        guard try await owns(id, key: key) else { return nil }
         flights[id]?.state = state
         flights[id]?.heardAt = now
         flights[id]?.isLost = false
+        unsaved.insert(id)
         return try await evaluate(id, in: snapshot)
     }
 
-    /// Looks ahead for every flight, from where it was last.
+    // MARK: - What time brings
+
+    /// Looks ahead for every flight, from where it was last. One that fails holds up no other.
+    /// - Throws: the first failure, when all had their turn.
     func published(_ snapshot: Snapshot) async throws {
-        follow(snapshot)
-        for id in flights.keys.sorted() { _ = try await evaluate(id, in: snapshot) }
+        try await restore()
+        try await follow(snapshot)
+        tick(snapshot.publication.asOf)
+        var failure: (any Error)?
+        for id in turns() {
+            try Task.checkCancellation()
+            do { _ = try await evaluate(id, in: snapshot) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The first flight of each key, then the second of each, and so on: many flights of one delay those of another little.
+    private func turns() -> [String] {
+        var turnOfKey: [String: Int] = [:]
+        var turns: [(turn: Int, id: String)] = []
+        for id in flights.keys.sorted() {
+            let turn = turnOfKey[flights[id]?.key ?? "", default: 0]
+            turnOfKey[flights[id]?.key ?? "", default: 0] += 1
+            turns.append((turn, id))
+        }
+        return turns.sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }.map(\.id)
     }
 
     /// Positions of flights that traffic is looked through for.
-    private func follow(_ snapshot: Snapshot) {
+    private func follow(_ snapshot: Snapshot) async throws {
         guard flights.values.contains(where: { $0.follow != .posted }) else { return }
-        let positions =
-            snapshot.positions(at: snapshot.publication.asOf, droppedAfterSeconds: Self.lostAfter) ?? []
-        for (id, flight) in flights {
-            let found = positions.last { position in
-                switch flight.follow {
-                case .posted: false
-                case .aircraft(let icao24): position.icao24 == icao24
-                case .callsign(let callsign): position.callsign == callsign
-                }
+        let positions = try await alerts.frames.positions(
+            at: snapshot.publication.asOf, droppedAfterSeconds: Self.lostAfter, in: snapshot)
+        var byAddress: [ICAO24: AircraftPosition] = [:]
+        var byCallsign: [String: AircraftPosition] = [:]
+        for position in positions {
+            byAddress[position.icao24] = position
+            guard let callsign = position.callsign else { continue }
+            // Two aircraft under one callsign: the one seen last.
+            if byCallsign[callsign].map({ $0.observedAt <= position.observedAt }) ?? true {
+                byCallsign[callsign] = position
             }
+        }
+        for (id, flight) in flights {
+            let found: AircraftPosition? =
+                switch flight.follow {
+                case .posted: nil
+                case .aircraft(let icao24): byAddress[icao24]
+                case .callsign(let callsign): byCallsign[callsign]
+                }
             guard let found, found.observedAt > flight.heardAt || flight.state == nil,
                 let altitude = found.altitudeFeet ?? found.geometricAltitudeFeet
             else { continue }
@@ -128,6 +203,7 @@ actor FlightMonitor {
                 groundSpeed: found.groundSpeedKnots)
             flights[id]?.heardAt = max(found.observedAt, flight.heardAt)
             flights[id]?.isLost = false
+            unsaved.insert(id)
         }
     }
 
@@ -138,12 +214,16 @@ actor FlightMonitor {
         // The flight may have ended or moved while the store was asked; then the later answer counts.
         guard var flight = flights[id] else { return nil }
         guard flight.state == state else { return AlertAnswer(report, clusters: [], flight: id) }
-        let answer = AlertAnswer(report, clusters: flight.clusters.update(report.items), flight: id)
-        let identities = Set(report.items.map(\.identity))
-        let isNews = identities != flight.sent ?? []
-        flight.sent = identities
+        var answer = AlertAnswer(report, clusters: try flight.clusters.update(report.items), flight: id)
+        if isUnstored { answer.stored = false }
+        let set = Self.name(of: report.items)
+        let isNews = flight.told.map { $0 != set } ?? !report.items.isEmpty
+        flight.told = set
         flights[id] = flight
-        if isNews { events.tell(EventName.alert.rawValue, answer, flight: id) }
+        if isNews {
+            unsaved.insert(id)
+            events.tell(EventName.alert.rawValue, answer, flight: id)
+        }
         return answer
     }
 
@@ -153,13 +233,156 @@ actor FlightMonitor {
             let silent = now.seconds - flight.heardAt.seconds
             if silent >= Self.endsAfter {
                 flights[id] = nil
+                ended.insert(id)
             } else if silent >= Self.lostAfter, !flight.isLost {
                 flights[id]?.isLost = true
+                unsaved.insert(id)
                 events.tell(
                     EventName.positionLost.rawValue,
                     PositionLost(flight: id, lastPositionAt: flight.heardAt.description), flight: id)
             }
         }
+    }
+
+    // MARK: - Stored flights
+
+    /// What is stored of a flight beside its registration.
+    private struct Record: Codable {
+        struct State: Codable {
+            var longitude: Double
+            var latitude: Double
+            var altitudeFeet: Double
+            var track: Double?
+            var groundSpeed: Double?
+        }
+
+        var body: String
+        var heardAt: Int
+        var state: State?
+        var clusters: AlertClusters
+        var told: String?
+        var isLost: Bool
+    }
+
+    /// Reads the stored flights, once.
+    private func restore() async throws {
+        guard !isRestored else { return }
+        let stored: [FollowedFlight]
+        let keys: Set<String>
+        do {
+            stored = try await store.followedFlights()
+            keys = stored.isEmpty ? [] : Set(try await store.accessKeys().filter { $0.revokedAt == nil }.map(\.id))
+        } catch { throw Self.notStored(error, "The stored flights can't be read at present.") }
+        guard !isRestored else { return }
+        isRestored = true
+        for item in stored {
+            guard keys.contains(item.accessKey), flights.count < Self.most, let flight = flight(item) else {
+                // Its key was revoked, or no longer may be asked for what it asks.
+                ended.insert(item.id)
+                continue
+            }
+            flights[item.id] = flight
+        }
+        if !stored.isEmpty {
+            logger.info("followed flights were restored", metadata: ["count": "\(flights.count)"])
+        }
+    }
+
+    private func flight(_ stored: FollowedFlight) -> Flight? {
+        do {
+            let record = try JSONDecoder().decode(Record.self, from: Data(stored.value.utf8))
+            let (request, follow) = try reader.read(Data(record.body.utf8))
+            let state = record.state.flatMap { state in
+                LonLat(longitude: state.longitude, latitude: state.latitude).map {
+                    FlightState(
+                        place: $0, altitudeFeet: state.altitudeFeet, track: state.track, groundSpeed: state.groundSpeed)
+                }
+            }
+            return Flight(
+                key: stored.accessKey, body: record.body, request: request, follow: follow, state: state,
+                heardAt: Instant(clamping: record.heardAt), clusters: record.clusters, told: record.told,
+                isLost: record.isLost)
+        } catch {
+            logger.notice(
+                "a followed flight can't be restored", metadata: ["flight": "\(stored.id)", "error": "\(error)"])
+            return nil
+        }
+    }
+
+    private func stored(_ flight: Flight, _ id: String) throws -> FollowedFlight {
+        let state = flight.state.map {
+            Record.State(
+                longitude: $0.place.longitude, latitude: $0.place.latitude, altitudeFeet: $0.altitudeFeet,
+                track: $0.track, groundSpeed: $0.groundSpeed)
+        }
+        let record = Record(
+            body: flight.body, heardAt: flight.heardAt.seconds, state: state, clusters: flight.clusters,
+            told: flight.told, isLost: flight.isLost)
+        return FollowedFlight(
+            id: id, accessKey: flight.key,
+            value: String(decoding: try JSONEncoder().encode(record), as: UTF8.self))
+    }
+
+    /// Stores what changed, at most every `saveEverySeconds`. What can't be stored is tried again with the next call.
+    func save(at now: Instant) async {
+        guard !unsaved.isEmpty || !ended.isEmpty,
+            abs(now.seconds - savedAt.seconds) >= Self.saveEverySeconds
+        else { return }
+        savedAt = now
+        await save()
+    }
+
+    /// Stores what changed.
+    func save() async {
+        let (changed, removed) = (unsaved, ended)
+        guard !changed.isEmpty || !removed.isEmpty else { return }
+        unsaved = []
+        ended = []
+        do {
+            let records = try changed.sorted().compactMap { id in try flights[id].map { try stored($0, id) } }
+            if !records.isEmpty { try await store.update(records) }
+            if !removed.isEmpty { try await store.removeFollowedFlights(removed.sorted()) }
+            isUnstored = false
+        } catch {
+            unsaved.formUnion(changed)
+            ended.formUnion(removed)
+            if !isUnstored { logger.error("followed flights can't be stored", metadata: ["error": "\(error)"]) }
+            isUnstored = true
+        }
+    }
+
+    private static func notStored(_ error: any Error, _ detail: String) -> any Error {
+        guard error is StoreError else { return error }
+        return Problem(.storeUnavailable, detail: detail, retryAfterSeconds: 5)
+    }
+
+    /// The same for the same set of items, in any process.
+    private static func name(of items: [AlertItem]) -> String {
+        var fingerprint = Fingerprint()
+        for item in items.map(\.identity).sorted(by: { $0.cell < $1.cell }) {
+            fingerprint.mix(UInt64(item.cell.dense) << 8 | UInt64(item.severity.rawValue))
+            fingerprint.mix(
+                UInt64(clamping: item.altitude.lowest.feet) << 32 | UInt64(clamping: item.altitude.highest.feet))
+        }
+        return fingerprint.text
+    }
+}
+
+/// Reads registrations of flights, as they are sent and as they were stored.
+struct FlightBodyReader: Sendable {
+    let airports: AirportTable
+    let areaLimitKm2: Double
+
+    /// - Throws: `Problem` 400.
+    func read(_ body: Data) throws(Problem) -> (AlertRequest, FlightMonitor.Follow) {
+        let body = try JSONBody.decode(AlertBody.self, from: body)
+        let request = try body.request(airports, areaLimitKm2: areaLimitKm2)
+        guard request.time == .latest else {
+            throw Problem(
+                .invalidParameter, detail: "A flight is looked ahead for from now on; 'time' is for '/alerts' alone.",
+                parameter: "time", value: "given", allowed: "latest")
+        }
+        return (request, try body.follow())
     }
 }
 
@@ -167,6 +390,7 @@ actor FlightMonitor {
 struct FlightWatch: Service {
     let publisher: SnapshotPublisher
     let monitor: FlightMonitor
+    let logger: Logger
 
     private static let look = Duration.milliseconds(250)
 
@@ -176,11 +400,15 @@ struct FlightWatch: Service {
             if let snapshot = publisher.snapshot, snapshot.publication != last {
                 last = snapshot.publication
                 // A failure to read the store is the publisher's to tell; the next publication tries again.
-                try? await monitor.published(snapshot)
+                do { try await monitor.published(snapshot) } catch {
+                    logger.debug("flights weren't evaluated", metadata: ["error": "\(error)"])
+                }
             }
             await monitor.tick(publisher.now())
+            await monitor.save(at: publisher.now())
             // Cut short only by the shutdown that ends the loop.
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.look) }
         }
+        await monitor.save()
     }
 }

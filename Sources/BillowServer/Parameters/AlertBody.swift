@@ -145,6 +145,8 @@ struct AlertBody: Decodable, Sendable {
         if let distance { request.query.distance = try Self.number("distance", distance, 1...AlertQuery.farthest) }
         if let timeFrame { request.query.timeFrame = try Self.number("timeFrame", timeFrame, 60...86_400) }
         if let angle { request.query.angleSpan = try Self.number("angle", angle, 1...360) }
+        request.query.areaLimitKm2 = areaLimitKm2
+        try Self.checkBeam(request.query, distance: distance)
         if let widthAround { request.query.widthAround = try Self.number("widthAround", widthAround, 1...125) }
         if let switchToBeam { request.query.switchToBeam = try Self.number("switchToBeam", switchToBeam, 0...500) }
         if let excludeOwn {
@@ -171,8 +173,23 @@ struct AlertBody: Decodable, Sendable {
         return request
     }
 
+    /// - Throws: `Problem` 400 for a beam that is larger than an area may be. Polygons and cells have limits of their own.
+    private static func checkBeam(_ query: AlertQuery, distance: Double?) throws(Problem) {
+        switch query.search {
+        case .area, .cells: return
+        case .beam, .route: break
+        }
+        guard let distance, distance > query.farthestBeam else { return }
+        throw Problem(
+            .areaTooLarge,
+            detail: "A beam of \(query.angleSpan) degrees and \(distance) NM is larger than "
+                + "\(Int(query.areaLimitKm2)) km².",
+            parameter: "distance", value: String(distance),
+            allowed: "1 to \(Int(query.farthestBeam.rounded(.down))) NM at this angle, or a smaller angle")
+    }
+
     private func severities() throws(Problem) -> SeveritySet {
-        var set = SeveritySet.all
+        var set = minSeverity == nil && severity == nil ? SeveritySet.atLeast(.light) : .all
         if let severity {
             var listed: [Severity] = []
             for number in severity { listed.append(try self.severity("severity", number)) }

@@ -122,8 +122,12 @@ extension Request {
 enum JSONBody {
     /// - Throws: `Problem` 400 with the place in the body, 413.
     static func read<Body: Decodable>(_ type: Body.Type, of request: Request, longest: Int) async throws -> Body {
-        let bytes = try await request.bytes(upTo: longest)
-        do { return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView)) } catch let problem as Problem {
+        try decode(type, from: Data(try await request.bytes(upTo: longest).readableBytesView))
+    }
+
+    /// - Throws: `Problem` 400 with the place in the body.
+    static func decode<Body: Decodable>(_ type: Body.Type, from bytes: Data) throws(Problem) -> Body {
+        do { return try JSONDecoder().decode(type, from: bytes) } catch let problem as Problem {
             throw problem
         } catch {
             throw Problem(.invalidBody, detail: Self.sentence(error))

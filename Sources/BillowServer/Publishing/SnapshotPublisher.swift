@@ -156,7 +156,7 @@ public final class SnapshotPublisher: Service {
             Snapshot(
                 publication: Publication(version: head.version, asOf: now), log: head.log,
                 window: Window(joining: windows, sources: sources), liveFrom: liveFrom, sources: sources,
-                severityTable: severityTable, reports: reports, areas: AreaWindow(areas), traffic: Traffic(positions),
+                severityTable: severityTable, reports: reports, areas: AreaWindow(areas), traffic: Traffic(positions, asOf: now),
                 frameVersions: frameVersions))
     }
 
@@ -269,7 +269,7 @@ extension Snapshot {
             traffic.update(changes.positions)
             versions.positions = version
         }
-        traffic.drop(asOf: now)
+        traffic.advance(to: now)
 
         var frameVersions = frameVersions
         frameVersions.update(changed, upTo: version)

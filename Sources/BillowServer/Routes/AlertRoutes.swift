@@ -1,6 +1,7 @@
 import BillowAreas
 import BillowSnapshot
 import BillowStore
+import Foundation
 import Geometry
 import HTTPTypes
 import Hummingbird
@@ -46,7 +47,7 @@ struct AlertRoutes: Sendable {
         let report = try await alerts.report(asked, of: try body.flight(), in: try frames.snapshot())
         guard report.area.kind != .none else { throw Problem.withoutTrack }
         var clusters = AlertClusters()
-        let answer = AlertAnswer(report, clusters: clusters.update(report.items))
+        let answer = AlertAnswer(report, clusters: try clusters.update(report.items))
         return try JSONAnswer.make(answer, headers: Self.headers(answer), request: request)
     }
 
@@ -60,12 +61,11 @@ struct AlertRoutes: Sendable {
 
     private func register(_ request: Request) async throws -> Response {
         let key = try await gate.admit(request, needs: .read).key.id
-        let body = try await body(of: request)
-        let asked = try body.request(airports, areaLimitKm2: areaLimitKm2)
-        let follow = try body.follow()
+        let bytes = Data(try await request.bytes(upTo: AlertBody.longest).readableBytesView)
+        let body = try JSONBody.decode(AlertBody.self, from: bytes)
         // A position that comes along must be one.
         let state = body.position == nil ? nil : try body.flight()
-        let id = try await monitor.register(asked, follow: follow, key: key, at: now())
+        let id = try await monitor.register(bytes, key: key, at: now())
         var answer = Registered(id: id, events: "/events?flight=\(id)", alert: nil)
         if let state {
             answer.alert = try await monitor.position(
@@ -78,7 +78,7 @@ struct AlertRoutes: Sendable {
     private func position(_ request: Request, _ id: String) async throws -> Response {
         let key = try await gate.admit(request, needs: .read).key.id
         let state = try await body(of: request).flight()
-        guard await monitor.owns(id, key: key) else { throw Problem.unknownFlight(id) }
+        guard try await monitor.owns(id, key: key) else { throw Problem.unknownFlight(id) }
         let answer = try await monitor.position(state, of: id, key: key, at: now(), in: try frames.snapshot())
         guard let answer else { throw Problem.unknownFlight(id) }
         return try JSONAnswer.make(answer, headers: Self.headers(answer), request: request)
@@ -86,7 +86,7 @@ struct AlertRoutes: Sendable {
 
     private func end(_ request: Request, _ id: String) async throws -> Response {
         let key = try await gate.admit(request, needs: .read).key.id
-        guard await monitor.end(id, key: key) else { throw Problem.unknownFlight(id) }
+        guard try await monitor.end(id, key: key) else { throw Problem.unknownFlight(id) }
         return Response(status: .noContent, headers: Self.headers)
     }
 

@@ -22,7 +22,7 @@ struct EventRoutes: Sendable {
     /// A flight's events are for the key that registered it, and nobody else.
     private func check(_ flight: String, _ request: Request) async throws {
         let key = try await gate.admit(request, needs: .read).key.id
-        guard await flights.owns(flight, key: key) else { throw Problem.unknownFlight(flight) }
+        guard try await flights.owns(flight, key: key) else { throw Problem.unknownFlight(flight) }
     }
 
     private func listen(_ request: Request) async throws -> Response {

@@ -78,6 +78,7 @@ extension MapRenderer.Request {
                         notes: filter.notes(lookBackSeconds: lookBackSeconds)) : nil,
                 timeStamp: hasTime
                     ? shown.caption(filter, historySeconds: lookBackSeconds, asOf: snapshot.publication.asOf) : [],
+                warnings: hasTime ? shown.warnings(asOf: snapshot.publication.asOf) : [],
                 showsScaleBar: try query.boolean("scalebar") ?? false),
             isHatched: try query.hatchesIncomplete() && shown.isIncomplete)
         return (request, shown)
@@ -90,11 +91,15 @@ extension Shown {
     ///
     /// - Parameter historySeconds: how far back the picture looks for what was observed; 0 for not at all.
     func caption(_ filter: Filter, historySeconds: Int, asOf: Instant) -> [String] {
-        let flags = [
+        [instant.forPeople] + warnings(asOf: asOf) + filter.words(lookBackSeconds: historySeconds)
+    }
+
+    /// The words of the caption that a picture of any size must not lose.
+    func warnings(asOf: Instant) -> [String] {
+        [
             instant > asOf ? "FORECAST" : nil, isIncomplete ? "INCOMPLETE" : nil,
             freshness.isSimulated ? "SIMULATED" : nil, freshness.isStale ? "STALE" : nil,
-        ]
-        return [instant.forPeople] + flags.compactMap { $0 } + filter.words(lookBackSeconds: historySeconds)
+        ].compactMap { $0 }
     }
 }
 

@@ -94,6 +94,8 @@ public final class AnimationRenderer: Sendable {
         var scene: FrameSource.Scene
         var shown: Shown
         var caption: [String]
+        /// Of the caption what must not be lost.
+        var warnings: [String]
     }
 
     private let frames: FrameSource
@@ -168,7 +170,8 @@ public final class AnimationRenderer: Sendable {
                     ? shown.caption(
                         request.filter,
                         historySeconds: LayerTime.historySeconds(of: scene.layers, request.filter),
-                        asOf: snapshot.publication.asOf) : [])
+                        asOf: snapshot.publication.asOf) : [],
+                warnings: request.hasTimeStamp ? shown.warnings(asOf: snapshot.publication.asOf) : [])
         }
     }
 
@@ -216,7 +219,8 @@ public final class AnimationRenderer: Sendable {
             layers: frame.scene.layers, region: request.region, instant: frame.scene.instant, filter: request.filter,
             style: request.style, labels: request.labels,
             furniture: MapFurniture(
-                legend: legend(request, isSimulated: frame.shown.freshness.isSimulated), timeStamp: frame.caption),
+                legend: legend(request, isSimulated: frame.shown.freshness.isSimulated), timeStamp: frame.caption,
+                warnings: frame.warnings),
             isHatched: request.hatchesIncomplete && frame.shown.isIncomplete)
     }
 

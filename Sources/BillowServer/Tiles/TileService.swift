@@ -21,7 +21,7 @@ public final class TileService: Sendable {
     }
 
     /// Changes whenever the same inputs give other bytes, in pictures or vector tiles: then every frame has another address.
-    static let rendererBuild: UInt64 = 8
+    static let rendererBuild: UInt64 = 9
 
     private let pictures: PictureSource
     private let work: WorkExecutor

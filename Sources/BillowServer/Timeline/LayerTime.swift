@@ -17,8 +17,6 @@ struct LayerTime: Sendable {
     }
 
     let layer: Layer
-    /// Whether frames of it say more than one does.
-    var animates: Bool
     /// The property of a feature that holds its own time, of layers whose features have one.
     var timeProperty: String?
     var contents: [Content]
@@ -34,18 +32,13 @@ struct LayerTime: Sendable {
         LayerTime(.hazards, [.areas(.hazards)], timeProperty: "validFrom"),
         LayerTime(.forecast, [.areas(.forecast)], timeProperty: "validFrom"),
         LayerTime(.traffic, [.positions(trackSeconds: 0)], timeProperty: "observedAt"),
-        LayerTime(
-            .tracks, [.positions(trackSeconds: PictureSource.trackSeconds)], timeProperty: "observedTo",
-            animates: false),
+        LayerTime(.tracks, [.positions(trackSeconds: PictureSource.trackSeconds)], timeProperty: "observedTo"),
     ]
 
-    private init(
-        _ layer: Layer, _ contents: [Content], timeProperty: String? = nil, animates: Bool = true
-    ) {
+    private init(_ layer: Layer, _ contents: [Content], timeProperty: String? = nil) {
         self.layer = layer
         self.contents = contents
         self.timeProperty = timeProperty
-        self.animates = animates
     }
 
     /// Of some layers, in their order.

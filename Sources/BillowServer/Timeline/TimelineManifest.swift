@@ -43,6 +43,8 @@ struct TimelineManifest: Encodable {
         var tiles: String
         /// Present on frames of times to come.
         var forecast: Bool?
+        /// Present on the frame of the publication's minute.
+        var live: Bool?
         /// Present on frames that look back to before the log is complete.
         var incomplete: Bool?
     }
@@ -127,9 +129,7 @@ struct TimelineService: Sendable {
     /// Whether frames of some layers say more than the last one does. An upstream's own polygons have no past: each issue
     /// replaces the one before.
     private func animates(_ layers: [LayerTime], _ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
-        let animated = layers.filter(\.animates)
-        guard animated.allSatisfy({ $0.layer == .polygons }) else { return true }
-        guard !animated.isEmpty else { return false }
+        guard layers.allSatisfy({ $0.layer == .polygons }) else { return true }
         return try await !frames.showsIssuedPolygons(filter, in: snapshot)
     }
 
@@ -158,6 +158,7 @@ struct TimelineService: Sendable {
                 TimelineManifest.Frame(
                     time: time.description, v: version.rawValue, tiles: tiles(time.compact, version),
                     forecast: time > snapshot.publication.asOf ? true : nil,
+                    live: time == Self.now(snapshot) ? true : nil,
                     incomplete: freshness.isIncomplete(
                         at: time, lookBack: LayerTime.lookBack(of: there, request.filter)) ? true : nil))
         }
