@@ -5,12 +5,12 @@ WORKDIR /build
 # What changes least comes first, so that it is built least often: libraries and the viewer's parts, then dependencies.
 COPY Scripts Scripts
 RUN Scripts/setup
-COPY Package.swift ./
-RUN swift package resolve
+COPY Package.swift Package.resolved ./
+RUN swift package resolve --force-resolved-versions
 COPY Sources Sources
 COPY Tests Tests
 COPY Fuzz Fuzz
-RUN swift build -c release --product billow --static-swift-stdlib \
+RUN swift build -c release --product billow --static-swift-stdlib --force-resolved-versions \
     && install -D "$(swift build -c release --static-swift-stdlib --show-bin-path)/billow" /out/bin/billow \
     && strip /out/bin/billow
 COPY Public Public
@@ -26,17 +26,19 @@ RUN apt-get update \
     && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin billow \
     && install -d -o billow -g billow /data
 COPY --from=build /out /usr/local
-ENV BILLOW_SERVER_HOST=0.0.0.0 \
-    BILLOW_SERVER_PORT=8080 \
-    BILLOW_SERVER_PUBLIC_FOLDER=/usr/local/share/billow/Public \
-    BILLOW_SERVER_STYLES_FOLDER=/usr/local/share/billow/Styles
-USER billow
+# Defaults only: settings files, variables and flags come before them.
+ENV BILLOW_DEFAULT_SERVER_HOST=0.0.0.0 \
+    BILLOW_DEFAULT_SERVER_PORT_FILE=/tmp/billow.port \
+    BILLOW_DEFAULT_SERVER_PUBLIC_FOLDER=/usr/local/share/billow/Public \
+    BILLOW_DEFAULT_SERVER_STYLES_FOLDER=/usr/local/share/billow/Styles
+USER 10001:10001
 # Databases are made in the working folder unless a setting says otherwise.
 WORKDIR /data
 VOLUME /data
 EXPOSE 8080
-# Bash speaks TCP by itself, so that the image needs no HTTP client.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["bash", "-c", \
-    "exec 3<>\"/dev/tcp/127.0.0.1/$BILLOW_SERVER_PORT\" && printf 'GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
+# Bash speaks TCP by itself, so that the image needs no HTTP client. The port file names the port, wherever that is set.
+# A folder that is mounted at /data must belong to user 10001.
+HEALTHCHECK --interval=10s --timeout=10s --start-period=60s --retries=6 CMD ["bash", "-c", \
+    "read -r port < /tmp/billow.port && exec 3<>\"/dev/tcp/127.0.0.1/$port\" && printf 'GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
 ENTRYPOINT ["billow"]
 CMD ["serve"]

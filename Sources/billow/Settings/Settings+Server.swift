@@ -5,6 +5,8 @@ extension Settings {
     struct Server: Sendable {
         var host = "127.0.0.1"
         var port = 8_080
+        /// The file that has the port while it listens; nil for none.
+        var portFile: String?
         /// Where links in answers point to; nil takes the address that the request came to.
         var publicURL: String?
         /// The folder of the viewer.
@@ -41,6 +43,7 @@ extension Settings.Server {
                     ? text : nil
             } ?? host
         port = section.integer("port", in: 0...65_535) ?? port
+        portFile = section.text("portFile", expected: "the path of a file")
         publicURL = section.value("publicURL", expected: "an http or https address without user, query and fragment") {
             BaseURL.problems($0, allowsPlainHTTP: true).isEmpty ? $0 : nil
         }

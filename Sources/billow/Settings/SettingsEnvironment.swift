@@ -2,8 +2,13 @@
 enum SettingsEnvironment {
     static let prefix = "BILLOW_"
 
+    private static let defaultPrefix = prefix + "DEFAULT_"
+
     /// The variable of a setting.
     static func variable(_ path: String) -> String { prefix + upperSnake(path) }
+
+    /// The variable of a setting's default: an image has its own, and a settings file still counts.
+    static func defaultVariable(_ path: String) -> String { defaultPrefix + upperSnake(path) }
 
     /// `server.publicURL` → `SERVER_PUBLIC_URL`.
     static func upperSnake(_ path: String) -> String {
@@ -26,7 +31,8 @@ enum SettingsEnvironment {
     /// - Parameter known: the variables of all settings.
     static func unknown(in environment: [String: String], known: Set<String>) -> [(name: String, nearest: String?)] {
         environment.filter { name, value in
-            name.hasPrefix(prefix) && !known.contains(name) && !ofTests.contains(name) && !isOfService(name, value)
+            name.hasPrefix(prefix) && !known.contains(name) && !isDefault(name, known) && !ofTests.contains(name)
+                && !isOfService(name, value)
         }.keys.sorted().map { name in
             let near = known.map { (name: $0, distance: distance($0, name)) }.min {
                 ($0.distance, $0.name) < ($1.distance, $1.name)
@@ -35,6 +41,10 @@ enum SettingsEnvironment {
             // BILLOW_PORT is a part of what was meant.
             return (name, known.filter { $0.hasSuffix("_" + name.dropFirst(prefix.count)) }.min())
         }
+    }
+
+    private static func isDefault(_ name: String, _ known: Set<String>) -> Bool {
+        name.hasPrefix(defaultPrefix) && known.contains(prefix + name.dropFirst(defaultPrefix.count))
     }
 
     /// What this project's tests and measurements are told by.

@@ -78,10 +78,16 @@ final class SettingsReader {
             return [flag, value].compactMap { $0 }
         }
 
+        /// The variable that gives a default, which everything else comes before.
+        private func otherwise(_ key: String) -> (text: String, place: SettingsPlace)? {
+            let variable = SettingsEnvironment.defaultVariable(path(of: key))
+            return reader.environment[variable].map { ($0, .variable(variable)) }
+        }
+
         /// Where the value comes from that counts; nil where there is none.
         private func place(of key: String) -> SettingsPlace? {
             let node = node(key)
-            return outside(key).first?.place ?? node.flatMap { $0.mark.map { .line($0.line) } }
+            return outside(key).first?.place ?? node.flatMap { $0.mark.map { .line($0.line) } } ?? otherwise(key)?.place
         }
 
         // MARK: Problems
@@ -110,6 +116,7 @@ final class SettingsReader {
         {
             var given = outside(key)
             if let node = node(key) { given += scalar(node, path(of: key)).map { [$0] } ?? [] }
+            if let otherwise = otherwise(key) { given.append(otherwise) }
             let values = given.map { text, place in
                 let value = parse(text)
                 if value == nil {
