@@ -254,7 +254,9 @@ public struct BillowApplication: Sendable {
         return [
             reserved(.publication, publisher), reserved(.background, OutlineWarmer(publisher: publisher)), prerenderer,
             reserved(.background, preparation), reserved(.background, watch), reserved(.background, retention),
-            reserved(.background, packer), application, Heartbeat(hub: events), reserved(.background, MemoryReturn()),
+            reserved(.background, packer),
+            reserved(.background, DamageSurvey(store: store, logger: logger)), application, Heartbeat(hub: events),
+            reserved(.background, MemoryReturn()),
             Drain(readiness: readiness, events: events),
         ]
     }

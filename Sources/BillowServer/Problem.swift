@@ -6,6 +6,7 @@ public import Hummingbird
 import Logging
 import NIOCore
 import NIOHTTP1
+import Synchronization
 import Turbulence
 import WireJSON
 
@@ -117,10 +118,52 @@ enum AnswerRules {
     static let longestURL = 8_192
 }
 
+/// Logs an error of the store when it is new, and then once a minute with how often it came: a full disk meets every
+/// request.
+final class StoreErrorLog: Sendable {
+    private struct Entry {
+        var loggedAt: ContinuousClock.Instant
+        var more = 0
+    }
+
+    private let entries: Mutex<[String: Entry]> = Mutex([:])
+    private static let pause = Duration.seconds(60)
+    /// Errors that are told apart.
+    private static let mostErrors = 100
+
+    func log(_ error: StoreError, path: String, _ logger: Logger, at now: ContinuousClock.Instant = .now) {
+        let text = error.description
+        let more = entries.withLock { entries -> Int? in
+            if let entry = entries[text], now < entry.loggedAt + Self.pause {
+                entries[text]?.more += 1
+                return nil
+            }
+            let more = entries[text]?.more ?? 0
+            if entries.count >= Self.mostErrors { entries = [:] }
+            entries[text] = Entry(loggedAt: now)
+            return more
+        }
+        guard let more else { return }
+        var metadata: Logger.Metadata = ["path": "\(path)", "error": "\(text)"]
+        if more > 0 { metadata["more"] = "\(more)" }
+        logger.error("the store failed", metadata: metadata)
+    }
+}
+
 /// Gives every answer its cross-origin headers, and every error a body that says what was wrong.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     let routes: RouteTable
     let files: PublicFiles
+    let storeErrors = StoreErrorLog()
+
+    private static func detail(of error: StoreError) -> String {
+        switch error {
+        case .full: "The disk is full: nothing can be stored until there is room."
+        case .replaced:
+            "The database file was removed or replaced: nothing can be stored until the server is started again."
+        default: "The stored data can't be read or written at present."
+        }
+    }
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -141,10 +184,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let error as HTTPError {
             response = try problem(for: error, request).response(from: request, context: context)
         } catch let error as StoreError {
-            context.logger.error("the store failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
-            let problem = Problem(
-                .storeUnavailable, detail: "The stored data can't be read at present.",
-                retryAfterSeconds: 5)
+            storeErrors.log(error, path: request.uri.path, context.logger)
+            let problem = Problem(ProblemCode(error), detail: Self.detail(of: error), retryAfterSeconds: 5)
             response = try problem.response(from: request, context: context)
         } catch let error as HTTPParserError {
             // The body broke off. The connection answers and closes.

@@ -1,3 +1,4 @@
+import BillowStore
 import Geometry
 public import HTTPTypes
 
@@ -79,6 +80,8 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case starting = "starting"
     case stopping = "stopping"
     case storeUnavailable = "store-unavailable"
+    case storeFull = "store-full"
+    case storeReplaced = "store-replaced"
     case overloaded = "overloaded"
     case tooManyListeners = "too-many-listeners"
 
@@ -161,6 +164,9 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .starting: (.serviceUnavailable, "the stored data is still being read")
         case .stopping: (.serviceUnavailable, "the server is stopping")
         case .storeUnavailable: (.serviceUnavailable, "the stored data can't be read or written at present")
+        case .storeFull: (.serviceUnavailable, "the disk is full: nothing can be stored until there is room")
+        case .storeReplaced:
+            (.serviceUnavailable, "the database file was removed or replaced: nothing can be stored until a restart")
         case .overloaded: (.serviceUnavailable, "too much work is waiting already")
         case .tooManyListeners: (.serviceUnavailable, "1,000 clients listen to events already")
         }
@@ -197,6 +203,15 @@ extension ProblemCode {
             case .width: .invalidParameter
             case .tooWinding: .routeTooWinding
             case .aroundTheEarth: .routeAroundTheEarth
+            }
+    }
+
+    init(_ error: StoreError) {
+        self =
+            switch error {
+            case .full: .storeFull
+            case .replaced: .storeReplaced
+            default: .storeUnavailable
             }
     }
 }

@@ -58,6 +58,9 @@ enum StatusPage {
         if let failure = status["storeFailure"]?.string {
             page += "<p class=\"bad\">The store can't be read: \(escaped(failure))</p>"
         }
+        for damage in status["damage"]?.array ?? [] {
+            page += "<p class=\"bad\">Rows of table \(text(damage["table"])) can't be read: see the log</p>"
+        }
         page += "<h2>Sources</h2><table><tr><th>Source</th>"
         page += columns.map { "<th>\($0.title)</th>" }.joined() + "<th>Taken</th><th>Skipped</th></tr>"
         for source in sources { page += row(source) }

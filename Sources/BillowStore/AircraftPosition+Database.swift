@@ -14,7 +14,11 @@ extension AircraftPosition {
             let observedAt = Instant(seconds: Int(columns.integer(1))),
             let source = columns.text(2).flatMap({ SourceID($0) }),
             let place = LonLat(longitude: columns.double(3), latitude: columns.double(4))
-        else { throw UnreadableRow(table: "position", key: columns.integer(0)) }
+        else {
+            throw UnreadableRow(
+                table: StoredTable.position.rawValue, key: columns.integer(0),
+                observedAt: Instant(seconds: Int(columns.integer(1))), source: nil)
+        }
         func integer(_ position: Int32) -> Int? { columns.optionalInteger(position).map { Int($0) } }
         func double(_ position: Int32) -> Double? { columns.isNull(position) ? nil : columns.double(position) }
         self.init(
@@ -26,11 +30,9 @@ extension AircraftPosition {
 }
 
 extension RawStatement {
-    /// All positions of a query on them.
-    func positions() throws -> [AircraftPosition] {
-        var positions: [AircraftPosition] = []
-        try forEachRow { positions.append(try AircraftPosition($0)) }
-        return positions
+    /// All positions of a query on them that can be read.
+    func positions(_ damage: DamageRegister) throws -> [AircraftPosition] {
+        try readable(damage, AircraftPosition.init)
     }
 
     /// Binds a position to `Query.insertPosition`.

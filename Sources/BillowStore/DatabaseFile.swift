@@ -1,28 +1,48 @@
 internal import Foundation
 internal import GRDB
+internal import Turbulence
 
-/// The look at a file before it is opened for writing: opening as ours would change another program's file.
+/// What a caller does with a database.
+public enum StoreAccess: Sendable, Hashable {
+    /// Reads only: the file and its folder may be read-only, and nothing in them changes.
+    case reading
+    /// Reads and writes; the file is created where there is none.
+    case writing
+}
+
+/// A database file before SQLite opens it. Opening for writing may change a file, so everything that must not be changed
+/// is found out first: another program's database, and a write-ahead log that belongs to another database.
 struct DatabaseFile {
     var path: String
 
-    /// - Throws: `StoreError.unavailable` where nothing can be opened or made, `StoreError.foreign` where something else is
-    ///   there, `StoreError.corrupt` where it is so damaged that it can't be read.
-    func check() throws {
-        guard !path.isEmpty, path != ":memory:" else {
-            throw StoreError.unavailable(path: path, reason: "it must be the path of a file")
-        }
+    /// The names that SQLite gives the files beside a database.
+    static let companions = ["-wal", "-shm", "-journal"]
+
+    /// - Throws: `StoreError.unavailable` where nothing can be opened or created, `StoreError.foreign` where the file or the
+    ///   log beside it belongs to something else, `StoreError.corrupt` where its first page can't be read.
+    func check(for access: StoreAccess = .writing) throws {
+        guard !path.isEmpty, path != ":memory:" else { throw unavailable("it must be the path of a file") }
         var isFolder: ObjCBool = false
         let files = FileManager.default
-        guard files.fileExists(atPath: path, isDirectory: &isFolder) else { return try checkFolder() }
-        guard !isFolder.boolValue else { throw StoreError.unavailable(path: path, reason: "it is a folder") }
-        guard files.isReadableFile(atPath: path) else {
-            throw StoreError.unavailable(path: path, reason: "no permission to read it")
+        guard files.fileExists(atPath: path, isDirectory: &isFolder) else {
+            guard access == .writing else { throw unavailable("there is no such file") }
+            try checkFolder()
+            return try checkNoLogRemains("there is no such file")
         }
-        guard files.isWritableFile(atPath: path) else {
-            throw StoreError.unavailable(path: path, reason: "no permission to write it")
+        guard !isFolder.boolValue else { throw unavailable("it is a folder") }
+        guard files.isReadableFile(atPath: path) else { throw unavailable("no permission to read it") }
+        if access == .writing {
+            guard files.isWritableFile(atPath: path) else { throw unavailable("no permission to write it") }
+            try checkFolder()
         }
-        try checkFolder()
-        try checkHeader()
+        let header = try header()
+        if header.isEmpty {
+            try checkNoLogRemains("it is empty (0 bytes)")
+            guard access == .writing else { throw StoreError.corrupt(path: path, reason: "it is empty (0 bytes)") }
+            return
+        }
+        try checkOwner(header, access)
+        try checkLog(header)
     }
 
     /// SQLite keeps its write-ahead log beside the file.
@@ -30,64 +50,289 @@ struct DatabaseFile {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            throw StoreError.unavailable(path: path, reason: "the folder \(folder) does not exist")
+            throw unavailable("the folder \(folder) does not exist")
         }
         guard FileManager.default.isWritableFile(atPath: folder) else {
-            throw StoreError.unavailable(path: path, reason: "no permission to write into the folder \(folder)")
+            throw unavailable("no permission to write into the folder \(folder)")
         }
     }
 
-    /// Source: SQLite file format, section 1.3 (magic at 0, application id at 68), sqlite.org/fileformat2.html
-    private func checkHeader() throws {
-        let header: Data
+    private func unavailable(_ reason: String) -> StoreError { .unavailable(path: path, reason: reason) }
+
+    // MARK: The header
+
+    /// The first 100 bytes, or as many as there are.
+    ///
+    /// Source: SQLite file format, section 1.3, sqlite.org/fileformat2.html
+    private func header() throws -> FileHeader {
         do {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? file.close() }  // Nothing was written, so nothing can be lost by it.
-            header = try file.read(upToCount: 100) ?? Data()
+            return FileHeader(bytes: Array(try file.read(upToCount: FileHeader.length) ?? Data()))
         } catch {
-            throw StoreError.unavailable(path: path, reason: "it can't be read")
+            throw unavailable("it can't be read")
         }
-        if header.isEmpty { return }
-        guard header.starts(with: Self.magic) else {
+    }
+
+    private func checkOwner(_ header: FileHeader, _ access: StoreAccess) throws {
+        guard header.isSQLite else {
             throw StoreError.foreign(
                 path: path,
                 reason: "it is not an SQLite database, and is left as it is; give another file, or move it away")
         }
-        let id = Self.applicationID(header)
-        if id == UInt32(bitPattern: Schema.applicationID) { return }
+        guard header.isWhole else {
+            throw StoreError.corrupt(path: path, reason: "it ends within its header, after \(header.bytes.count) bytes")
+        }
+        if header.isOurs { return }
         // The id may still stand in the log of a process that was killed; a file without any table is nobody's.
-        if id == 0, try isOursOrEmpty() { return }
+        if header.applicationID == 0, try isOursOrEmpty(access) { return }
         throw StoreError.foreign(path: path, reason: "it is the SQLite database of another program; give another file")
     }
 
-    private static let magic = Array("SQLite format 3\u{0}".utf8)
-
-    /// nil where the header is too short to have one.
-    private static func applicationID(_ header: Data) -> UInt32? {
-        let bytes = header.dropFirst(68).prefix(4)
-        return bytes.count == 4 ? bytes.reduce(0) { $0 << 8 | UInt32($1) } : nil
-    }
-
-    /// Whether what is damaged there was ours: it begins as a database does, and bears our mark. Another program's file is
-    /// nobody's to move.
+    /// Whether the damaged file begins as a database does and has our mark. Nobody but its owner moves another program's
+    /// file.
     func wasOurs() -> Bool {
         // What can't be read can't be told to be ours.
-        guard let file = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)) else { return false }
-        defer { try? file.close() }  // Nothing was written, so nothing can be lost by it.
-        guard let header = try? file.read(upToCount: 100) else { return false }
-        return header.starts(with: Self.magic)
-            && Self.applicationID(header) == UInt32(bitPattern: Schema.applicationID)
+        guard let header = try? header() else { return false }
+        return header.isSQLite && header.isOurs
     }
 
-    private func isOursOrEmpty() throws -> Bool {
+    /// A process that was killed while it created the file leaves a rollback journal. SQLite rolls it back on opening, which
+    /// needs the right to write.
+    private func isOursOrEmpty(_ access: StoreAccess) throws -> Bool {
+        let needsRollback = Self.size(path + "-journal") > 0
+        guard !needsRollback || access == .writing else {
+            throw unavailable("a process was killed while it created it; a command that writes brings it in order")
+        }
+        let (id, isEmpty) = try reading(readonly: !needsRollback) { db in
+            (
+                try Int32.fetchOne(db, sql: "PRAGMA application_id"),
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
+            )
+        }
+        return id == Schema.applicationID || id == 0 && isEmpty
+    }
+
+    private func reading<T>(readonly: Bool = true, immutable: Bool = false, _ body: (Database) throws -> T) throws -> T
+    {
         var configuration = Configuration()
-        configuration.readonly = true
+        configuration.readonly = readonly
         configuration.busyMode = .timeout(TimeInterval(SQLiteStore.busyTimeoutSeconds))
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        return try queue.read { db in
-            let id = try Int32.fetchOne(db, sql: "PRAGMA application_id")
-            return try id == Schema.applicationID
-                || id == 0 && Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
+        let queue = try DatabaseQueue(
+            path: immutable ? Self.immutableAddress(path) : path, configuration: configuration)
+        defer { try? queue.close() }  // A reader has nothing to lose.
+        return try queue.read(body)
+    }
+
+    // MARK: Missing bytes
+
+    /// By how many bytes the file is shorter than its header says; 0 for a whole one. While a write-ahead log is there,
+    /// the file may still have to grow.
+    func missingBytes() -> Int64 {
+        guard let header = try? header(), header.isSQLite, header.isWhole, Self.size(path + "-wal") == 0 else {
+            return 0
+        }
+        return max(0, header.fileSize - Self.size(path))
+    }
+
+    /// Bytes of a file; 0 where there is none.
+    static func size(_ path: String) -> Int64 { FileIdentity.status(path).map { Int64($0.st_size) } ?? 0 }
+
+    // MARK: The log beside it
+
+    /// SQLite deletes a log that has no database, so nothing may be created beside one.
+    private func checkNoLogRemains(_ what: String) throws {
+        guard Self.size(path + "-wal") > 0 else { return }
+        throw unavailable(
+            "\(what), but a write-ahead log \(path)-wal with data is there; put the database back, or move the log away"
+        )
+    }
+
+    /// A log left by a killed process makes the database whole only if it is its own. SQLite can't tell: it would mix the
+    /// pages of two databases into a damaged one.
+    private func checkLog(_ header: FileHeader) throws {
+        guard Self.size(path + "-wal") > 0 else { return }
+        // SQLite folds the log into the file and deletes it before it leaves the mode that uses logs.
+        guard header.usesLog else { throw foreignLog }
+        // A process that has the database open has found the log right.
+        guard opener == nil else { return }
+        let alone: LogState
+        // Without the pages of its log the file may make no sense at all, which proves nothing.
+        do { alone = try reading(immutable: true, LogState.init) } catch { return }
+        do {
+            guard try reading(LogState.init).mayFollow(alone) else { throw foreignLog }
+        } catch let error as DatabaseError {
+            // What could be read without the log, and can't with it, is not damaged: SQLite sums up each page of a log.
+            if [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) { throw foreignLog }
+        } catch is UnreadableRow {
+            throw foreignLog
+        }
+    }
+
+    private var foreignLog: StoreError {
+        .foreign(
+            path: path,
+            reason: "the write-ahead log \(path)-wal beside it belongs to another database, and nothing was changed; "
+                + "move \(path)-wal and \(path)-shm away, and put a backup back with billow restore only")
+    }
+
+    /// The id of another process that has the file open as a database, where there is one: it holds a lock on it.
+    ///
+    /// Source: SQLite source, os.h (PENDING_BYTE, SHARED_FIRST, SHARED_SIZE)
+    var opener: Int32? {
+        let descriptor = open(path, O_RDONLY)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = 0x4000_0000
+        lock.l_len = 512
+        guard fcntl(descriptor, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return nil }
+        return lock.l_pid
+    }
+
+    /// An address by which SQLite reads the file alone, as it is, without locks and without its log.
+    static func immutableAddress(_ path: String) -> String {
+        let whole = URL(fileURLWithPath: path).path
+        let escaped = whole.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? whole
+        return "file:\(escaped)?immutable=1"
+    }
+
+    // MARK: Reading only
+
+    /// What SQLite opens to read the file and to change nothing.
+    ///
+    /// Source: sqlite.org/wal.html (read-only databases)
+    func readOnlyAddress() throws -> String {
+        guard try header().usesLog else { return path }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        // SQLite shares the index of the log with other processes in a file beside it.
+        if FileManager.default.isWritableFile(atPath: folder) || Self.size(path + "-shm") > 0 { return path }
+        guard Self.size(path + "-wal") == 0 else {
+            throw unavailable(
+                "its write-ahead log can't be read in a folder without permission to write; copy both files elsewhere")
+        }
+        return Self.immutableAddress(path)
+    }
+
+    /// A connection that only reads leaves the empty files beside the database that it created; one that may write deletes
+    /// them when it closes as the last one.
+    func removeEmptyCompanions() {
+        guard FileManager.default.fileExists(atPath: path + "-wal"), Self.size(path + "-wal") == 0 else { return }
+        var configuration = Configuration()
+        configuration.busyMode = .immediateError
+        // Where it can't be opened for writing, empty files stay, which harm nobody.
+        guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return }
+        _ = try? queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+        try? queue.close()
+    }
+
+    // MARK: Creating
+
+    /// Creates an empty file that only its owner can read: whoever reads it can sign addresses. SQLite gives the files
+    /// beside it the same rights.
+    func createPrivate() throws {
+        let descriptor = open(try target, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return }
+            throw unavailable(String(cString: strerror(errno)))
+        }
+        close(descriptor)
+    }
+
+    /// Where a link leads that names a file which isn't there yet.
+    private var target: String {
+        get throws {
+            var path = path
+            // As many as Linux follows.
+            for _ in 0..<40 {
+                guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
+                path = URL(fileURLWithPath: next, relativeTo: URL(fileURLWithPath: path)).path
+            }
+            throw unavailable("its links lead nowhere")
+        }
+    }
+}
+
+/// The first bytes of an SQLite file.
+struct FileHeader {
+    static let length = 100
+    private static let magic = Array("SQLite format 3\u{0}".utf8)
+
+    var bytes: [UInt8]
+
+    var isEmpty: Bool { bytes.isEmpty }
+    var isSQLite: Bool { bytes.starts(with: Self.magic) }
+    var isWhole: Bool { bytes.count == Self.length }
+    var applicationID: UInt32 { integer(68) }
+    var isOurs: Bool { isWhole && applicationID == UInt32(bitPattern: Schema.applicationID) }
+    /// Whether the file is in the mode with a write-ahead log.
+    var usesLog: Bool { isWhole && bytes[18] == 2 }
+
+    /// Bytes that the file must have; 0 where the header doesn't say.
+    var fileSize: Int64 {
+        // The count of pages holds where the two counters beside it agree.
+        guard integer(24) == integer(92) else { return 0 }
+        let page = Int64(bytes[16]) << 8 | Int64(bytes[17])
+        return Int64(integer(28)) * (page == 1 ? 65_536 : page)
+    }
+
+    private func integer(_ offset: Int) -> UInt32 {
+        bytes.dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}
+
+/// What a database says about its own log of versions.
+private struct LogState {
+    var head: Head
+    var rules: Version
+
+    init(_ db: Database) throws {
+        head = try Head(db)
+        rules = Version(rawValue: try RawStatement(db, Query.rules).first { $0.integer(0) } ?? 0)
+    }
+
+    /// Whether a database can come from another one by commits. Versions rise, and a new name of the log is a change of
+    /// all pictures, which is noted (`Query.renewHead`).
+    func mayFollow(_ other: LogState) -> Bool {
+        head.version >= other.head.version && (head.log == other.head.log || rules > other.head.version)
+    }
+}
+
+/// Which file lies at a path.
+struct FileIdentity: Hashable, Sendable {
+    var device: UInt64
+    var number: UInt64
+
+    /// nil where there is none.
+    init?(_ path: String) {
+        guard let status = Self.status(path) else { return nil }
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+
+    static func status(_ path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+}
+
+/// The files of an open database, to notice when they are removed or replaced: SQLite goes on reading and writing a file
+/// that nobody can find any more.
+struct OpenFiles: Sendable {
+    private let known: [(path: String, identity: FileIdentity?)]
+
+    init(path: String) {
+        known = ["", "-wal", "-shm"].map { (path + $0, FileIdentity(path + $0)) }
+    }
+
+    /// - Throws: `StoreError.replaced` where a file is no longer the one that was opened.
+    func check() throws(StoreError) {
+        for (path, identity) in known where identity != nil {
+            let now = FileIdentity(path)
+            guard now != identity else { continue }
+            throw .replaced(path: path, isGone: now == nil)
         }
     }
 }

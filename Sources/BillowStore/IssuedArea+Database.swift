@@ -17,11 +17,11 @@ struct StoredArea {
             let kind = columns.text(4), let validFrom = Instant(seconds: Int(columns.integer(9))),
             let validTo = Instant(seconds: Int(columns.integer(10))),
             let geometry = columns.text(16).flatMap(MultiPolygon.init(coordinates:))
-        else { throw UnreadableRow(table: "area", key: number) }
+        else { throw UnreadableRow(area: columns) }
         var severity: Severity?
         if let value = columns.optionalInteger(6) {
             severity = UInt8(exactly: value).flatMap(Severity.init(rawValue:))
-            guard severity != nil else { throw UnreadableRow(table: "area", key: number) }
+            guard severity != nil else { throw UnreadableRow(area: columns) }
         }
         func integer(_ position: Int32) -> Int? { columns.optionalInteger(position).map { Int($0) } }
         area = IssuedArea(
@@ -34,12 +34,18 @@ struct StoredArea {
     }
 }
 
+extension UnreadableRow {
+    fileprivate init(area columns: Columns) {
+        self.init(
+            table: StoredTable.area.rawValue, key: columns.integer(0),
+            observedAt: Instant(seconds: Int(columns.integer(10))), source: nil)
+    }
+}
+
 extension RawStatement {
-    /// All areas of a query on them.
-    func areas() throws -> [IssuedArea] {
-        var areas: [IssuedArea] = []
-        try forEachRow { areas.append(try StoredArea($0).area) }
-        return areas
+    /// All areas of a query on them that can be read.
+    func areas(_ damage: DamageRegister) throws -> [IssuedArea] {
+        try readable(damage) { try StoredArea($0).area }
     }
 
     /// Binds an area to `Query.insertArea`.

@@ -14,11 +14,11 @@ extension ObservationRow {
             let source = UInt8(exactly: columns.integer(7)),
             let kind = UInt8(exactly: columns.integer(8)).flatMap(ObservationKind.init(rawValue:)),
             let observedAt = Instant(seconds: Int(key >> ObservationKey.tagBits))
-        else { throw UnreadableRow(table: "observation", key: key) }
+        else { throw UnreadableRow(observation: columns) }
         var category: AircraftCategory?
         if let number = columns.optionalInteger(6) {
             category = AircraftCategory(number: Int(number))
-            guard category != nil else { throw UnreadableRow(table: "observation", key: key) }
+            guard category != nil else { throw UnreadableRow(observation: columns) }
         }
         self.init(
             key: ObservationKey(rawValue: key), cell: cell, altitude: altitude, intensity: intensity,
@@ -36,6 +36,16 @@ extension ObservationRow {
     func isSamePlace(as observation: Observation, source: SourceNumber) -> Bool {
         cell == observation.cell && altitude == observation.altitude && observedAt == observation.observedAt
             && category == observation.category && self.source == source
+    }
+}
+
+extension UnreadableRow {
+    fileprivate init(observation columns: Columns) {
+        let key = columns.integer(0)
+        self.init(
+            table: StoredTable.observation.rawValue, key: key,
+            observedAt: Instant(seconds: Int(key >> ObservationKey.tagBits)), source: UInt8(exactly: columns.integer(7))
+        )
     }
 }
 

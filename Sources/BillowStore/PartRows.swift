@@ -7,6 +7,11 @@ public struct PartRows: Sendable {
     public var rows: [ObservationRow]
     /// The last version that changed any of them.
     public var version: Version
+    /// Whether all of them could be read, and are the ones that were stored. What isn't whole is not packed: a packed part
+    /// would look complete.
+    public var isWhole: Bool
+    /// The sum over them, by which a change of the file is found.
+    var sum: RowSum
     /// How often rows had been deleted from the log: what is deleted leaves no version behind.
     var deletions: Int64
 }

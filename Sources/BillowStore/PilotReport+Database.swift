@@ -11,7 +11,12 @@ extension PilotReport {
             let id = columns.text(0), let type = columns.text(4), let turbulence = columns.text(7),
             let text = columns.text(8), let source = columns.text(10).flatMap({ SourceID($0) }),
             let groups = try? JSONDecoder().decode([TurbulenceGroupRecord].self, from: Data(turbulence.utf8))
-        else { throw UnreadableRow(table: "pilotReport", key: columns.integer(11)) }  // The key says where to look.
+        else {
+            // The key says where to look.
+            throw UnreadableRow(
+                table: StoredTable.pilotReport.rawValue, key: columns.integer(11),
+                observedAt: Instant(seconds: Int(columns.integer(3))), source: UInt8(exactly: columns.integer(9)))
+        }
         self.init(
             id: id, place: place, observedAt: observedAt, type: type, aircraft: columns.text(5),
             altitudeFeet: columns.optionalInteger(6).map { Int($0) }, turbulence: groups.map(\.group), text: text,

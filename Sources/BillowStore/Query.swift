@@ -17,6 +17,7 @@ enum Query {
         """
     static let changedSteps = "SELECT step, version FROM changedStep WHERE kind = ? AND step >= ? AND version > ?"
     static let lastChangedStep = "SELECT max(version) FROM changedStep WHERE kind = ? AND step BETWEEN ? AND ?"
+    static let changedExtent = "SELECT min(step), max(step) FROM changedStep WHERE kind = 0"
     static let changedAreas = """
         SELECT collection, validFrom, validTo, max(since, coalesce(until, 0)) FROM area
         WHERE validTo > ? AND (since > ? OR until > ?)
@@ -101,6 +102,10 @@ enum Query {
     static let openTransient = """
         SELECT \(row) FROM observation WHERE source = ? AND transient = 1 AND until IS NULL
         """
+    static let firstKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key LIMIT 1"
+    static let lastKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT 1"
+    /// Closed ones too.
+    static let allRows = "SELECT \(row) FROM observation WHERE key >= ? AND key < ?"
     static let countKeys = "SELECT count(*) FROM observation WHERE key >= ? AND key < ?"
     static let oldestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key LIMIT 1"
     static let newestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key DESC LIMIT 1"
@@ -110,8 +115,12 @@ enum Query {
         WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
         """
     static let openPage = """
-        SELECT \(rowAndDetails) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key LIMIT ?
+        SELECT \(rowAndDetails) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key
         """
+    /// The same from the other end, up to a page that can't be read.
+    static let openRowsFalling = openRows + " DESC"
+    static let rowsAsOfFalling = rowsAsOf + " DESC"
+    static let openPageFalling = openPage + " DESC"
     static let openedSince = "SELECT \(row) FROM observation WHERE since > ? AND until IS NULL"
     static let closedSince = "SELECT \(row) FROM observation WHERE until > ? AND since <= ?"
 
@@ -150,6 +159,16 @@ enum Query {
         \(reports) WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
         ORDER BY observedAt, id, pilotReport.source
         """
+    /// Rising and falling, for a table whose indices or pages are damaged.
+    static let reportsByNumber = ["ASC", "DESC"].map {
+        """
+        SELECT \(report), pilotReport.number
+        FROM pilotReport NOT INDEXED CROSS JOIN source ON source.number = pilotReport.source
+        WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
+            AND pilotReport.number BETWEEN ? AND ? ORDER BY pilotReport.number \($0)
+        """
+    }
+    static let newestReportNumber = "SELECT number FROM pilotReport WHERE number > 0 ORDER BY number DESC LIMIT 1"
     static let oldestReport = """
         SELECT observedAt FROM pilotReport WHERE observedAt >= 0 AND until IS NULL ORDER BY observedAt LIMIT 1
         """
@@ -158,11 +177,20 @@ enum Query {
 
     // MARK: Areas
 
-    private static let areas = """
-        SELECT area.number, collection, id, name, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
-            issuedAt, forecastHour, history, status, text, geometry, imported, statedTo
-        FROM area CROSS JOIN source ON source.number = area.source
+    private static let areaColumns = """
+        area.number, collection, id, name, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo, issuedAt, \
+        forecastHour, history, status, text, geometry, imported, statedTo
         """
+    private static let areas = "SELECT \(areaColumns) FROM area CROSS JOIN source ON source.number = area.source"
+    static let areasByNumber = ["ASC", "DESC"].map {
+        """
+        SELECT \(areaColumns), area.number
+        FROM area NOT INDEXED CROSS JOIN source ON source.number = area.source
+        WHERE validTo > ? AND validFrom < ? AND since <= ? AND (until IS NULL OR until > ?)
+            AND area.number BETWEEN ? AND ? ORDER BY area.number \($0)
+        """
+    }
+    static let newestAreaNumber = "SELECT number FROM area WHERE number > 0 ORDER BY number DESC LIMIT 1"
 
     static let insertArea = """
         INSERT INTO area (collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
@@ -209,7 +237,7 @@ enum Query {
         \(positions)
         WHERE (bucket, icao24, observedAt, position.source) > (?, ?, ?, ?) AND bucket <= ?
             AND observedAt >= ? AND observedAt < ?
-        ORDER BY bucket, icao24, observedAt, position.source LIMIT ?
+        ORDER BY bucket, icao24, observedAt, position.source
         """
     static let aircraftBetween = """
         SELECT icao24 FROM position WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
@@ -226,12 +254,18 @@ enum Query {
     // MARK: Packed parts of the archive
 
     static let packedRows = "SELECT packed FROM packedPart WHERE part = ? AND version = ?"
-    static let packedVersion = "SELECT version FROM packedPart WHERE part = ?"
+    static let packedVersion = "SELECT version FROM packedPart WHERE part = ? AND rowSum IS NOT NULL"
+    static let packedSum = "SELECT version, rowSum FROM packedPart WHERE part = ? AND rowSum IS NOT NULL"
+    static let rowsForSum = """
+        SELECT \(rowAndDetails) FROM observation
+        WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
+        """
     /// One a part of the archive, all of them wanted.
     static let packedParts = "SELECT part FROM packedPart ORDER BY part"
     static let keepPacked = """
-        INSERT INTO packedPart (part, version, packed) VALUES (?, ?, ?)
-        ON CONFLICT (part) DO UPDATE SET version = excluded.version, packed = excluded.packed
+        INSERT INTO packedPart (part, version, packed, rowSum) VALUES (?, ?, ?, ?)
+        ON CONFLICT (part) DO UPDATE SET
+            version = excluded.version, packed = excluded.packed, rowSum = excluded.rowSum
         """
     static let discardPacked = "DELETE FROM packedPart WHERE part = ?"
     static let newestStep = "SELECT step FROM changedStep WHERE kind = ? AND step < ? ORDER BY step DESC LIMIT 1"
@@ -239,7 +273,8 @@ enum Query {
     static let noteDeletion = "UPDATE head SET deletions = deletions + 1 WHERE id = 1"
 
     private static let allOfPacking = [
-        packedRows, packedVersion, keepPacked, discardPacked, newestStep, deletions, noteDeletion,
+        packedRows, packedVersion, packedSum, rowsForSum, keepPacked, discardPacked, newestStep, deletions,
+        noteDeletion,
     ]
 
     // MARK: Pruning
@@ -285,7 +320,7 @@ enum Query {
     private static let allOfChanges =
         [
             noteRules, rules, noteChangedStep, changedSteps, lastChangedStep, changedAreas, lastChangedArea,
-            areaOfVersion,
+            areaOfVersion, changedExtent,
         ] + observationsOfVersion + reportsOfVersion + positionsOfVersion
 
     // MARK: Keys and sources' settings
@@ -313,6 +348,18 @@ enum Query {
         updateFollowedFlight, removeFollowedFlight,
     ]
 
+    /// Whole tables, closed rows too: for a salvage.
+    static let everyObservation = "SELECT \(row) FROM observation"
+    static let everyReport = reports
+    static let everyArea = areas
+
+    private static let readAroundDamage =
+        [
+            firstKey, lastKey, allRows, openRowsFalling, rowsAsOfFalling, openPageFalling, newestReportNumber,
+            newestAreaNumber,
+        ]
+        + reportsByNumber + areasByNumber
+
     /// For the test of their plans; `sources`, `settleSources`, `accessKeys`, `followedFlights` and `packedParts` go through the whole of a short table.
     static let all =
         [
@@ -327,5 +374,5 @@ enum Query {
             closeArea, openArea, openAreasAfter, areasAsOf, areaValidities, areasOpenedSince, areasClosedSince,
             insertPosition,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
-        ] + besideTheLog + allOfChanges + allOfPruning + allOfPacking
+        ] + readAroundDamage + besideTheLog + allOfChanges + allOfPruning + allOfPacking
 }

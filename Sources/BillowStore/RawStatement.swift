@@ -94,6 +94,9 @@ struct RawStatement {
 struct Columns {
     fileprivate let handle: SQLiteStatement
 
+    /// How many there are.
+    var count: Int32 { sqlite3_column_count(handle) }
+
     func isNull(_ position: Int32) -> Bool { sqlite3_column_type(handle, position) == SQLITE_NULL }
 
     /// 0 for NULL.

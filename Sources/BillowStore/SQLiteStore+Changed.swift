@@ -3,7 +3,7 @@ public import Turbulence
 
 extension SQLiteStore {
     public func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes {
-        try await reading { db in
+        try await unlessDamaged({ ChangedTimes(rules: $0) }) { db in
             let steps = try RawStatement(db, Query.changedSteps)
             var changed = ChangedTimes(rules: try Self.rules(db))
             for kind in ObservedKind.allCases {
@@ -35,8 +35,20 @@ extension SQLiteStore {
         }
     }
 
-    public func lastChange(of data: SeenData) async throws(StoreError) -> Version {
+    /// What is read of when what changed. Where it can't be read, everything changed at the head, which is what tells who
+    /// has an older picture to ask anew.
+    private func unlessDamaged<Value: Sendable>(
+        _ atHead: @escaping @Sendable (Version) -> Value, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
         try await reading { db in
+            do { return try body(db) } catch let error as DatabaseError where error.isPageDamage {
+                return atHead(try Head(db).version)
+            }
+        }
+    }
+
+    public func lastChange(of data: SeenData) async throws(StoreError) -> Version {
+        try await unlessDamaged({ $0 }) { db in
             let found: Version?
             switch data {
             case .observed(let kind, let steps): found = try Self.lastChange(of: kind, in: steps, db)

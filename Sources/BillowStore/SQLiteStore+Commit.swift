@@ -82,9 +82,9 @@ extension SQLiteStore {
         }
         unnamed.sort { $0.key < $1.key }
         let gone = try await gone(by: batch)
-        return try await writing { [unnamed, named] db in
+        return try await writing { [unnamed, named, register] db in
             var writer = try BatchWriter(
-                db, tag: tag, importedBefore: batch.importedBefore, isTransient: batch.isTransient)
+                db, tag: tag, importedBefore: batch.importedBefore, isTransient: batch.isTransient, damage: register)
             let number = try batch.source.map(writer.number)
             for (key, index) in unnamed { try writer.take(batch.observations[index], key: key) }
             for (id, index) in named { try writer.take(batch.observations[index], id: id) }
@@ -111,7 +111,7 @@ extension SQLiteStore {
         guard let retraction = batch.retraction, !retraction.transientOnly, let source = batch.source else {
             return (.zero, [])
         }
-        return try await reading { db in
+        return try await reading { [register] db in
             guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
                 throw StoreError.unknownSource(source)
             }
@@ -120,8 +120,7 @@ extension SQLiteStore {
             statement.bind(ObservationKey.first(of: retraction.to).rawValue + 1 << ObservationKey.tagBits, at: 2)
             statement.bind(Int64(number.rawValue), at: 3)
             var keys: [ObservationKey] = []
-            try statement.forEachRow { columns in
-                let row = try ObservationRow(columns)
+            try statement.forEachReadable(register, ObservationRow.init) { row in
                 if retraction.closes(row) { keys.append(row.key) }
             }
             return (try Head(db).version, keys)
@@ -154,6 +153,7 @@ private struct BatchWriter {
     private let tag: @Sendable (Observation, String?) -> UInt32
     private let importedBefore: Instant
     private let isTransient: Bool
+    private let damage: DamageRegister
     private let sources: [SourceID: SourceRecord]
     private let before: Int64
     /// The version that the batch's rows carry. No other writer can raise the head meanwhile: the transaction holds the
@@ -173,12 +173,13 @@ private struct BatchWriter {
 
     init(
         _ db: Database, tag: @escaping @Sendable (Observation, String?) -> UInt32, importedBefore: Instant,
-        isTransient: Bool
+        isTransient: Bool, damage: DamageRegister
     ) throws {
         self.db = db
         self.tag = tag
         self.importedBefore = importedBefore
         self.isTransient = isTransient
+        self.damage = damage
         sources = Dictionary(
             try SourceRecord.all(db).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         before = try Head(db).version.rawValue
@@ -320,15 +321,28 @@ private struct BatchWriter {
         changed[.observations, default: []].insert(TimeStep(key.observedAt))
     }
 
+    /// The row of a query that can be read. One that can't be is closed, so that what comes now takes its place.
+    private func readable<Row>(
+        _ found: RawStatement, close: RawStatement, _ decode: (Columns) throws -> Row
+    ) throws -> Row? {
+        do { return try found.first(decode) } catch let row as UnreadableRow {
+            damage.note(row)
+            close.bind(version, at: 1)
+            close.bind(row.key, at: 2)
+            try close.run()
+            return nil
+        }
+    }
+
     private func row(at key: ObservationKey) throws -> StoredObservation? {
         byKey.bind(key.rawValue, at: 1)
-        return try byKey.first(StoredObservation.init)
+        return try readable(byKey, close: close, StoredObservation.init)
     }
 
     private func row(id: String, source: SourceNumber) throws -> StoredObservation? {
         try byID.bind(id, at: 1)
         byID.bind(Int64(source.rawValue), at: 2)
-        return try byID.first(StoredObservation.init)
+        return try readable(byID, close: close, StoredObservation.init)
     }
 
     /// The row without id that counts and has this content.
@@ -357,8 +371,7 @@ private struct BatchWriter {
         let since = try RawStatement(db, retraction.transientOnly ? Query.openTransient : Query.openedSince)
         since.bind(retraction.transientOnly ? Int64(source.rawValue) : found.upTo.rawValue, at: 1)
         // First found, then closed: no row changes under the query that finds it.
-        try since.forEachRow { columns in
-            let row = try ObservationRow(columns)
+        try since.forEachReadable(damage, ObservationRow.init) { row in
             if row.source == source, row.observedAt >= retraction.from, row.observedAt <= retraction.to,
                 retraction.closes(row)
             {
@@ -380,16 +393,16 @@ private struct BatchWriter {
         try standing.bind(report.id, at: 1)
         standing.bind(Int64(source.rawValue), at: 2)
         var imported = report.observedAt < importedBefore
-        if let (known, number, wasImported) = try standing.first({
-            (try PilotReport($0), $0.integer(11), $0.integer(12) != 0)
-        }) {
+        let close = try RawStatement(db, Query.closeReport)
+        if let (known, number, wasImported) = try readable(
+            standing, close: close, { (try PilotReport($0), $0.integer(11), $0.integer(12) != 0) })
+        {
             if known == report {
                 if imported { try keep(number, Query.keepReport) }
                 return
             }
             imported = imported || wasImported
             changed[.reports, default: []].insert(TimeStep(known.observedAt))
-            let close = try RawStatement(db, Query.closeReport)
             close.bind(version, at: 1)
             close.bind(number, at: 2)
             try close.run()
@@ -429,12 +442,13 @@ private struct BatchWriter {
         standing.bind(Int64(source.rawValue), at: 3)
         standing.bind(Int64(area.validFrom.seconds), at: 4)
         var imported = area.validTo < importedBefore
-        if let known = try standing.first(StoredArea.init) {
+        let close = try RawStatement(db, Query.closeArea)
+        if let known = try readable(standing, close: close, StoredArea.init) {
             if known.area == area {
                 if imported { try keep(known.number, Query.keepArea) }
                 return
             }
-            try close(known)
+            try self.close(known)
             imported = imported || known.isImported
         }
         try open(area, source: source, imported: imported)
@@ -450,8 +464,7 @@ private struct BatchWriter {
         statement.bind(Int64(source.rawValue), at: 2)
         statement.bind(Int64(replacement.collection.rawValue), at: 3)
         var gone: [StoredArea] = []
-        try statement.forEachRow { columns in
-            let stored = try StoredArea(columns)
+        try statement.forEachReadable(damage, StoredArea.init) { stored in
             guard !issued.contains(stored.area.identity), replacement.kind.map({ $0 == stored.area.kind }) ?? true
             else { return }
             gone.append(stored)

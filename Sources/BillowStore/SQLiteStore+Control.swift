@@ -3,19 +3,16 @@ public import Turbulence
 
 extension SQLiteStore: ControlStore {
     public func accessKeys() async throws(StoreError) -> [AccessKey] {
-        try await reading { db in
-            var keys: [AccessKey] = []
-            try RawStatement(db, Query.accessKeys).forEachRow { columns in
+        try await reading { [register] db in
+            try RawStatement(db, Query.accessKeys).readable(register) { columns in
                 guard let id = columns.text(0), let name = columns.text(1), let hash = columns.text(2),
                     let scopes = UInt8(exactly: columns.integer(3))
-                else { throw UnreadableRow(table: "accessKey", key: columns.integer(4)) }
-                keys.append(
-                    AccessKey(
-                        id: id, name: name, hash: hash, scopes: AccessScopes(rawValue: scopes),
-                        createdAt: Instant(clamping: Int(columns.integer(4))),
-                        revokedAt: columns.optionalInteger(5).map { Instant(clamping: Int($0)) }))
+                else { throw UnreadableRow(table: StoredTable.accessKey.rawValue, key: columns.integer(4)) }
+                return AccessKey(
+                    id: id, name: name, hash: hash, scopes: AccessScopes(rawValue: scopes),
+                    createdAt: Instant(clamping: Int(columns.integer(4))),
+                    revokedAt: columns.optionalInteger(5).map { Instant(clamping: Int($0)) })
             }
-            return keys
         }
     }
 

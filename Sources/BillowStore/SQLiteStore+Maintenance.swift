@@ -1,71 +1,155 @@
 internal import Foundation
 internal import GRDB
+internal import Synchronization
 public import Turbulence
 
 extension SQLiteStore {
-    /// Writes a copy of the log as it stands now into a new file, complete and durable when this returns. Reads and
-    /// commits go on meanwhile.
+    // MARK: Backup and restore
+
+    /// Writes a copy of the log as it stands now into a new file that only its owner can read, complete and durable when
+    /// this returns. Reads and commits go on meanwhile. A cancelled task leaves nothing.
     /// - Throws: `unavailable` where the file exists or can't be written.
     public func backup(to destination: String) async throws(StoreError) {
-        guard !FileManager.default.fileExists(atPath: destination) else {
+        guard FileIdentity(destination) == nil else {
             throw .unavailable(path: destination, reason: "it exists already")
         }
-        let folder = URL(fileURLWithPath: destination).deletingLastPathComponent().path
-        let unfinished = destination + ".unfinished-\(UUID().uuidString)"
+        do { try await copy(to: destination) } catch { throw StoreError(error, path: destination) }
+    }
+
+    private func copy(to destination: String, beforeNaming: () async throws -> Void = {}) async throws {
+        let file = try UnfinishedFile(for: destination, mode: 0o600)
+        let isCancelled = CancellationFlag()
         do {
-            try await pool.read { db in
-                let copy = try DatabaseQueue(path: unfinished)
-                // What is written to either from now on the other doesn't have, under the same versions.
-                try copy.writeWithoutTransaction { copy in
-                    try db.backup(to: copy)
-                    try copy.execute(sql: Schema.renameLog)
-                }
-                try copy.close()
+            try await withTaskCancellationHandler {
+                try await pool.read { db in try Self.copy(db, to: file.path, unless: isCancelled) }
+            } onCancel: {
+                isCancelled.set()
             }
-            try FileHandle(forUpdating: URL(fileURLWithPath: unfinished)).synchronizeAndClose()
-            try FileManager.default.moveItem(atPath: unfinished, toPath: destination)
-            try FileHandle(forReadingFrom: URL(fileURLWithPath: folder)).synchronizeAndClose()
+            try await beforeNaming()
+            try file.finish(replacing: false)
         } catch {
-            for suffix in ["", "-wal", "-shm", "-journal"] {
-                // Only what is there; the error that led here says what is wrong.
-                try? FileManager.default.removeItem(atPath: unfinished + suffix)
-            }
-            throw StoreError(error, path: destination)
+            file.discard()
+            throw error
         }
     }
+
+    /// Pages that are copied between two looks whether anybody still waits.
+    private static let pagesAtOnce: CInt = 4_096
+
+    private static func copy(_ db: Database, to path: String, unless isCancelled: CancellationFlag) throws {
+        let copy = try DatabaseQueue(path: path)
+        // Begins the transaction that keeps all steps at one version.
+        _ = try Head(db)
+        try copy.writeWithoutTransaction { copy in
+            try db.backup(to: copy, pagesPerStep: pagesAtOnce) { _ in
+                if isCancelled.isSet { throw CancellationError() }
+            }
+            // What is written to either from now on the other doesn't have, under the same versions.
+            try copy.execute(sql: Schema.renameLog)
+            // A log beside a file in this mode is another database's, which `DatabaseFile` refuses.
+            guard try String.fetchOne(copy, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
+                throw FileError(path: path, reason: "its log can't be folded")
+            }
+        }
+        try copy.close()
+    }
+
+    /// Puts a backup in the place of a database. The former one is renamed with everything beside it, and stays.
+    /// - Returns: the former database's new name; nil where there was none.
+    /// - Throws: `unavailable` where another process has the database open, `corrupt` for a backup that isn't sound.
+    public static func restore(_ backup: String, to path: String, at now: Instant) async throws(StoreError) -> String? {
+        guard !DatabaseNames(path).include(backup) else {
+            throw .unavailable(path: backup, reason: "it is the database that is to be replaced")
+        }
+        let source = try await open(path: backup, access: .reading)
+        if let problem = try await source.problems().first { throw .corrupt(path: backup, reason: problem) }
+        do {
+            var former: String?
+            try await source.copy(to: path) {
+                if let opener = opener(path: path) {
+                    throw StoreError.unavailable(
+                        path: path, reason: "process \(opener) has it open; stop the server, then restore")
+                }
+                former = try rename(path: path, to: "before-restore", at: now)
+            }
+            try source.close()
+            return former
+        } catch { throw StoreError(error, path: path) }
+    }
+
+    // MARK: Renaming
 
     /// Gives a damaged database of ours another name, `….corrupt-` and the time, with what lies beside it, so that a new
     /// one can take its place. Nothing is deleted.
     /// - Returns: the new name; nil where the file is not ours to move.
     public static func setAside(path: String, at now: Instant) throws(StoreError) -> String? {
         guard DatabaseFile(path: path).wasOurs() else { return nil }
-        let name = "\(path).corrupt-\(now.compact)"
+        return try rename(path: path, to: "corrupt", at: now)
+    }
+
+    /// - Returns: the new name; nil where there is nothing.
+    private static func rename(path: String, to word: String, at now: Instant) throws(StoreError) -> String? {
+        let suffixes = ([""] + DatabaseFile.companions).filter { FileIdentity(path + $0) != nil }
+        guard !suffixes.isEmpty else { return nil }
+        // Two in one second must not replace each other.
+        let names = [""] + (2...99).map { "-\($0)" }
+        let free = names.lazy.map { "\(path).\(word)-\(now.compact)\($0)" }.first { name in
+            ([""] + DatabaseFile.companions).allSatisfy { FileIdentity(name + $0) == nil }
+        }
+        guard let name = free else {
+            throw .unavailable(path: path, reason: "it can't be renamed: all names are taken")
+        }
         do {
-            for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: path + suffix) {
-                try FileManager.default.moveItem(atPath: path + suffix, toPath: name + suffix)
-            }
+            for suffix in suffixes { try FileManager.default.moveItem(atPath: path + suffix, toPath: name + suffix) }
         } catch {
-            throw .unavailable(path: path, reason: "it is damaged, and can't be renamed to \(name)")
+            throw .unavailable(path: path, reason: "it can't be renamed to \(name)")
         }
         return name
     }
 
-    /// What is wrong with the file, a line each; nothing where all is well. Reads the whole file.
-    public func problems() async throws(StoreError) -> [String] {
-        do {
-            return try await reading(SQLiteStore.problems)
-        } catch .corrupt(_, let reason) {
-            return [reason]
-        }
+    // MARK: Check
+
+    /// Who else may read the file, as a sentence; nil where only its owner may. It holds the hashes by which addresses are
+    /// signed.
+    public static func permissionWarning(path: String) -> String? {
+        guard let mode = FileIdentity.status(path)?.st_mode, mode & 0o077 != 0 else { return nil }
+        return
+            "\(path) can be read or written by others (mode \(String(mode & 0o777, radix: 8))), and it holds the hashes of "
+            + "keys: chmod 600 \(path)"
     }
 
-    private static func problems(_ db: Database) throws -> [String] {
-        var problems = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
-        // Our own rules can be asked of a sound file only.
+    /// What is wrong with the file, a line each; nothing where all is well. Reads the whole file.
+    public func problems() async throws(StoreError) -> [String] {
+        var problems: [String] = []
+        if missingBytes > 0 {
+            problems.append("the file is cut: \(missingBytes) bytes are missing at its end")
+        }
+        func note(_ body: () async throws(StoreError) -> Void) async throws(StoreError) {
+            do { try await body() } catch {
+                guard case .corrupt(_, let reason) = error else { throw error }
+                problems.append(reason)
+            }
+        }
+        try await note { () async throws(StoreError) in problems += try await reading(SQLiteStore.integrityProblems) }
+        // Decodes every row, which notes those that can't be.
+        try await note { () async throws(StoreError) in try await survey(rest: .zero) }
+        problems += damage.map(\.description)
+        try await note { () async throws(StoreError) in problems += try await reading(SQLiteStore.versionProblems) }
+        return problems
+    }
+
+    /// What SQLite says: pages, indices against tables, rules of columns, and sources that don't exist.
+    private static func integrityProblems(_ db: Database) throws -> [String] {
+        var problems = try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+        // Our own rules can be asked of sound pages only.
         guard problems.isEmpty else { return problems }
         for row in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check") {
             problems.append("a row of table \(row[0] as String? ?? "?") names a source that doesn't exist")
         }
+        return problems
+    }
+
+    private static func versionProblems(_ db: Database) throws -> [String] {
         let newest = try Int64.fetchOne(
             db,
             sql: """
@@ -76,14 +160,15 @@ extension SQLiteStore {
                     UNION ALL SELECT max(until) FROM pilotReport)
                 """)
         let head = try Head(db).version.rawValue
-        if let newest, newest > head { problems.append("rows of version \(newest) stand above the head \(head)") }
-        return problems
+        guard let newest, newest > head else { return [] }
+        return ["rows of version \(newest) stand above the head \(head)"]
     }
 }
 
-extension FileHandle {
-    fileprivate func synchronizeAndClose() throws {
-        try synchronize()
-        try close()
-    }
+/// Whether anybody still waits, for work that no task runs.
+private final class CancellationFlag: Sendable {
+    private let flag = Atomic(false)
+
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func set() { flag.store(true, ordering: .relaxed) }
 }

@@ -51,30 +51,79 @@ extension SQLiteStore {
 
     public func rows(of part: ArchivePart) async throws(StoreError) -> PartRows {
         try await reading { db in
-            let statement = try RawStatement(db, Query.openRows)
-            statement.bind(ObservationKey.first(of: part.start).rawValue, at: 1)
-            statement.bind(ObservationKey.first(of: part.end).rawValue, at: 2)
+            let version = try Self.lastChange(of: part, db) ?? .zero
+            let isAsStored = try self.isAsStored(part, db)
+            if let (rows, sum) = try self.summed(part, asOf: try Head(db).version, db) {
+                return PartRows(
+                    part: part, rows: rows, version: version, isWhole: isAsStored, sum: sum,
+                    deletions: try Self.deletions(db))
+            }
+            let (first, end) = Self.keys(of: part)
+            let rows = try self.observations(first, end, asOf: nil, db)
             return PartRows(
-                part: part, rows: try statement.rows(), version: try Self.lastChange(of: part, db) ?? .zero,
+                part: part, rows: rows, version: version, isWhole: false, sum: RowSum(),
                 deletions: try Self.deletions(db))
         }
     }
 
+    private static func keys(of part: ArchivePart) -> (first: Int64, end: Int64) {
+        (ObservationKey.first(of: part.start).rawValue, ObservationKey.first(of: part.end).rawValue)
+    }
+
+    /// The rows of a part that count at a version, and the sum over them; nil where one of them can't be read.
+    private func summed(_ part: ArchivePart, asOf version: Version, _ db: Database) throws -> (
+        rows: [ObservationRow], sum: RowSum
+    )? {
+        let statement = try RawStatement(db, Query.rowsForSum)
+        let (first, end) = Self.keys(of: part)
+        statement.bind(first, at: 1)
+        statement.bind(end, at: 2)
+        statement.bind(version.rawValue, at: 3)
+        statement.bind(version.rawValue, at: 4)
+        var sum = RowSum()
+        var rows: [ObservationRow] = []
+        do {
+            try statement.forEachRow { columns in
+                var row = try ObservationRow(columns)
+                // Closed after the version: at the version it was open.
+                row.until = nil
+                rows.append(row)
+                sum.add(columns)
+            }
+        } catch let error as DatabaseError where error.isPageDamage {
+            return nil
+        } catch let row as UnreadableRow {
+            register.note(row)
+            return nil
+        }
+        return (rows, sum)
+    }
+
+    /// Whether the rows that were packed last are still what they were; true also where nothing is packed. What was
+    /// corrected or retracted since then is no change of them: it counts at later versions.
+    func isAsStored(_ part: ArchivePart, _ db: Database) throws -> Bool {
+        let statement = try RawStatement(db, Query.packedSum)
+        statement.bind(Int64(part.number), at: 1)
+        guard let (version, kept) = try statement.first({ ($0.integer(0), $0.integer(1)) }),
+            let (_, sum) = try summed(part, asOf: Version(rawValue: version), db), sum.stored != kept
+        else { return true }
+        register.note(changed: part)
+        return false
+    }
+
     public func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
-        try await writing { db in
+        guard rows.isWhole else { return false }
+        return try await writing { db in
             guard try Self.lastChange(of: rows.part, db) == rows.version, try Self.deletions(db) == rows.deletions
             else { return false }
             let statement = try RawStatement(db, Query.keepPacked)
             statement.bind(Int64(rows.part.number), at: 1)
             statement.bind(rows.version.rawValue, at: 2)
             statement.bind(bytes, at: 3)
+            statement.bind(rows.sum.stored, at: 4)
             try statement.run()
             return true
         }
-    }
-
-    public func discardPacked(_ part: ArchivePart) async throws(StoreError) {
-        try await writing { db in try Self.discardPacked([part], db) }
     }
 
     static func discardPacked(_ parts: Set<ArchivePart>, _ db: Database) throws {

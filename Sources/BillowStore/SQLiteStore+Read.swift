@@ -5,7 +5,9 @@ public import Turbulence
 extension SQLiteStore {
     public func head() async throws(StoreError) -> Head { try await reading(Head.init) }
 
-    public func sources() async throws(StoreError) -> [SourceRecord] { try await reading(SourceRecord.all) }
+    public func sources() async throws(StoreError) -> [SourceRecord] {
+        try await reading { [register] db in register.marking(try SourceRecord.all(db)) }
+    }
 
     public func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
         try await reading { db in
@@ -23,8 +25,9 @@ extension SQLiteStore {
     }
 
     /// - Complexity: by what changed, not by what is stored.
+    /// - Throws: `corrupt` also where an index can't be read; what is stored can be read anew then.
     public func changes(since version: Version) async throws(StoreError) -> Changes {
-        try await reading { db in
+        try await reading { [register] db in
             func opened(_ query: String) throws -> RawStatement {
                 let statement = try RawStatement(db, query)
                 statement.bind(version.rawValue, at: 1)
@@ -35,13 +38,17 @@ extension SQLiteStore {
                 statement.bind(version.rawValue, at: 2)
                 return statement
             }
-            return try Changes(
-                head: Head(db), sources: SourceRecord.all(db), opened: opened(Query.openedSince).rows(),
-                closed: closed(Query.closedSince).rows(), openedReports: opened(Query.reportsOpenedSince).reports(),
-                closedReports: closed(Query.reportsClosedSince).reports(),
-                openedAreas: opened(Query.areasOpenedSince).areas(),
-                closedAreas: closed(Query.areasClosedSince).areas(),
-                positions: opened(Query.positionsSince).positions())
+            var changes = try Changes(
+                head: Head(db), sources: [], opened: opened(Query.openedSince).rows(register),
+                closed: closed(Query.closedSince).rows(register),
+                openedReports: opened(Query.reportsOpenedSince).reports(register),
+                closedReports: closed(Query.reportsClosedSince).reports(register),
+                openedAreas: opened(Query.areasOpenedSince).areas(register),
+                closedAreas: closed(Query.areasClosedSince).areas(register),
+                positions: opened(Query.positionsSince).positions(register))
+            // After the rows: what of them can't be read marks the sources.
+            changes.sources = register.marking(try SourceRecord.all(db))
+            return changes
         }
     }
 
@@ -62,40 +69,115 @@ extension SQLiteStore {
                 count.bind(first, at: 1)
                 count.bind(end, at: 2)
                 // Closed rows are few.
-                capacity = try count.first { Int($0.integer(0)) } ?? 0
+                do { capacity = try count.first { Int($0.integer(0)) } ?? 0 } catch let error as DatabaseError
+                    where error.isPageDamage
+                { capacity = 0 }
             }
-            let statement = try RawStatement(db, version == nil ? Query.openRows : Query.rowsAsOf)
-            statement.bind(first, at: 1)
-            statement.bind(end, at: 2)
+            let rows = try self.observations(first, end, asOf: version, capacity: capacity, db)
+            if isShort {
+                self.shortWindow.store(min(rows.count + rows.count / 8, Self.mostExpected), ordering: .relaxed)
+            }
+            // After the rows: what of them can't be read marks the sources.
+            return try Rows(head: Head(db), sources: self.register.marking(SourceRecord.all(db)), rows: rows)
+        }
+    }
+
+    /// The rows with `first` ≤ key < `end` that count at a version (nil: the head), around pages that can't be read.
+    func observations(
+        _ first: Int64, _ end: Int64, asOf version: Version?, capacity: Int = 0, _ db: Database
+    ) throws -> [ObservationRow] {
+        func statement(_ keys: ClosedRange<Int64>, _ isRising: Bool) throws -> RawStatement {
+            let statement = try RawStatement(
+                db,
+                version == nil
+                    ? isRising ? Query.openRows : Query.openRowsFalling
+                    : isRising ? Query.rowsAsOf : Query.rowsAsOfFalling)
+            statement.bind(keys.lowerBound, at: 1)
+            statement.bind(keys.upperBound &+ 1, at: 2)
             if let version {
                 statement.bind(version.rawValue, at: 3)
                 statement.bind(version.rawValue, at: 4)
             }
-            let rows = try statement.rows(capacity: capacity)
-            if isShort {
-                self.shortWindow.store(min(rows.count + rows.count / 8, Self.mostExpected), ordering: .relaxed)
-            }
-            return try Rows(head: Head(db), sources: SourceRecord.all(db), rows: rows)
+            return statement
         }
+        guard first < end else { return [] }
+        let keys = first...end - 1
+        let damage: DatabaseError
+        do { return try statement(keys, true).rows(register, capacity: capacity) } catch let error as DatabaseError
+            where error.isPageDamage
+        { damage = error }
+        let (rows, gaps) = try DamagedRange.read(keys) { keys, isRising, body in
+            try statement(keys, isRising).forEachReadable(self.register, ObservationRow.init) {
+                body($0.key.rawValue, $0)
+            }
+        }
+        for gap in gaps {
+            register.note(
+                gap: gap, of: .observation, from: ObservationKey(rawValue: gap.lowerBound).observedAt,
+                to: ObservationKey(rawValue: gap.upperBound).observedAt, damage.description)
+        }
+        return rows
     }
 
     public func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [PilotReport]
     {
-        try await reading { db in
-            let statement = try RawStatement(db, Query.reportsAsOf)
-            statement.bind(from: from, to: to, asOf: try version ?? Head(db).version)
-            return try statement.reports()
+        try await reading { [register] db in
+            let version = try version ?? Head(db).version
+            do {
+                let statement = try RawStatement(db, Query.reportsAsOf)
+                statement.bind(from: from, to: to, asOf: version)
+                return try statement.reports(register)
+            } catch let error as DatabaseError where error.isPageDamage {
+                let reports = try Self.byNumber(
+                    Query.reportsByNumber, Query.newestReportNumber, .pilotReport, from, to, asOf: version, error,
+                    register, db, PilotReport.init)
+                return reports.sorted { ($0.observedAt, $0.id, $0.source) < ($1.observedAt, $1.id, $1.source) }
+            }
         }
     }
+
+    /// Rows of a table with numbers, read in their order because an index or a page of the table is damaged.
+    private static func byNumber<Value>(
+        _ queries: [String], _ newest: String, _ table: StoredTable, _ from: Instant, _ to: Instant,
+        asOf version: Version, _ damage: DatabaseError, _ register: DamageRegister, _ db: Database,
+        _ decode: (Columns) throws -> Value
+    ) throws -> [Value] {
+        let last: Int64
+        do { last = try RawStatement(db, newest).first { $0.integer(0) } ?? 0 } catch let error as DatabaseError
+            where error.isPageDamage
+        {
+            last = mostNumbers
+        }
+        let (values, gaps) = try DamagedRange.read(1...max(1, last)) { keys, isRising, body in
+            let statement = try RawStatement(db, queries[isRising ? 0 : 1])
+            statement.bind(from: from, to: to, asOf: version)
+            statement.bind(keys.lowerBound, at: 5)
+            statement.bind(keys.upperBound, at: 6)
+            // The number stands last.
+            try statement.forEachReadable(register, { ($0.integer($0.count - 1), try decode($0)) }) { body($0, $1) }
+        }
+        for gap in gaps { register.note(gap: gap, of: table, from: from, to: to, damage.description) }
+        return values
+    }
+
+    /// More rows than a table of reports or areas ever has, where its last page can't be read.
+    private static let mostNumbers: Int64 = 1 << 24
 
     public func areas(
         _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea] {
-        let areas = try await reading { db in
-            let statement = try RawStatement(db, Query.areasAsOf)
-            statement.bind(from: from, to: to, asOf: try version ?? Head(db).version)
-            return try statement.areas()
+        let areas = try await reading { [register] db in
+            let version = try version ?? Head(db).version
+            do {
+                let statement = try RawStatement(db, Query.areasAsOf)
+                statement.bind(from: from, to: to, asOf: version)
+                return try statement.areas(register)
+            } catch let error as DatabaseError where error.isPageDamage {
+                return try Self.byNumber(
+                    Query.areasByNumber, Query.newestAreaNumber, .area, from, to, asOf: version, error, register, db
+                ) { try StoredArea($0).area }
+            }
         }
         return areas.filter { collection == nil || $0.collection == collection }
             .sorted { ($0.id, $0.source, $0.validFrom) < ($1.id, $1.source, $1.validFrom) }
@@ -122,20 +204,21 @@ extension SQLiteStore {
     public func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [AircraftPosition]
     {
-        try await reading { db in
-            let statement = try Self.between(from, to, RawStatement(db, Query.positionsBetween))
-            statement.bind(try version?.rawValue ?? Head(db).version.rawValue, at: 5)
-            return try statement.positions()
+        try await reading { [register] db in
+            let version = try version ?? Head(db).version
+            return try Self.eachBucket(from, to, register, db) { from, to in
+                let statement = try Self.between(from, to, RawStatement(db, Query.positionsBetween))
+                statement.bind(version.rawValue, at: 5)
+                return try statement.positions(register)
+            }
         }
     }
 
     /// A quarter of a day to a read, so that none holds a reader for long, however much is stored.
     public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
         let stored = try await reading { db -> ClosedRange<Int64>? in
-            func bucket(_ query: String) throws -> Int64? { try RawStatement(db, query).first { $0.integer(0) } }
-            guard let oldest = try bucket(Query.oldestBucket), let newest = try bucket(Query.newestBucket) else {
-                return nil
-            }
+            guard let oldest = try Self.edge(Query.oldestBucket, db), let newest = try Self.edge(Query.newestBucket, db)
+            else { return nil }
             return oldest...max(oldest, newest)
         }
         guard let stored else { return [] }
@@ -144,24 +227,61 @@ extension SQLiteStore {
         var aircraft = Set<ICAO24>()
         // Nothing where the two ranges have no bucket in common.
         for bucket in stride(from: first, through: last, by: Int64.Stride(Self.bucketsOfARead)) {
+            let start = Instant(clamping: Int(bucket) * AircraftPosition.bucketSeconds)
+            let end = start.advanced(by: Int(Self.bucketsOfARead) * AircraftPosition.bucketSeconds)
             aircraft.formUnion(
-                try await reading { db in
-                    var found = Set<ICAO24>()
-                    let statement = try Self.between(from, to, RawStatement(db, Query.aircraftBetween))
-                    statement.bind(bucket, at: 1)
-                    statement.bind(min(bucket + Self.bucketsOfARead - 1, last), at: 2)
-                    try statement.forEachRow { columns in
-                        if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
-                            found.insert(address)
+                try await reading { [register] db in
+                    try Self.eachBucket(max(from, start), min(to, end), register, db) { from, to in
+                        var found = Set<ICAO24>()
+                        let statement = try Self.between(from, to, RawStatement(db, Query.aircraftBetween))
+                        // The end is not part of the time.
+                        statement.bind(AircraftPosition.bucket(to.advanced(by: -1)), at: 2)
+                        try statement.forEachRow { columns in
+                            if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
+                                found.insert(address)
+                            }
                         }
+                        return Array(found)
                     }
-                    return found
                 })
         }
         return aircraft.sorted()
     }
 
     private static let bucketsOfARead: Int64 = 120
+
+    /// What is read of positions between two times: at once, or bucket by bucket where a page is damaged.
+    private static func eachBucket<Value>(
+        _ from: Instant, _ to: Instant, _ register: DamageRegister, _ db: Database,
+        _ body: (_ from: Instant, _ to: Instant) throws -> [Value]
+    ) throws -> [Value] {
+        let damage: DatabaseError
+        do { return try body(from, to) } catch let error as DatabaseError where error.isPageDamage { damage = error }
+        let first = max(AircraftPosition.bucket(from), try edge(Query.oldestBucket, db) ?? 0)
+        // Where the last page is the damaged one, nothing tells the newest: a day after the oldest is read.
+        let last = min(AircraftPosition.bucket(to), try edge(Query.newestBucket, db) ?? first + bucketsOfDay)
+        var values: [Value] = []
+        guard first <= last else { return values }
+        for bucket in first...last {
+            let start = Instant(clamping: Int(bucket) * AircraftPosition.bucketSeconds)
+            let end = start.advanced(by: AircraftPosition.bucketSeconds)
+            do { values += try body(max(from, start), min(to, end)) } catch let error as DatabaseError
+                where error.isPageDamage
+            {
+                register.note(gap: bucket...bucket, of: .position, from: start, to: end, damage.description)
+            }
+        }
+        return values
+    }
+
+    private static let bucketsOfDay = Int64(86_400 / AircraftPosition.bucketSeconds)
+
+    /// The first or last value of an index; nil where there is none or its page can't be read.
+    private static func edge(_ query: String, _ db: Database) throws -> Int64? {
+        do { return try RawStatement(db, query).first { $0.integer(0) } } catch let error as DatabaseError
+            where error.isPageDamage
+        { return nil }
+    }
 
     private static func between(_ from: Instant, _ to: Instant, _ statement: RawStatement) -> RawStatement {
         statement.bind(AircraftPosition.bucket(from), at: 1)
@@ -175,7 +295,7 @@ extension SQLiteStore {
     public func positions(
         after: PositionPlace?, from: Instant, to: Instant, limit: Int
     ) async throws(StoreError) -> [AircraftPosition] {
-        try await reading { db in
+        try await reading { [register] db in
             let statement = try RawStatement(db, Query.positionsPage)
             let start = after?.observedAt ?? from
             statement.bind(AircraftPosition.bucket(start), at: 1)
@@ -188,8 +308,15 @@ extension SQLiteStore {
             statement.bind(AircraftPosition.bucket(to), at: 5)
             statement.bind(Int64(from.seconds), at: 6)
             statement.bind(Int64(to.seconds), at: 7)
-            statement.bind(Int64(max(limit, 0)), at: 8)
-            return try statement.positions()
+            var page: [AircraftPosition] = []
+            guard limit > 0 else { return page }
+            do {
+                try statement.forEachReadable(register, AircraftPosition.init) { position in
+                    page.append(position)
+                    if page.count == limit { throw EndOfPage() }
+                }
+            } catch is EndOfPage {}
+            return page
         }
     }
 
@@ -197,11 +324,9 @@ extension SQLiteStore {
     public func track(
         of aircraft: ICAO24, from: Instant, to: Instant
     ) async throws(StoreError) -> [AircraftPosition] {
-        try await reading { db in
-            func bucket(_ query: String) throws -> Int64? { try RawStatement(db, query).first { $0.integer(0) } }
-            guard let oldest = try bucket(Query.oldestBucket), let newest = try bucket(Query.newestBucket) else {
-                return []
-            }
+        try await reading { [register] db in
+            guard let oldest = try Self.edge(Query.oldestBucket, db), let newest = try Self.edge(Query.newestBucket, db)
+            else { return [] }
             let first = max(AircraftPosition.bucket(from), oldest)
             let last = min(AircraftPosition.bucket(to), newest)
             guard first <= last else { return [] }
@@ -212,7 +337,14 @@ extension SQLiteStore {
                 statement.bind(Int64(aircraft.rawValue), at: 2)
                 statement.bind(Int64(from.seconds), at: 3)
                 statement.bind(Int64(to.seconds), at: 4)
-                track += try statement.positions()
+                do { track += try statement.positions(register) } catch let error as DatabaseError
+                    where error.isPageDamage
+                {
+                    let start = Instant(clamping: Int(bucket) * AircraftPosition.bucketSeconds)
+                    register.note(
+                        gap: bucket...bucket, of: .position, from: start,
+                        to: start.advanced(by: AircraftPosition.bucketSeconds), error.description)
+                }
             }
             return track
         }
@@ -223,34 +355,75 @@ extension SQLiteStore {
             func instant(_ query: String) throws -> Instant? {
                 try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
             }
-            guard let oldest = try instant(Query.oldestKey), let newest = try instant(Query.newestKey) else {
-                return nil
+            do {
+                guard let oldest = try instant(Query.oldestKey), let newest = try instant(Query.newestKey) else {
+                    return nil
+                }
+                return oldest...max(oldest, newest)
+            } catch let error as DatabaseError where error.isPageDamage {
+                // To within a step.
+                return try RawStatement(db, Query.changedExtent).first { columns in
+                    let steps = [0, 1].compactMap { columns.optionalInteger($0).map { TimeStep(number: Int($0)) } }
+                    guard let first = steps.first, let last = steps.last else { return nil }
+                    return TimeStep.instants(first...max(first, last))
+                } ?? nil
             }
-            return oldest...max(oldest, newest)
         }
     }
 
     public func oldestReportOrArea() async throws(StoreError) -> Instant? {
         try await reading { db in
             try [Query.oldestReport, Query.oldestArea].compactMap { query in
-                try RawStatement(db, query).first { Instant(clamping: Int($0.integer(0))) }
+                try Self.edge(query, db).map { Instant(clamping: Int($0)) }
             }.min()
         }
     }
 
-    /// A `limit` below 1 gives an empty page.
+    /// A `limit` below 1 gives an empty page. Rows that can't be read count for no page.
     public func page(
         after: ObservationKey?, from: Instant, to: Instant, limit: Int
     ) async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)] {
+        typealias Item = (row: ObservationRow, details: ObservationDetails)
         // A key is never the largest integer: instants end far below.
         let first = max(ObservationKey.first(of: from).rawValue, after.map { $0.rawValue &+ 1 } ?? 0)
-        return try await reading { db in
-            let statement = try RawStatement(db, Query.openPage)
-            statement.bind(first, at: 1)
-            statement.bind(ObservationKey.first(of: to).rawValue, at: 2)
-            statement.bind(Int64(max(limit, 0)), at: 3)
-            var page: [(row: ObservationRow, details: ObservationDetails)] = []
-            try statement.forEachRow { page.append((try ObservationRow($0), ObservationDetails($0))) }
+        let end = ObservationKey.first(of: to).rawValue
+        guard limit > 0, first < end else { return [] }
+        return try await reading { [register] db in
+            func scan(_ keys: ClosedRange<Int64>, _ isRising: Bool, _ body: (Int64, Item) throws -> Void) throws {
+                let statement = try RawStatement(db, isRising ? Query.openPage : Query.openPageFalling)
+                statement.bind(keys.lowerBound, at: 1)
+                statement.bind(keys.upperBound &+ 1, at: 2)
+                try statement.forEachReadable(
+                    register, { (try ObservationRow($0), ObservationDetails($0)) }
+                ) { try body($0.0.key.rawValue, $0) }
+            }
+            var page: [Item] = []
+            var next = first
+            func take(_ key: Int64, _ item: Item) throws {
+                page.append(item)
+                next = key + 1
+                if page.count == limit { throw EndOfPage() }
+            }
+            let damage: DatabaseError
+            do {
+                try scan(next...end - 1, true, take)
+                return page
+            } catch is EndOfPage {
+                return page
+            } catch let error as DatabaseError where error.isPageDamage { damage = error }
+            // An hour at a time: what follows the damage may be the rest of the log.
+            let last = min(end, try Self.edge(Query.newestKey, db).map { $0 + 1 } ?? end)
+            while page.count < limit, next < last {
+                let hour = next...min(last, next + Int64(3_600) << ObservationKey.tagBits) - 1
+                let (items, gaps) = try DamagedRange.read(hour) { try scan($0, $1, $2) }
+                for gap in gaps {
+                    register.note(
+                        gap: gap, of: .observation, from: ObservationKey(rawValue: gap.lowerBound).observedAt,
+                        to: ObservationKey(rawValue: gap.upperBound).observedAt, damage.description)
+                }
+                page += items.prefix(limit - page.count)
+                next = hour.upperBound + 1
+            }
             return page
         }
     }
@@ -263,7 +436,12 @@ extension SQLiteStore {
             details.reserveCapacity(keys.count)
             for key in keys {
                 statement.bind(key.rawValue, at: 1)
-                if let found = try statement.first(ObservationDetails.init) { details[key] = found }
+                do {
+                    if let found = try statement.first(ObservationDetails.init) { details[key] = found }
+                } catch let error as DatabaseError where error.isPageDamage {
+                    // The row was read before; who can't read it now shows it without its details.
+                    continue
+                }
             }
             return details
         }
@@ -273,14 +451,17 @@ extension SQLiteStore {
     public func observation(
         id: String
     ) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)? {
-        try await reading { db in
+        try await reading { [register] db in
             let byID = try RawStatement(db, Query.openObservationByFeatureID)
             try byID.bind(id, at: 1)
-            if let found = try byID.first({ (try ObservationRow($0), ObservationDetails($0)) }) { return found }
+            if let found = try byID.firstReadable(register, { (try ObservationRow($0), ObservationDetails($0)) }) {
+                return found
+            }
             guard let key = ObservationKey(id: id) else { return nil }
             let byKey = try RawStatement(db, Query.observationByKey)
             byKey.bind(key.rawValue, at: 1)
-            guard let found = try byKey.first({ (try ObservationRow($0), ObservationDetails($0)) }),
+            guard
+                let found = try byKey.firstReadable(register, { (try ObservationRow($0), ObservationDetails($0)) }),
                 found.0.until == nil, found.1.id == nil
             else { return nil }
             return found
@@ -289,10 +470,10 @@ extension SQLiteStore {
 
     /// Where two sources gave the same id, the one of the lower number.
     public func pilotReport(id: String) async throws(StoreError) -> PilotReport? {
-        try await reading { db in
+        try await reading { [register] db in
             let statement = try RawStatement(db, Query.openReportByID)
             try statement.bind(id, at: 1)
-            return try statement.first(PilotReport.init)
+            return try statement.firstReadable(register, PilotReport.init)
         }
     }
 
@@ -303,7 +484,7 @@ extension SQLiteStore {
     ) async throws(StoreError) -> [PilotReport] {
         guard limit > 0 else { return [] }
         let start = max(from, after?.0 ?? from)
-        return try await reading { db in
+        return try await reading { [register] db in
             let statement = try RawStatement(db, Query.openReports)
             statement.bind(Int64(start.seconds), at: 1)
             statement.bind(Int64(to.seconds), at: 2)
@@ -311,8 +492,7 @@ extension SQLiteStore {
             try statement.bind(after?.1 ?? "", at: 4)
             var page: [PilotReport] = []
             do {
-                try statement.forEachRow { columns in
-                    let report = try PilotReport(columns)
+                try statement.forEachReadable(register, PilotReport.init) { report in
                     if page.count >= limit, let last = page.last,
                         last.observedAt != report.observedAt || last.id != report.id
                     {
@@ -330,11 +510,9 @@ extension SQLiteStore {
 private struct EndOfPage: Error {}
 
 extension RawStatement {
-    /// All reports of a query on them.
-    fileprivate func reports() throws -> [PilotReport] {
-        var reports: [PilotReport] = []
-        try forEachRow { reports.append(try PilotReport($0)) }
-        return reports
+    /// All reports of a query on them that can be read.
+    fileprivate func reports(_ damage: DamageRegister) throws -> [PilotReport] {
+        try readable(damage, PilotReport.init)
     }
 
     /// A range of time, `from` ≤ t < `to`, at a version.
@@ -345,12 +523,9 @@ extension RawStatement {
         bind(version.rawValue, at: 4)
     }
 
-    /// All rows of a query on observations.
-    func rows(capacity: Int = 0) throws -> [ObservationRow] {
-        var rows: [ObservationRow] = []
-        rows.reserveCapacity(capacity)
-        try forEachRow { rows.append(try ObservationRow($0)) }
-        return rows
+    /// All rows of a query on observations that can be read.
+    func rows(_ damage: DamageRegister, capacity: Int = 0) throws -> [ObservationRow] {
+        try readable(damage, capacity: capacity, ObservationRow.init)
     }
 }
 

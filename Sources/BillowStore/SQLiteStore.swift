@@ -17,24 +17,36 @@ public final class SQLiteStore: Store {
     let shortWindow = Atomic(0)
     /// Removed when the store goes: set for a temporary one.
     private let temporaryFolder: URL?
+    private let access: StoreAccess
+    /// The files of a store that writes; nil of one that only reads.
+    private let files: OpenFiles?
+    /// What was met that can't be read.
+    let register = DamageRegister()
+    public var damage: [StoredDamage] { register.damage }
+    /// By how many bytes the file was too short when it was opened.
+    public let missingBytes: Int64
 
     /// How long a write waits for another process before it fails.
     static let busyTimeoutSeconds = 10
     /// Enough for a page of an export, a snapshot's delta, a status and the head at once.
     private static let readers = 4
 
-    /// Opens the file, makes it where there is none, and brings an older one up to date.
-    /// - Throws: `unavailable` where the folder or the right to write is missing or a newer Billow wrote it, `foreign`
-    ///   where the file is something else (it is not touched then), `corrupt` where it is damaged.
-    public static func open(path: String) async throws(StoreError) -> SQLiteStore {
-        try await open(path: path, temporaryFolder: nil, tag: ContentHash.tag)
+    /// Opens the file. To write, it is created where there is none, and an older one is migrated. To read, nothing changes,
+    /// unless an older Billow wrote the file and it can be migrated.
+    /// - Throws: `unavailable` where the folder or the permission is missing or a newer Billow wrote it, `foreign`
+    ///   where the file or its log is something else (it is not touched then), `corrupt` where it is damaged.
+    public static func open(path: String, access: StoreAccess = .writing) async throws(StoreError) -> SQLiteStore {
+        try await open(path: path, access: access, temporaryFolder: nil, tag: ContentHash.tag)
     }
 
-    /// Looks whether a file can be opened, or made where there is none, and changes nothing.
+    /// Looks whether a file can be opened, or created where there is none, and changes nothing.
     /// - Throws: as `open`, as far as the folder and the first bytes tell.
-    public static func check(path: String) throws(StoreError) {
-        do { try DatabaseFile(path: path).check() } catch { throw StoreError(error, path: path) }
+    public static func check(path: String, access: StoreAccess = .writing) throws(StoreError) {
+        do { try DatabaseFile(path: path).check(for: access) } catch { throw StoreError(error, path: path) }
     }
+
+    /// The id of another process that has a database open; nil where none is known.
+    public static func opener(path: String) -> Int32? { DatabaseFile(path: path).opener }
 
     /// A store in a new folder of its own, which goes when the store does. For tests and try-outs.
     public static func temporary() async throws(StoreError) -> SQLiteStore {
@@ -45,12 +57,13 @@ public final class SQLiteStore: Store {
             throw .unavailable(path: folder.path, reason: "the folder can't be made")
         }
         let path = folder.appendingPathComponent("billow.sqlite").path
-        return try await open(path: path, temporaryFolder: folder, tag: ContentHash.tag)
+        return try await open(path: path, access: .writing, temporaryFolder: folder, tag: ContentHash.tag)
     }
 
     /// Opening waits for files and locks, so it runs beside the threads of Swift's tasks.
     static func open(
-        path: String, temporaryFolder: URL?, tag: @escaping @Sendable (Observation, String?) -> UInt32
+        path: String, access: StoreAccess = .writing, temporaryFolder: URL?,
+        tag: @escaping @Sendable (Observation, String?) -> UInt32
     ) async throws(StoreError) -> SQLiteStore {
         let deadline = ContinuousClock.now + .seconds(busyTimeoutSeconds)
         do {
@@ -59,7 +72,8 @@ public final class SQLiteStore: Store {
                     DispatchQueue.global(qos: .userInitiated).async {
                         continuation.resume(
                             returning: Result {
-                                try SQLiteStore(path: path, temporaryFolder: temporaryFolder, tag: tag)
+                                try SQLiteStore(
+                                    path: path, access: access, temporaryFolder: temporaryFolder, tag: tag)
                             })
                     }
                 }
@@ -75,13 +89,55 @@ public final class SQLiteStore: Store {
     }
 
     private init(
-        path: String, temporaryFolder: URL?, tag: @escaping @Sendable (Observation, String?) -> UInt32
+        path: String, access: StoreAccess, temporaryFolder: URL?,
+        tag: @escaping @Sendable (Observation, String?) -> UInt32
     ) throws {
-        try DatabaseFile(path: path).check()
-        pool = try SQLiteStore.makePool(path: path)
+        let file = DatabaseFile(path: path)
+        try file.check(for: access)
+        missingBytes = file.missingBytes()
+        if access == .reading, let pool = try SQLiteStore.makeReadOnlyPool(file) {
+            self.pool = pool
+            self.access = .reading
+            files = nil
+        } else {
+            if access == .reading { try file.check(for: .writing) }
+            try file.createPrivate()
+            pool = try SQLiteStore.makePool(path: path)
+            self.access = .writing
+            files = OpenFiles(path: path)
+        }
         self.path = path
         self.tag = tag
         self.temporaryFolder = temporaryFolder
+    }
+
+    /// nil where the file has to be migrated first.
+    private static func makeReadOnlyPool(_ file: DatabaseFile) throws -> DatabasePool? {
+        var configuration = configuration
+        configuration.readonly = true
+        let pool = try DatabasePool(path: try file.readOnlyAddress(), configuration: configuration)
+        let migrator = Schema.migrator
+        let (applied, isNewer, isComplete) = try pool.read { db in
+            (
+                try migrator.appliedIdentifiers(db), try migrator.hasBeenSuperseded(db),
+                try migrator.hasCompletedMigrations(db)
+            )
+        }
+        guard !applied.isEmpty else { throw StoreError.corrupt(path: file.path, reason: "it holds no table") }
+        guard !isNewer else { throw newer(file.path) }
+        if isComplete { return pool }
+        try pool.close()
+        guard FileManager.default.isWritableFile(atPath: file.path) else {
+            throw StoreError.unavailable(
+                path: file.path,
+                reason: "an older version of Billow wrote it, and it can't be migrated without permission "
+                    + "to write it; migrate a copy")
+        }
+        return nil
+    }
+
+    private static func newer(_ path: String) -> StoreError {
+        .unavailable(path: path, reason: "it was written by a newer version of Billow")
     }
 
     private static func makePool(path: String) throws -> DatabasePool {
@@ -106,7 +162,7 @@ public final class SQLiteStore: Store {
         let migrator = Schema.migrator
         while true {
             guard try pool.read(migrator.hasBeenSuperseded) == false else {
-                throw StoreError.unavailable(path: pool.path, reason: "it was written by a newer version of Billow")
+                throw newer(pool.path)
             }
             let before = try pool.read(migrator.appliedIdentifiers)
             do {
@@ -148,17 +204,33 @@ public final class SQLiteStore: Store {
         // Closes the readers. The pool itself closes its writer first, and a reader that is last can't fold the log.
         pool.releaseMemory()
         do { try pool.close() } catch { throw StoreError(error, path: path) }
+        if access == .reading { DatabaseFile(path: path).removeEmptyCompanions() }
     }
 
     // MARK: Transactions
 
     /// Runs reads on one consistent picture, off the caller's thread.
     func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        do { return try await pool.read(body) } catch { throw StoreError(error, path: path) }
+        try await checked { try await $0.read(body) }
     }
 
-    /// Runs one IMMEDIATE transaction, off the caller's thread; an error or a cancelled task leaves nothing of it.
+    /// Runs one IMMEDIATE transaction, off the caller's thread; an error or a cancelled task leaves nothing of it. When it
+    /// returns, the transaction is durable in the file at the store's path.
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        do { return try await pool.write(body) } catch { throw StoreError(error, path: path) }
+        try await checked { try await $0.write(body) }
+    }
+
+    /// Calls `body` while the file at the path is the one that was opened. It is checked before, so that nothing is written
+    /// to a file that nobody can find; and after, so that nothing is acknowledged that was.
+    private func checked<T>(_ body: (DatabasePool) async throws -> T) async throws(StoreError) -> T {
+        try files?.check()
+        let result: T
+        do { result = try await body(pool) } catch {
+            // A connection that is opened after the file was replaced fails in many ways.
+            try files?.check()
+            throw StoreError(error, path: path)
+        }
+        try files?.check()
+        return result
     }
 }

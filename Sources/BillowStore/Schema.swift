@@ -22,6 +22,7 @@ enum Schema {
         migrator.registerMigration("11 unbroken fetches") { try $0.execute(sql: unbrokenFetches) }
         migrator.registerMigration("12 transient observations") { try $0.execute(sql: transientObservations) }
         migrator.registerMigration("13 followed flights") { try $0.execute(sql: followedFlights) }
+        migrator.registerMigration("14 sums of rows") { try $0.execute(sql: rowSums) }
         return migrator
     }
 
@@ -184,6 +185,17 @@ enum Schema {
         ALTER TABLE head ADD COLUMN rules INTEGER NOT NULL DEFAULT 0;
         """
 
+    /// Finds anew when what changed, for a log that was put together of rows.
+    static let recountChangedSteps = """
+        DELETE FROM changedStep;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 0, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM observation GROUP BY 2;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 1, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM pilotReport GROUP BY 2;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
+        """
+
     /// Tells this log's versions from any other's.
     private static let logName = """
         ALTER TABLE head ADD COLUMN log TEXT NOT NULL DEFAULT '' CHECK (length(log) IN (0, 16));
@@ -257,6 +269,9 @@ enum Schema {
             value TEXT NOT NULL CHECK (json_valid(value))
         ) STRICT, WITHOUT ROWID;
         """
+
+    /// A sum over the rows that were packed (`RowSum`), which finds rows that changed though nobody changed them.
+    private static let rowSums = "ALTER TABLE packedPart ADD COLUMN rowSum INTEGER"
 
     /// When an area was said to end that is taken to hold for less.
     private static let statedEnds = "ALTER TABLE area ADD COLUMN statedTo INTEGER CHECK (statedTo >= 0)"

@@ -5,6 +5,12 @@ public import Turbulence
 /// Append-only: a row counts from the version `since` until the version `until`; a correction or a retraction closes a row
 /// and opens another, ageing deletes nothing. Versions are dense and in commit order.
 public protocol Store: Sendable {
+    /// What was met so far that can't be read: reads leave it out, and its sources are complete only after it.
+    var damage: [StoredDamage] { get }
+
+    /// Reads everything once, so that damage is known. Rests after each piece.
+    func survey(rest: Duration) async throws(StoreError)
+
     /// Which log it is, and its newest version.
     func head() async throws(StoreError) -> Head
 
@@ -46,9 +52,6 @@ public protocol Store: Sendable {
 
     /// Keeps rows packed, beside the log and without a version; false where they don't count any more as they were read.
     func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool
-
-    /// Lets go of what is packed of a part.
-    func discardPacked(_ part: ArchivePart) async throws(StoreError)
 
     /// One page of the log that counts, in key order, starting after `after`; fewer than `limit` means the end.
     func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
@@ -371,6 +374,10 @@ public enum StoreError: Error, Sendable, CustomStringConvertible {
     case foreign(path: String, reason: String)
     /// The file is a database, and damaged.
     case corrupt(path: String, reason: String)
+    /// A file of the open database was removed or replaced: what is written to it would be lost.
+    case replaced(path: String, isGone: Bool)
+    /// No room is left on the disk.
+    case full(path: String)
     /// More sources than a row can name (256).
     case tooManySources(SourceID)
     /// An observation names a source that was never registered.
@@ -385,6 +392,10 @@ public enum StoreError: Error, Sendable, CustomStringConvertible {
         case .unavailable(let path, let reason): "the database \(path) can't be used: \(reason)"
         case .foreign(let path, let reason): "the database \(path) can't be used: \(reason)"
         case .corrupt(let path, let reason): "the database \(path) is damaged: \(reason)"
+        case .replaced(let path, let isGone):
+            "the file \(path) of the open database was \(isGone ? "removed" : "replaced by another"): nothing more can be "
+                + "stored in it; put it back, or start the server again"
+        case .full(let path): "the database failed: the disk that holds \(path) is full"
         case .tooManySources(let source): "source \(source) is one too many: a database knows at most 256"
         case .unknownSource(let source): "source \(source) is not registered"
         case .mixed(let source, let simulated, let other):

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GRDB
 
 extension StoreError {
@@ -7,6 +8,7 @@ extension StoreError {
         case let error as StoreError: self = error
         case let error as DatabaseError: self.init(error, path: path)
         case let error as UnreadableRow: self = .corrupt(path: path, reason: error.description)
+        case let error as FileError: self = .unavailable(path: error.path, reason: error.reason)
         case is CancellationError: self = .failed("the operation was cancelled")
         default: self = .failed(String(describing: error))
         }
@@ -17,9 +19,14 @@ extension StoreError {
         switch error.resultCode {
         case .SQLITE_NOTADB: self = .corrupt(path: path, reason: "its first page can't be read")
         case .SQLITE_CORRUPT: self = .corrupt(path: path, reason: reason)
+        case .SQLITE_FULL: self = .full(path: path)
+        // Without room for its shared memory SQLite reports an I/O error.
+        case .SQLITE_IOERR
+        where ![.SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ].contains(error.extendedResultCode)
+            && Self.isFull(path), .SQLITE_CANTOPEN where Self.isFull(path):
+            self = .full(path: path)
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .unavailable(path: path, reason: reason)
         case .SQLITE_READONLY: self = .unavailable(path: path, reason: "it can't be written (\(reason))")
-        case .SQLITE_FULL: self = .failed("the disk that holds \(path) is full")
         case .SQLITE_IOERR:
             self = .failed(
                 "reading or writing \(path) failed (\(reason), SQLite code \(error.extendedResultCode.rawValue))")
@@ -29,13 +36,14 @@ extension StoreError {
         default: self = .failed("\(path): \(reason) (SQLite code \(error.extendedResultCode.rawValue))")
         }
     }
-}
 
-/// A stored row that holds what the schema doesn't allow, or what this version of Billow doesn't know.
-struct UnreadableRow: Error, CustomStringConvertible {
-    var table: String
-    /// Its primary key.
-    var key: Int64
+    /// Whether the disk has no room for another page.
+    private static func isFull(_ path: String) -> Bool {
+        var disk = statvfs()
+        guard statvfs(URL(fileURLWithPath: path).deletingLastPathComponent().path, &disk) == 0 else { return false }
+        return UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < smallestRoom
+    }
 
-    var description: String { "row \(key) of table \(table) can't be read" }
+    /// The shared memory beside a database takes 32 KiB at least.
+    private static let smallestRoom: UInt64 = 32 << 10
 }

@@ -5,7 +5,7 @@ import Turbulence
 @testable import BillowStore
 
 /// A square degree whose south-west corner is at a place.
-private func area(
+func area(
     _ id: String, kind: String = "gairmet", from: Int = 0, to: Int = 3_600, longitude: Double = -80, text: String? = nil
 ) throws -> IssuedArea {
     let corners = try [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { east, north in
@@ -146,7 +146,7 @@ struct AreaTests {
     }
 }
 
-private func position(_ address: String, at seconds: Int, longitude: Double = 10, source name: String = "awc") throws
+func position(_ address: String, at seconds: Int, longitude: Double = 10, source name: String = "awc") throws
     -> AircraftPosition
 {
     AircraftPosition(

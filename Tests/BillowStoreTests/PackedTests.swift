@@ -96,7 +96,8 @@ struct PackedTests {
         let changed = ArchivePart(noon.advanced(by: -89_000))
         #expect(try await store.unpackedParts(in: range) == [changed])
         #expect(try await store.unpackedParts(in: part...range.upperBound).isEmpty)
-        try await store.discardPacked(part)
+        let gone = part
+        try await store.writing { db in try SQLiteStore.discardPacked([gone], db) }
         #expect(try await store.unpackedParts(in: range) == [part, changed])
         #expect(try await store.problems().isEmpty)
     }

@@ -247,20 +247,6 @@ struct ReadTests {
         #expect(order == order.sorted())
     }
 
-    @Test func aRowThatMakesNoSenseIsNamed() async throws {
-        let store = try await makeStore()
-        _ = try await store.commit(observation())
-        try await store.pool.write { try $0.execute(sql: "UPDATE observation SET cell = 5") }
-        let error = await #expect(throws: StoreError.self) {
-            try await store.rows(from: .distantPast, to: .distantFuture)
-        }
-        guard case .corrupt(_, let reason) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(reason.contains("table observation"))
-    }
-
     @Test(arguments: Query.all)
     func everyQuerySearchesAnIndex(query: String) async throws {
         let store = try await makeStore()

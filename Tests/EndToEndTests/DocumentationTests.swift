@@ -134,7 +134,7 @@ import Turbulence
 
     @Test(
         "Every command and flag is there",
-        arguments: ["serve", "sync", "import", "export", "render", "simulate", "prune", "backup", "check"])
+        arguments: ["serve", "sync", "import", "export", "render", "simulate", "prune", "backup", "restore", "check"])
     func commands(_ name: String) throws {
         let row = try #require(
             try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow \(name)") },
@@ -170,8 +170,7 @@ import Turbulence
         let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
         let documented = [
             "serve", "sync", "import", "export", "render", "simulate", "keys", "openskycommand", "legendcommand",
-            "prune",
-            "backup", "check",
+            "prune", "backup", "restore", "check", "salvagecommand",
         ]
         #expect(Set(names.filter { !$0.isEmpty }) == Set(documented.map { "\($0).self" }))
     }
@@ -198,6 +197,20 @@ import Turbulence
     }
 
     // MARK: Links
+
+    @Test("The image overrides no setting, its services pass every secret of the example, and dependencies are pinned")
+    func container() throws {
+        let services = try Self.text("docker-compose.yml")
+        for match in try Self.text("billow.example.yaml").matches(of: /\$\{([A-Z_]+)\}/) where match.1 != "NAME" {
+            #expect(services.contains("- \(match.1)\n"), "\(match.1)")
+        }
+        let ports = services.matches(of: /ports: \["127.0.0.1:\$\{[A-Z_]+:-([0-9]+)\}/).map(\.1)
+        #expect(ports.count == 2 && Set(ports).count == 2)
+        let variables = try Self.text("Dockerfile").matches(of: /BILLOW_([A-Z_]+)=/).map(\.1)
+        #expect(!variables.isEmpty && variables.allSatisfy { $0.hasPrefix("DEFAULT_") })
+        let package = try Self.text("Package.swift")
+        #expect(package.contains("exact: \"") && !package.contains("from: \""))
+    }
 
     @Test("Every link to a file leads to one", arguments: ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"])
     func links(_ document: String) throws {

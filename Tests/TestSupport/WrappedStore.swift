@@ -7,6 +7,8 @@ public protocol WrappedStore: Store {
 }
 
 extension WrappedStore {
+    public var damage: [StoredDamage] { store.damage }
+    public func survey(rest: Duration) async throws(StoreError) { try await store.survey(rest: rest) }
     public func head() async throws(StoreError) -> Head { try await store.head() }
     public func sources() async throws(StoreError) -> [SourceRecord] { try await store.sources() }
     public func register(_ source: SourceID, merge: MergeRule, simulated: Bool?) async throws(StoreError)
@@ -33,7 +35,6 @@ extension WrappedStore {
     public func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
         try await store.keep(bytes, packedFrom: rows)
     }
-    public func discardPacked(_ part: ArchivePart) async throws(StoreError) { try await store.discardPacked(part) }
     public func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
         -> [(row: ObservationRow, details: ObservationDetails)]
     { try await store.page(after: after, from: from, to: to, limit: limit) }

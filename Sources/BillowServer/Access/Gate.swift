@@ -16,6 +16,8 @@ public actor Gate {
     private var readAt: Instant?
     /// How often the keys were read in the second `readAt`.
     private var reads = 0
+    /// Why keys could not be read the last time; said once.
+    private var failure: String?
     private var wrong: (minute: Instant, count: Int) = (.distantPast, 0)
 
     /// Wrong keys answered with 401 in a minute; more get a 429. No number of guesses finds 256 random bits: this makes a
@@ -109,9 +111,12 @@ public actor Gate {
                 let all = try await store.accessKeys()
                 keys = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
                 readAt = now
+                failure = nil
             } catch {
                 // What is known goes on counting while the store can't be read: an outage must not lock everybody out.
                 guard readAt != nil else { throw error }
+                guard failure != error.description else { return keys[id] }
+                failure = error.description
                 logger.warning("keys can't be read; those known are taken", metadata: ["error": "\(error)"])
             }
         }

@@ -18,9 +18,16 @@ public final class Archive: Sendable {
     }
 
     /// A part as it counts at a version.
-    func part(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> WindowPart {
+    /// - Parameter sources: those by which its picture is marked. Rows that can't be read are no picture's until its sources
+    ///   say so; that is a moment after they were met.
+    func part(_ part: ArchivePart, asOf version: Version, sources: [SourceRecord]) async throws(StoreError)
+        -> WindowPart
+    {
         if let packed = try await packed(part, asOf: version) { return packed }
         let rows = try await store.rows(from: part.start, to: part.end, asOf: version)
+        guard store.damage.isEmpty || rows.sources.allSatisfy({ $0.isMarked(by: sources) }) else {
+            throw .failed("rows of \(part.start) can't be read, which pictures don't yet say; ask again")
+        }
         return WindowPart(part, rows: rows.rows)
     }
 
@@ -54,14 +61,15 @@ public final class Archive: Sendable {
         return damaged.withLock { $0.filter(range.contains) }.union(unpacked).sorted(by: >)
     }
 
-    /// Packs a part as it is now. Where it changes meanwhile, nothing is kept.
+    /// Packs a part as it is now. Where it changes meanwhile, or not all of it can be read, nothing is kept.
     func pack(_ part: ArchivePart) async throws(StoreError) {
         let rows = try await store.rows(of: part)
+        guard rows.isWhole else { return }
         guard try await store.keep(WindowPart(part, rows: rows.rows).packed(), packedFrom: rows) else { return }
         damaged.withLock { _ = $0.remove(part) }
     }
 
-    /// Holds all that is packed to the rows that it was made of, and lets go of what differs, a line each. That is made anew.
+    /// Compares all that is packed with the rows that it was made of; a line for each part that differs.
     public func check() async throws(StoreError) -> (parts: Int, problems: [String]) {
         let parts = try await store.packedParts()
         var problems: [String] = []
@@ -77,9 +85,16 @@ public final class Archive: Sendable {
             } catch {
                 problem = error.description
             }
-            try await store.discardPacked(part)
-            problems.append("the packed rows of \(part.start) are discarded: \(problem)")
+            problems.append("the packed rows of \(part.start) differ: \(problem)")
         }
         return (parts.count, problems)
+    }
+}
+
+extension SourceRecord {
+    /// Whether records say that this source is complete no earlier than this one does.
+    fileprivate func isMarked(by records: [SourceRecord]) -> Bool {
+        guard let completeSince, let record = records.first(where: { $0.number == number }) else { return true }
+        return (record.completeSince ?? .distantPast) >= completeSince
     }
 }

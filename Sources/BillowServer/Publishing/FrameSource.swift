@@ -176,7 +176,7 @@ public final class FrameSource: Sendable {
     private func part(_ part: ArchivePart, in snapshot: Snapshot) async throws -> WindowPart {
         let version = try await version(of: ArchivePart.seen(part...part), in: snapshot)
         return try await parts.value(for: PartKey(part: part, version: version)) { [archive] in
-            try await archive.part(part, asOf: version)
+            try await archive.part(part, asOf: version, sources: snapshot.sources)
         }
     }
 

@@ -24,7 +24,8 @@ public final class SnapshotPublisher: Service {
     private let pausing = Mutex(Pausing())
     private let extent: Mutex<ClosedRange<Instant>?> = Mutex(nil)
     private let oldestReportOrArea: Mutex<Instant?> = Mutex(nil)
-    private let failure: Mutex<String?> = Mutex(nil)
+    private let failure: Mutex<StoreError?> = Mutex(nil)
+    private let loggedDamage: Mutex<[StoredDamage]> = Mutex([])
     private let observers: Mutex<[Observer]> = Mutex([])
 
     /// What is called with the picture before (nil at first), the new one, and the rows that make the difference.
@@ -52,7 +53,10 @@ public final class SnapshotPublisher: Service {
     var oldest: Instant? { [observed?.lowerBound, oldestReportOrArea.withLock { $0 }].compactMap { $0 }.min() }
 
     /// Why the store can't be read at present; nil while it can.
-    public var storeFailure: String? { failure.withLock { $0 } }
+    public var storeFailure: StoreError? { failure.withLock { $0 } }
+
+    /// What of the store can't be read.
+    public var damage: [StoredDamage] { store.damage }
 
     private struct Pausing {
         var isWoken = false
@@ -69,7 +73,9 @@ public final class SnapshotPublisher: Service {
                 // Cut short by an end that has its own reason to tell.
                 if Task.isCancelled { return }
                 failed(error)
+                age()
             }
+            logDamage()
             await cancelWhenGracefulShutdown { await self.pause() }
         }
     }
@@ -108,7 +114,11 @@ public final class SnapshotPublisher: Service {
         // Rows have gone that no delta tells of.
         guard head.log == snapshot.log else { return try await load(asOf: now) }
         if head.version != snapshot.publication.version {
-            try await update(snapshot, asOf: now)
+            do throws(StoreError) { try await update(snapshot, asOf: now) } catch {
+                // Changes are found by indices. Where one can't be read, the rows may be.
+                guard case .corrupt = error else { throw error }
+                try await load(asOf: now)
+            }
         } else if now.floored(toMultipleOf: 60) != snapshot.publication.asOf.floored(toMultipleOf: 60) {
             try await publishAnew(snapshot, asOf: now)
         } else {
@@ -134,7 +144,7 @@ public final class SnapshotPublisher: Service {
         // takes in what is there already without a trace.
         let head = try await store.head()
         var windows: [Window] = []
-        var sources: [SourceRecord] = []
+        var sources: [SourceRecord]
         // An hour at a time, because rows take more room than the columns that they become.
         for hour in stride(from: liveFrom.seconds, through: max(now, liveFrom).seconds, by: Self.hour) {
             let end = hour + Self.hour
@@ -142,7 +152,6 @@ public final class SnapshotPublisher: Service {
                 from: Instant(clamping: hour), to: end > now.seconds ? .distantFuture : Instant(clamping: end),
                 asOf: head.version)
             windows.append(Window(rows: rows.rows, sources: rows.sources))
-            sources = rows.sources
         }
         let reports = try await store.pilotReports(from: liveFrom, to: .distantFuture, asOf: head.version)
         let areas = try await store.areas(nil, from: liveFrom, to: .distantFuture, asOf: head.version)
@@ -152,6 +161,8 @@ public final class SnapshotPublisher: Service {
         var frameVersions = FrameVersions(from: liveFrom)
         frameVersions.update(changed, upTo: head.version)
         try await readExtent()
+        // After all that was read: what of it can't be read marks the sources.
+        sources = try await store.sources()
         publish(
             Snapshot(
                 publication: Publication(version: head.version, asOf: now), log: head.log,
@@ -216,12 +227,38 @@ public final class SnapshotPublisher: Service {
     }
 
     private func failed(_ error: StoreError) {
-        let text = error.description
         let isNew = failure.withLock { failure in
-            defer { failure = text }
-            return failure != text
+            defer { failure = error }
+            return failure?.description != error.description
         }
-        if isNew { logger.error("the store can't be read; the last picture is served", metadata: ["error": "\(text)"]) }
+        if isNew {
+            logger.error("the store can't be read; the last picture is served", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Publishes what is in memory anew when the minute is new: without the store it goes on ageing.
+    private func age() {
+        let now = now()
+        guard let old = snapshot, now.floored(toMultipleOf: 60) > old.publication.asOf.floored(toMultipleOf: 60) else {
+            return
+        }
+        let changes = Changes(head: Head(version: old.publication.version, log: old.log), sources: old.sources)
+        publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: Self.liveFrom(now)))
+    }
+
+    /// Says once what can't be read.
+    private func logDamage() {
+        let damage = store.damage
+        let isNew = loggedDamage.withLock { logged in
+            defer { logged = damage }
+            return logged != damage
+        }
+        guard isNew else { return }
+        for damage in damage {
+            logger.error(
+                "part of the database can't be read; pictures over it are marked incomplete, and billow salvage reads the rest",
+                metadata: ["damage": "\(damage)"])
+        }
     }
 
     private static func liveFrom(_ now: Instant) -> Instant {

@@ -1,4 +1,5 @@
 import BillowSnapshot
+import BillowStore
 import BillowSync
 import BillowTiles
 import Foundation
@@ -57,6 +58,8 @@ struct OperationRoutes: Sendable {
         var status: String
         var stale: Bool?
         var dataTime: String?
+        /// The code of what is wrong with the store.
+        var storeFailure: String?
         var layers: [String: LayerState]?
     }
 
@@ -97,11 +100,15 @@ struct OperationRoutes: Sendable {
         }
         let now = now()
         let freshness = policy.freshness(of: Self.everyKind, in: snapshot, filter: Filter(), at: now)
+        let failure = publisher.storeFailure.map(ProblemCode.init)
+        // It serves what is in memory, but only a new start brings the store back.
+        let isLost = failure == .storeReplaced
         return try JSONAnswer.make(
             Ready(
-                status: "ready", stale: freshness.isStale, dataTime: freshness.dataTime?.description,
+                status: isLost ? "store lost" : "ready", stale: freshness.isStale,
+                dataTime: freshness.dataTime?.description, storeFailure: failure?.rawValue,
                 layers: layerStates(snapshot, at: now)),
-            headers: headers, request: request)
+            headers: headers, status: isLost ? .serviceUnavailable : .ok, request: request)
     }
 
     // MARK: - Status
@@ -121,12 +128,32 @@ struct OperationRoutes: Sendable {
         var oldestObservation: String?
         var newestObservation: String?
         var storeFailure: String?
+        var damage: [Damage]?
         var answerCache: Cache
         var tileCache: Cache
         var vectorTileCache: Cache
         var mapCache: Cache
         var layers: [String: LayerState]?
         var sources: [SourceStatus.Source]
+    }
+
+    /// Rows of a table that can't be read.
+    private struct Damage: Encodable {
+        var table: String
+        var rows: Int
+        var gaps: Int
+        var changedParts: Int
+        var from: String?
+        var to: String?
+
+        init(_ damage: StoredDamage) {
+            table = damage.table.rawValue
+            rows = damage.rows
+            gaps = damage.gaps
+            changedParts = damage.changedParts
+            from = damage.from?.description
+            to = damage.to?.description
+        }
     }
 
     private struct Cache: Encodable {
@@ -156,7 +183,8 @@ struct OperationRoutes: Sendable {
             liveObservations: snapshot?.window.count ?? 0,
             oldestObservation: publisher.observed?.lowerBound.description,
             newestObservation: publisher.observed?.upperBound.description,
-            storeFailure: publisher.storeFailure.map { isRedacted ? "the log says why" : $0 },
+            storeFailure: publisher.storeFailure.map { isRedacted ? "the log says why" : $0.description },
+            damage: publisher.damage.isEmpty ? nil : publisher.damage.map(Damage.init),
             answerCache: Cache(answers.statistics), tileCache: Cache(tiles.statistics),
             vectorTileCache: Cache(vectors.statistics),
             mapCache: Cache(maps.statistics),

@@ -4,7 +4,8 @@ import Foundation
 
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Copy the database as it stands into a new file.", discussion: "May run beside a server.")
+        abstract: "Copy the database as it stands into a new file.",
+        discussion: "May run beside a server. billow restore puts the copy back.")
 
     @OptionGroup var common: CommonOptions
 
@@ -12,13 +13,19 @@ struct Backup: AsyncParsableCommand {
     var file: String
 
     func run() async throws {
-        try await Failure.reported {
+        try await Failure.reportedUnlessInterrupted {
             let settings = try common.settings(needs: .stored)
-            let store = try await SQLiteStore.open(path: settings.database, simulated: nil)
+            guard !DatabaseNames(settings.database).areLost(byWriting: file) else {
+                throw Failure(
+                    .usage, "\(file) is a database, or a file that belongs to one: give another file to write to")
+            }
+            let store = try await SQLiteStore.open(path: settings.database, access: .reading)
             try await store.backup(to: file)
-            let head = try await store.head()
             try store.close()
-            Terminal.say("\(file): a copy of \(settings.database) at version \(head.version) or earlier")
+            let copy = try await SQLiteStore.open(path: file, access: .reading)
+            let version = try await copy.head().version
+            try copy.close()
+            Terminal.say("\(file): a copy of \(settings.database) at version \(version)")
         }
     }
 }

@@ -6,17 +6,24 @@ import Foundation
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look through the whole database for damage.",
-        discussion: "Exit status 0 where all is well, 65 where something is wrong; each problem is a line.")
+        discussion: """
+            Changes nothing; the file and its folder may be read-only. Exit status 0 where all is well, 65 where something \
+            is wrong; each problem is a line. A row that changed by itself is found by the sum of its packed part of the \
+            archive. The last nine hours, pilot reports, areas, positions and keys have no such sum.
+            """)
 
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         try await Failure.reported {
-            let settings = try common.settings(needs: .stored)
-            let store = try await SQLiteStore.open(path: settings.database, simulated: nil)
+            let settings = try common.settings(needs: .existing)
+            if let warning = SQLiteStore.permissionWarning(path: settings.database) {
+                Terminal.say("billow: warning: \(warning)")
+            }
+            let store = try await SQLiteStore.open(path: settings.database, access: .reading)
             var problems = try await store.problems()
             var packedParts = 0
-            // What isn't sound can't be held to anything.
+            // What isn't sound can't be compared with anything.
             if problems.isEmpty {
                 let archive = Archive(store: store, logger: Logs.start(level: settings.logLevel))
                 (packedParts, problems) = try await archive.check()
@@ -24,7 +31,10 @@ struct Check: AsyncParsableCommand {
             try store.close()
             for problem in problems { print(problem) }
             guard problems.isEmpty else {
-                throw Failure(.data, "\(settings.database) is damaged: \(problems.count) problems")
+                throw Failure(
+                    .data,
+                    "\(settings.database) is damaged: \(problems.count) problems; billow salvage reads what can be read"
+                )
             }
             Terminal.say("\(settings.database): sound, with \(packedParts) packed parts of the archive")
         }

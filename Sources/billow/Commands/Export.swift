@@ -57,7 +57,7 @@ struct Export: AsyncParsableCommand {
     var aggregate: String?
 
     func run() async throws {
-        try await Failure.reported {
+        try await Failure.reportedUnlessInterrupted {
             guard let collection = ExportCollection(rawValue: collection) else {
                 throw Failure(
                     .usage,
@@ -66,8 +66,9 @@ struct Export: AsyncParsableCommand {
             }
             let format = try self.exportFormat
             let settings = try common.settings(needs: .stored)
-            let store = try await SQLiteStore.open(path: settings.database)
-            try await write(collection, format, settings, store)
+            let sink = try OutputFile(output, sparing: settings.database)
+            let store = try await SQLiteStore.open(path: settings.database, access: .reading)
+            try await write(collection, format, settings, store, to: sink)
             try store.close()
         }
     }
@@ -101,78 +102,27 @@ struct Export: AsyncParsableCommand {
     }
 
     private func write(
-        _ collection: ExportCollection, _ format: ExportFormat, _ settings: Settings, _ store: SQLiteStore
+        _ collection: ExportCollection, _ format: ExportFormat, _ settings: Settings, _ store: SQLiteStore,
+        to sink: OutputFile
     ) async throws {
         let logger = Logs.start(level: settings.logLevel)
         let publisher = SnapshotPublisher(
             store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
-        try await publisher.refresh()
         let frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
             trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
             polygonHistories: settings.polygons, logger: logger)
-        let snapshot = try frames.snapshot()
-        let query = try FeatureQuery(
-            parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
-        let export = FeatureExport(
-            features: FeatureSource(frames: frames, store: store), query: query, format: format, snapshot: snapshot,
-            policy: FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames))
-        let sink = try OutputFile(output)
-        let count: Int
-        do {
+        var count = 0
+        try await sink.write(from: store, publisher) {
+            let snapshot = try frames.snapshot()
+            let query = try FeatureQuery(
+                parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
+            let export = FeatureExport(
+                features: FeatureSource(frames: frames, store: store), query: query, format: format,
+                snapshot: snapshot,
+                policy: FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames))
             count = try await export.write { try sink.write($0) }
-            try sink.finish()
-        } catch {
-            sink.discard()
-            throw error
         }
         Terminal.say("\(count) features written")
-    }
-}
-
-/// Standard output, or a file that appears under its name only when it is whole.
-final class OutputFile {
-    private let handle: FileHandle
-    private let path: String?
-    private let part: String?
-
-    init(_ path: String?) throws {
-        self.path = path
-        guard let path else {
-            handle = .standardOutput
-            part = nil
-            return
-        }
-        let part = path + ".part"
-        guard FileManager.default.createFile(atPath: part, contents: nil),
-            let handle = FileHandle(forWritingAtPath: part)
-        else { throw Failure(.inputOutput, "\(path) can't be written") }
-        self.handle = handle
-        self.part = part
-    }
-
-    func write(_ bytes: [UInt8]) throws {
-        do { try handle.write(contentsOf: bytes) } catch {
-            throw Failure(.inputOutput, "\(path ?? "standard output") can't be written: \(error.localizedDescription)")
-        }
-    }
-
-    /// Leaves nothing behind of a file that didn't become whole.
-    func discard() {
-        guard let part else { return }
-        // What is left to say is why it didn't become whole.
-        try? handle.close()
-        try? FileManager.default.removeItem(atPath: part)
-    }
-
-    func finish() throws {
-        guard let path, let part else { return }
-        do {
-            try handle.synchronize()
-            try handle.close()
-        } catch { throw Failure(.inputOutput, "\(path) can't be written: \(error.localizedDescription)") }
-        guard rename(part, path) == 0 else {
-            throw Failure(.inputOutput, "\(path) can't be written: \(String(cString: strerror(errno)))")
-        }
     }
 }

@@ -6,6 +6,7 @@ import BillowSync
 import Foundation
 import NIOCore
 import OpenSky
+import Synchronization
 import UpstreamSimulator
 
 /// How a command ends that can't do what it was asked: one clear message, and the exit status of its kind.
@@ -32,6 +33,30 @@ struct Failure: Error {
         }
     }
 
+    /// The same; SIGINT and SIGTERM cancel the body, which leaves nothing unfinished behind, and then end the process as
+    /// they always do.
+    static func reportedUnlessInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        let task = Task { try await reported(body) }
+        let received = Mutex<Int32?>(nil)
+        let sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                received.withLock { $0 = number }
+                task.cancel()
+            }
+            source.resume()
+            return source
+        }
+        let result = await task.result
+        sources.forEach { $0.cancel() }
+        if let number = received.withLock({ $0 }) {
+            signal(number, SIG_DFL)
+            kill(getpid(), number)
+        }
+        try result.get()
+    }
+
     /// Says in one sentence why a port can't be listened on.
     static func listening(on host: String, port: Int, _ error: IOError) -> Failure {
         let address = "\(host):\(port)"
@@ -54,12 +79,18 @@ struct Failure: Error {
         case let error as SettingsError: self.init(error.kind, error.description)
         case let error as StoreError:
             switch error {
-            case .corrupt, .foreign: self.init(.data, error.description)
+            case .corrupt(let path, _):
+                self.init(
+                    .data,
+                    "\(error.description); billow check says more, and billow salvage reads what can be read of \(path)"
+                )
+            case .foreign: self.init(.data, error.description)
             default: self.init(.inputOutput, error.description)
             }
         case let error as OpenSkyError: self.init(Self.kind(of: error), error.description)
         case let error as ReplayError: self.init(.data, error.description)
         case let error as ImportFileError: self.init(.inputOutput, error.description)
+        case let error as FileError: self.init(.inputOutput, error.description)
         case let error as SimulatedDataError: self.init(.data, error.description)
         case let problem as Problem: self.init(.usage, problem.detail)
         case let error as SocketAddressError.UnknownHost:

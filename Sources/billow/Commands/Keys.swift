@@ -56,7 +56,7 @@ struct Keys: AsyncParsableCommand {
 
         func run() async throws {
             try await Failure.reported {
-                try await common.withStore { store in
+                try await common.withStore(.reading) { store in
                     for key in try await store.accessKeys() {
                         let fate = key.revokedAt.map { "revoked \($0)" } ?? "valid"
                         let scopes = key.scopes.names.joined(separator: ",")
@@ -119,8 +119,11 @@ struct Keys: AsyncParsableCommand {
 
 extension CommonOptions {
     /// Opens the database of the settings for a while.
-    fileprivate func withStore(_ body: (SQLiteStore) async throws -> Void) async throws {
-        let store = try await SQLiteStore.open(path: try settings(needs: .database).database)
+    fileprivate func withStore(
+        _ access: StoreAccess = .writing, _ body: (SQLiteStore) async throws -> Void
+    ) async throws {
+        let settings = try settings(needs: access == .writing ? .database : .stored)
+        let store = try await SQLiteStore.open(path: settings.database, access: access)
         try await body(store)
         try store.close()
     }

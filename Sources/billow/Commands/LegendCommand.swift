@@ -35,21 +35,15 @@ struct LegendCommand: AsyncParsableCommand {
     var output: String?
 
     func run() async throws {
-        try await Failure.reported {
-            let bytes = try self.bytes(of: legend())
-            let sink = try OutputFile(output)
-            do {
-                try sink.write(bytes)
-                try sink.finish()
-            } catch {
-                sink.discard()
-                throw error
-            }
+        try await Failure.reportedUnlessInterrupted {
+            let settings = try common.settings(needs: .styles)
+            let sink = try OutputFile(output, sparing: settings.database)
+            let bytes = try self.bytes(of: legend(settings))
+            try await sink.write { try sink.write(bytes) }
         }
     }
 
-    private func legend() throws -> Legend {
-        let settings = try common.settings(needs: .styles)
+    private func legend(_ settings: Settings) throws -> Legend {
         let library: StyleLibrary
         do { library = try StyleLibrary(folder: settings.server.stylesFolder) } catch {
             throw Failure(.inputOutput, error.description)

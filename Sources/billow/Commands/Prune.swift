@@ -22,7 +22,7 @@ struct Prune: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reported {
-            let settings = try common.settings(needs: .database)
+            let settings = try common.settings(needs: [.stored, .database])
             let now = SystemClock.now()
             var point = TimePoint.offset(seconds: -settings.retentionSeconds)
             if let before {

@@ -37,30 +37,26 @@ struct RenderOptions: ParsableArguments {
     func write(_ draw: (Studio) async throws -> [UInt8]) async throws {
         let settings = try common.settings(needs: [.stored, .styles])
         let logger = Logs.start(level: settings.logLevel)
-        let store = try await SQLiteStore.open(path: settings.database, simulated: nil)
+        let sink = try OutputFile(output, sparing: settings.database)
+        let store = try await SQLiteStore.open(path: settings.database, access: .reading)
         let styles: StyleLibrary
         do { styles = try StyleLibrary(folder: settings.server.stylesFolder) } catch {
             throw Failure(.inputOutput, error.description)
         }
         let publisher = SnapshotPublisher(
             store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
-        try await publisher.refresh()
         let frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
             trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
             polygonHistories: settings.polygons, logger: logger)
-        let studio = Studio(
-            frames: frames, snapshot: try frames.snapshot(), pictures: PictureSource(frames: frames, store: store),
-            styles: styles, parameters: try parameters(), timeline: settings.timeline,
-            policy: FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames))
-        let png = try await draw(studio)
-        let sink = try OutputFile(output)
-        do {
-            try sink.write(png)
-            try sink.finish()
-        } catch {
-            sink.discard()
-            throw error
+        let parameters = try parameters()
+        try await sink.write(from: store, publisher) {
+            let studio = Studio(
+                frames: frames, snapshot: try frames.snapshot(),
+                pictures: PictureSource(frames: frames, store: store), styles: styles, parameters: parameters,
+                timeline: settings.timeline,
+                policy: FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames))
+            try sink.write(try await draw(studio))
         }
         try store.close()
     }
@@ -94,7 +90,7 @@ struct RenderMap: AsyncParsableCommand {
     var layers: String
 
     func run() async throws {
-        try await Failure.reported {
+        try await Failure.reportedUnlessInterrupted {
             try await options.write { studio in
                 let maps = try MapRenderer(pictures: studio.pictures)
                 if animate {
@@ -126,7 +122,7 @@ struct RenderTile: AsyncParsableCommand {
     var tile: String
 
     func run() async throws {
-        try await Failure.reported {
+        try await Failure.reportedUnlessInterrupted {
             try await options.write { studio in
                 try await TileService(pictures: studio.pictures).png(
                     layers: layers, place: tile, parameters: studio.parameters, frames: studio.frames,
@@ -155,7 +151,7 @@ struct RenderSheet: AsyncParsableCommand {
     var center: String?
 
     func run() async throws {
-        try await Failure.reported {
+        try await Failure.reportedUnlessInterrupted {
             try await options.write { studio in
                 let request = try MapRenderer.Request(
                     layers: Layer.turbulence.rawValue, parameters: studio.parameters, frames: studio.frames,

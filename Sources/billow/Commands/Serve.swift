@@ -42,6 +42,11 @@ struct Serve: AsyncParsableCommand {
             let serve = {
                 // Without a source, what is stored is served, whatever it is.
                 let store = try await SQLiteStore.open(path: settings.database, simulated: settings.isSimulated)
+                if store.missingBytes > 0 {
+                    logger.error(
+                        "the database file is cut; billow salvage reads what is left",
+                        metadata: ["database": "\(store.path)", "missingBytes": "\(store.missingBytes)"])
+                }
                 do {
                     try await Server(settings: settings, store: store, styles: styles, logger: logger)
                         .run(simulator: simulator)
@@ -52,16 +57,47 @@ struct Serve: AsyncParsableCommand {
                 }
                 try store.close()
             }
+            var status = stat()
+            if stat(settings.database, &status) == 0, status.st_size == 0 {
+                logger.warning(
+                    "the database file is empty (0 bytes); a new database is created in it",
+                    metadata: ["database": "\(settings.database)"])
+            }
             do { try await serve() } catch StoreError.corrupt(let path, let reason) {
-                guard let name = try SQLiteStore.setAside(path: path, at: SystemClock.now()) else {
-                    throw StoreError.corrupt(path: path, reason: reason)
-                }
-                logger.error(
-                    "the database was damaged; it is kept under another name, and all is fetched anew into a new one",
-                    metadata: ["database": "\(path)", "kept": "\(name)", "reason": "\(reason)"])
+                try await Self.replace(path, reason, logger)
                 try await serve()
             }
         }
+    }
+
+    /// Gives a database that can't be opened another name, and puts what can be read of it in its place: keys, changed
+    /// queries and rows. Where nothing can be read, a new one is created later.
+    private static func replace(_ path: String, _ reason: String, _ logger: Logger) async throws {
+        let error = StoreError.corrupt(path: path, reason: reason)
+        // Another server that runs on it would go on with a file that nobody finds.
+        guard SQLiteStore.opener(path: path) == nil else { throw error }
+        let copy = "\(path).salvaged-\(UUID().uuidString)"
+        var salvaged: Salvaged?
+        do { salvaged = try await SQLiteStore.salvage(path, to: copy) } catch StoreError.corrupt(_, let reason) {
+            logger.error(
+                "nothing of the damaged database can be read; keys must be made anew", metadata: ["reason": "\(reason)"]
+            )
+        }
+        guard let name = try SQLiteStore.setAside(path: path, at: SystemClock.now()) else {
+            unlink(copy)
+            throw error
+        }
+        logger.error(
+            "the database can't be opened; it is kept under another name",
+            metadata: ["database": "\(path)", "kept": "\(name)", "reason": "\(reason)"])
+        guard let salvaged else { return }
+        guard rename(copy, path) == 0 else { throw FileError.system(path) }
+        logger.notice(
+            "what can be read of it was copied into a new one",
+            metadata: [
+                "tables": .array(salvaged.lines.map { "\($0)" }),
+                "completeSince": "\(salvaged.completeSince.map(\.description) ?? "as before")",
+            ])
     }
 
     static func styles(_ folder: String) throws -> StyleLibrary {
@@ -136,7 +172,13 @@ private struct Server {
         }
         let address = settings.server.host
         services.append(StyleReload(shelf: application.styles, folder: settings.server.stylesFolder, logger: logger))
+        let portFile = settings.server.portFile
+        // A leftover would name another server's port.
+        defer { if let portFile { unlink(portFile) } }
         services += application.services { port in
+            if let portFile, !FileManager.default.createFile(atPath: portFile, contents: Data("\(port)\n".utf8)) {
+                logger.warning("the port file can't be written", metadata: ["portFile": "\(portFile)"])
+            }
             logger.notice("Billow is at http://\(address.contains(":") ? "[\(address)]" : address):\(port)/")
         }
         var group = ServiceGroupConfiguration(

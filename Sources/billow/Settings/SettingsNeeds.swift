@@ -13,8 +13,10 @@ struct SettingsNeeds: OptionSet, Sendable {
     static let styles = SettingsNeeds(rawValue: 2)
     /// A database that can be opened or made.
     static let database = SettingsNeeds(rawValue: 4)
-    /// A database that exists.
+    /// A database that exists and can be read.
     static let stored = SettingsNeeds(rawValue: 8)
+    /// A file where the database should be, whatever it is.
+    static let existing = SettingsNeeds(rawValue: 16)
 
     /// Notes what isn't there, each at the setting that leads to it.
     func check(_ settings: Settings, root: SettingsReader.Section, server: SettingsReader.Section) {
@@ -23,10 +25,10 @@ struct SettingsNeeds: OptionSet, Sendable {
                 "publicFolder", "is '\(settings.server.publicFolder)'; there is no such folder", kind: .inputOutput)
         }
         if contains(.styles) { checkStyles(settings.server.stylesFolder, server) }
-        if contains(.stored), !FileManager.default.fileExists(atPath: settings.database) {
+        if !isDisjoint(with: [.stored, .existing]), !FileManager.default.fileExists(atPath: settings.database) {
             root.problem("database", "is '\(settings.database)'; there is no such file", kind: .inputOutput)
         } else if !isDisjoint(with: [.database, .stored]) {
-            checkDatabase(settings.database, root)
+            checkDatabase(settings.database, contains(.database) ? .writing : .reading, root)
         }
     }
 
@@ -43,8 +45,8 @@ struct SettingsNeeds: OptionSet, Sendable {
         } catch {}
     }
 
-    private func checkDatabase(_ path: String, _ root: SettingsReader.Section) {
-        do throws(StoreError) { try SQLiteStore.check(path: path) } catch {
+    private func checkDatabase(_ path: String, _ access: StoreAccess, _ root: SettingsReader.Section) {
+        do throws(StoreError) { try SQLiteStore.check(path: path, access: access) } catch {
             // What is damaged may be set aside by who opens it.
             switch error {
             case .unavailable(_, let reason): root.problem("database", "is '\(path)'; \(reason)", kind: .inputOutput)

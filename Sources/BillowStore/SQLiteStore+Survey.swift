@@ -1,0 +1,84 @@
+internal import GRDB
+internal import Turbulence
+
+extension SQLiteStore {
+    /// Seconds of the log that are read in one transaction: three parts of the archive.
+    private static let pieceSeconds = 3_600
+
+    /// Decodes every row that counts or ever counted, and compares the sums of packed parts. What can't be read is noted
+    /// (`damage`), and marks the sources as incomplete from then on.
+    ///
+    /// Covered by sums are the observations that counted when their part was packed. Observations since then (at least the
+    /// last nine hours of a server), pilot reports, areas, positions and keys are decoded only.
+    public func survey(rest: Duration) async throws(StoreError) {
+        if let extent = try await storedExtent() {
+            for start in stride(
+                from: extent.lowerBound.seconds, through: extent.upperBound.seconds, by: Self.pieceSeconds)
+            {
+                try await surveyObservations(
+                    from: Instant(clamping: start), to: Instant(clamping: start + Self.pieceSeconds))
+                try await pause(rest)
+            }
+        }
+        for part in try await packedParts() {
+            _ = try await reading { db in try self.isAsStored(part, db) }
+            try await pause(rest / 10)
+        }
+        // Every version: what was closed long ago is read too.
+        _ = try await pilotReports(from: .distantPast, to: .distantFuture, asOf: nil)
+        _ = try await areas(nil, from: .distantPast, to: .distantFuture, asOf: nil)
+        _ = try await accessKeys()
+        var next: PositionPlace?
+        while true {
+            let page = try await positions(
+                after: next, from: .distantPast, to: .distantFuture, limit: Self.positionsAtOnce)
+            guard page.count == Self.positionsAtOnce, let last = page.last else { break }
+            next = PositionPlace(last)
+            try await pause(rest)
+        }
+    }
+
+    private static let positionsAtOnce = 20_000
+
+    private func pause(_ rest: Duration) async throws(StoreError) {
+        guard rest > .zero else { return }
+        do { try await Task.sleep(for: rest) } catch { throw StoreError(error, path: path) }
+    }
+
+    /// The first and last second of all rows, closed ones too.
+    private func storedExtent() async throws(StoreError) -> ClosedRange<Instant>? {
+        try await reading { db in
+            func edge(_ query: String) throws -> Instant? {
+                do {
+                    return try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
+                } catch let error as DatabaseError where error.isPageDamage {
+                    let step = try RawStatement(db, Query.changedExtent).first {
+                        $0.optionalInteger(query == Query.firstKey ? 0 : 1)
+                    }
+                    return (step ?? nil).map {
+                        TimeStep.instants(TimeStep(number: Int($0))...TimeStep(number: Int($0)))
+                    }
+                    .map { query == Query.firstKey ? $0.lowerBound : $0.upperBound }
+                }
+            }
+            guard let first = try edge(Query.firstKey), let last = try edge(Query.lastKey) else { return nil }
+            return first...max(first, last)
+        }
+    }
+
+    private func surveyObservations(from: Instant, to: Instant) async throws(StoreError) {
+        try await reading { db in
+            let first = ObservationKey.first(of: from).rawValue
+            let end = ObservationKey.first(of: to).rawValue
+            let statement = try RawStatement(db, Query.allRows)
+            statement.bind(first, at: 1)
+            statement.bind(end, at: 2)
+            do {
+                try statement.forEachReadable(self.register, ObservationRow.init) { _ in }
+            } catch let error as DatabaseError where error.isPageDamage {
+                // Finds and notes where the pages are.
+                _ = try self.observations(first, end, asOf: nil, db)
+            }
+        }
+    }
+}

@@ -1,0 +1,426 @@
+internal import Foundation
+internal import GRDB
+public import Turbulence
+
+/// What could be read of a damaged database.
+public struct Salvaged: Sendable, Hashable {
+    public struct Table: Sendable, Hashable {
+        public var name: String
+        /// Rows in the new database.
+        public var rows: Int
+        /// Rows whose values make no sense.
+        public var refused: Int
+        /// Ranges of keys in pages that can't be read; how many rows they had isn't known.
+        public var gaps: [ClosedRange<Int64>]
+    }
+
+    public var tables: [Table] = []
+    /// From when on nothing of what pictures show is missing; nil where nothing is missing.
+    public var completeSince: Instant?
+    public var version: Version = .zero
+
+    /// Whether everything could be read.
+    public var isWhole: Bool { tables.allSatisfy { $0.refused == 0 && $0.gaps.isEmpty } }
+
+    /// A line for each table with anything in it or missing.
+    public var lines: [String] {
+        tables.filter { $0.rows + $0.refused + $0.gaps.count > 0 }.map { table in
+            var line = "\(table.name): \(table.rows) rows"
+            if table.refused > 0 { line += ", \(table.refused) make no sense" }
+            if !table.gaps.isEmpty { line += ", \(table.gaps.count) gaps that can't be read" }
+            return line
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// Copies all that can be read of a damaged database into a new file, row by row and around damaged pages: keys, changed
+    /// queries, sources, and rows of every kind at their versions. Indices, packed parts and times of changes are built
+    /// anew. The damaged file is not changed.
+    /// - Throws: `corrupt` where not even the list of tables can be read, `unavailable` where the new file exists.
+    public static func salvage(_ damaged: String, to path: String) async throws(StoreError) -> Salvaged {
+        guard FileIdentity(path) == nil else { throw .unavailable(path: path, reason: "it exists already") }
+        let result: Result<Salvaged, any Error> = await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .userInitiated).async {
+                continuation.resume(returning: Result { try Salvage.run(damaged, to: path) })
+            }
+        }
+        do { return try result.get() } catch { throw StoreError(error, path: damaged) }
+    }
+}
+
+/// The copying, on one thread.
+private struct Salvage {
+    let source: Database
+    let target: Database
+    var result = Salvaged()
+    /// The end of the last thing that is missing.
+    private var missingUntil: Instant?
+
+    private static let rowsAtOnce = 20_000
+
+    init(source: Database, target: Database) {
+        self.source = source
+        self.target = target
+    }
+
+    static func run(_ damaged: String, to path: String) throws -> Salvaged {
+        guard FileIdentity(damaged) != nil else {
+            throw StoreError.unavailable(path: damaged, reason: "there is no such file")
+        }
+        let unfinished = try UnfinishedFile(for: path, mode: 0o600)
+        let repaired = unfinished.path + "-source"
+        defer { for suffix in [""] + DatabaseFile.companions { unlink(repaired + suffix) } }
+        do {
+            // Rows of a source that can't be read get one below.
+            var writing = Configuration()
+            writing.foreignKeysEnabled = false
+            let target = try DatabaseQueue(path: unfinished.path, configuration: writing)
+            var source = try open(damaged)
+            let wrong = try source.unsafeRead { source in try migrate(target, as: source, damaged) }
+            if !wrong.isEmpty {
+                try source.close()
+                try repair(damaged, wrong, into: repaired)
+                source = try open(repaired)
+            }
+            // No transaction: SQLite can't end one after a page that it can't read, and nobody writes a damaged file.
+            let salvaged = try source.unsafeRead { source in
+                try target.writeWithoutTransaction { target in
+                    var salvage = Salvage(source: source, target: target)
+                    try salvage.copyAll()
+                    return salvage.result
+                }
+            }
+            try source.close()
+            try Schema.migrator.migrate(target)
+            try target.writeWithoutTransaction { db in
+                try db.execute(sql: Schema.recountChangedSteps)
+                try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+                try db.execute(sql: "PRAGMA journal_mode = DELETE")
+            }
+            try target.close()
+            try unfinished.finish(replacing: false)
+            return salvaged
+        } catch {
+            unfinished.discard()
+            throw error
+        }
+    }
+
+    // MARK: The list of tables
+
+    /// Opens a file of which not every table's definition need be readable.
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(TimeInterval(SQLiteStore.busyTimeoutSeconds))
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA writable_schema = ON") }
+        return try DatabaseQueue(path: try DatabaseFile(path: path).readOnlyAddress(), configuration: configuration)
+    }
+
+    /// A table whose definition is damaged, and where it lies.
+    private struct WrongTable {
+        var name: String
+        var definition: String
+        var page: Int64
+    }
+
+    /// Gives the new file the tables that the damaged one has: each migration changes rows that older ones wrote.
+    /// - Returns: the tables whose definition isn't what the migrations made.
+    private static func migrate(_ target: DatabaseQueue, as source: Database, _ path: String) throws -> [WrongTable] {
+        let migrator = Schema.migrator
+        let tables: [WrongTable]
+        do {
+            tables = try Row.fetchAll(source, sql: "SELECT name, sql, rootpage FROM sqlite_master").map { row in
+                let values = Array(row.databaseValues)
+                return WrongTable(
+                    name: String.fromDatabaseValue(values[0]) ?? "",
+                    definition: String.fromDatabaseValue(values[1]) ?? "",
+                    page: Int64.fromDatabaseValue(values[2]) ?? 0)
+            }
+        } catch {
+            throw StoreError.corrupt(path: path, reason: "the list of its tables can't be read")
+        }
+        // Where that can't be read, it is taken for one of this version.
+        let applied = (try? migrator.appliedIdentifiers(source)) ?? []
+        if let last = migrator.migrations.last(where: applied.contains) {
+            try migrator.migrate(target, upTo: last)
+        } else {
+            try migrator.migrate(target)
+        }
+        let wanted = try target.read { db in
+            try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+                .map { (name: $0[0] as String, definition: $0[1] as String) }
+        }
+        guard wanted.contains(where: { wanted in tables.contains { $0.name == wanted.name } }) else {
+            throw StoreError.corrupt(path: path, reason: "it has none of our tables")
+        }
+        return wanted.compactMap { name, definition in
+            guard let found = tables.first(where: { $0.name == name || $0.definition == definition }), found.page > 0
+            else { return nil }
+            if found.name == name, found.definition == definition { return nil }
+            // Of an unknown version, the definition may be right as it is.
+            if applied.isEmpty, (try? source.columns(in: name))?.isEmpty == false { return nil }
+            return WrongTable(name: name, definition: definition, page: found.page)
+        }
+    }
+
+    /// Copies the file and gives tables their definitions back.
+    private static func repair(_ damaged: String, _ tables: [WrongTable], into copy: String) throws {
+        for suffix in ["", "-wal"] where FileIdentity(damaged + suffix) != nil {
+            try FileManager.default.copyItem(atPath: damaged + suffix, toPath: copy + suffix)
+        }
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA writable_schema = ON") }
+        let queue = try DatabaseQueue(path: copy, configuration: configuration)
+        try queue.writeWithoutTransaction { db in
+            for table in tables {
+                try db.execute(
+                    sql: "UPDATE sqlite_master SET type = 'table', name = ?1, tbl_name = ?1, sql = ?2 WHERE rootpage = ?3",
+                    arguments: [table.name, table.definition, table.page])
+            }
+        }
+        try queue.close()
+    }
+
+    mutating func copyAll() throws {
+        try copyHead()
+        try copy("source", key: "number")
+        for table in try shortTables() { try copy(table, key: nil) }
+        try copy("observation", key: "key") { ObservationKey(rawValue: $0).observedAt }
+        // Their numbers tell no time: what is missing may be as new as the newest.
+        try copy("pilotReport", key: "number") { _ in .distantFuture }
+        try copy("area", key: "number") { _ in .distantFuture }
+        try copy("position", key: "bucket", isUnique: false) {
+            Instant(clamping: (Int($0) + 1) * AircraftPosition.bucketSeconds)
+        }
+        try refuseUnreadable()
+        try nameSources()
+        try finish()
+    }
+
+    // MARK: Tables
+
+    /// What is copied in a way of its own, or built anew.
+    private static let otherTables: Set = [
+        "head", "source", "cursor", "observation", "pilotReport", "area", "position", "changedStep", "packedPart",
+        "grdb_migrations",
+    ]
+
+    /// Keys, changed queries and what else has a few rows.
+    private func shortTables() throws -> [String] {
+        let tables = try String.fetchAll(
+            target, sql: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        return tables.filter { !Self.otherTables.contains($0) && !$0.hasPrefix("sqlite_") }
+    }
+
+    /// Everything of the head but what names the log: a salvage is another log.
+    private func copyHead() throws {
+        let names = try target.columns(in: "head").map(\.name).filter {
+            !["id", "version", "rules", "log", "deletions"].contains($0)
+        }
+        for name in names {
+            guard let value = try? DatabaseValue.fetchOne(source, sql: "SELECT \(name) FROM head WHERE id = 1") else {
+                continue
+            }
+            try target.execute(sql: "UPDATE head SET \(name) = ?", arguments: [value])
+        }
+    }
+
+    /// Copies a table. Without a key it is short, and read from both ends of its own order.
+    private mutating func copy(
+        _ table: String, key: String?, isUnique: Bool = true, time: (Int64) -> Instant? = { _ in nil }
+    ) throws {
+        guard try source.tableExists(table), try target.tableExists(table) else { return }
+        let known = Set(try source.columns(in: table).map(\.name))
+        let names = try target.columns(in: table).map(\.name).filter {
+            // Computed by SQLite.
+            known.contains($0) && !(table == "observation" && $0 == "observedAt")
+        }
+        let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        let insert = try target.makeStatement(
+            sql: "INSERT INTO \(table) (\(list)) VALUES (\(marks)) ON CONFLICT DO NOTHING")
+        var entry = Salvaged.Table(name: table, rows: 0, refused: 0, gaps: [])
+        var pending = 0
+        func number(_ row: Row) -> Int64? {
+            key.flatMap { key -> Int64? in
+                let value: DatabaseValue = row[key]
+                return Int64.fromDatabaseValue(value)
+            }
+        }
+        func take(_ row: Row) throws {
+            if pending == 0 { try target.beginTransaction(.immediate) }
+            var isTaken = false
+            do {
+                try insert.execute(arguments: StatementArguments(row.databaseValues))
+                isTaken = target.changesCount > 0
+                // The same row from the other end.
+                if !isTaken, key == nil || !isUnique { return }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {}
+            if isTaken {
+                entry.rows += 1
+            } else {
+                entry.refused += 1
+                if let number = number(row) { noteMissing(time(number)) }
+            }
+            pending += 1
+            if pending == Self.rowsAtOnce {
+                try target.commit()
+                pending = 0
+            }
+        }
+        if let key {
+            let (first, last) = try bounds(table, key)
+            let (_, gaps): ([Void], _) = try DamagedRange.read(first...last) {
+                keys, isRising, body in
+                let rows = try Row.fetchCursor(
+                    source,
+                    sql: """
+                        SELECT \(list) FROM \(table) NOT INDEXED WHERE \(key) BETWEEN ? AND ?
+                        ORDER BY \(key) \(isRising ? "ASC" : "DESC")
+                        """, arguments: [keys.lowerBound, keys.upperBound])
+                while let row = try rows.next() {
+                    guard let number = number(row) else { continue }
+                    do { try take(row) } catch { throw TargetError(error: error) }
+                    // Where keys repeat, the damaged one is looked at from both sides; its rows are taken once.
+                    body(isUnique ? number : isRising ? number - 1 : number + 1, ())
+                }
+            }
+            entry.gaps = gaps
+            for gap in gaps { noteMissing(time(gap.upperBound)) }
+        } else {
+            // From both ends: a table without numbers can't be halved.
+            for order in ["", "ORDER BY 1 DESC"] {
+                do {
+                    let rows = try Row.fetchCursor(source, sql: "SELECT \(list) FROM \(table) \(order)")
+                    while let row = try rows.next() { try take(row) }
+                    break
+                } catch let error as DatabaseError where error.isPageDamage {
+                    if !order.isEmpty { entry.gaps = [0...0] }
+                }
+            }
+        }
+        if target.isInsideTransaction { try target.commit() }
+        result.tables.append(entry)
+    }
+
+    /// An error of the new file, which no other way of reading the old one helps against.
+    private struct TargetError: Error {
+        var error: any Error
+    }
+
+    /// Keys that include all of a table.
+    private func bounds(_ table: String, _ key: String) throws -> (Int64, Int64) {
+        func edge(_ order: String, otherwise: Int64) -> Int64 {
+            (try? Int64.fetchOne(
+                source, sql: "SELECT \(key) FROM \(table) NOT INDEXED ORDER BY \(key) \(order) LIMIT 1"))
+                ?? otherwise
+        }
+        let first = edge("ASC", otherwise: 0)
+        // Where the last page is damaged: until a year after the first, or as many numbers as there may be.
+        let widest: Int64 =
+            switch table {
+            case "observation": Int64(31_536_000) << ObservationKey.tagBits
+            case "position": 31_536_000 / Int64(AircraftPosition.bucketSeconds)
+            default: 1 << 24
+            }
+        return (first, max(first, edge("DESC", otherwise: first + widest)))
+    }
+
+    private mutating func noteMissing(_ instant: Instant?) {
+        guard let instant else { return }
+        missingUntil = max(missingUntil ?? instant, instant)
+    }
+
+    // MARK: Sense
+
+    /// Deletes rows that the schema allows and the log doesn't.
+    private mutating func refuseUnreadable() throws {
+        let register = DamageRegister()
+        for (table, key, query) in [
+            ("observation", "key", Query.everyObservation), ("pilotReport", "number", Query.everyReport),
+            ("area", "number", Query.everyArea),
+        ] {
+            guard let index = result.tables.firstIndex(where: { $0.name == table }),
+                let statement = try? RawStatement(target, query)
+            else { continue }
+            var bad: [Int64] = []
+            try statement.forEachRow { columns in
+                do {
+                    switch table {
+                    case "observation": _ = try ObservationRow(columns)
+                    case "pilotReport": _ = try PilotReport(columns)
+                    default: _ = try StoredArea(columns)
+                    }
+                } catch let row as UnreadableRow {
+                    bad.append(row.key)
+                    register.note(row)
+                }
+            }
+            for number in bad {
+                try target.execute(sql: "DELETE FROM \(table) WHERE \(key) = ?", arguments: [number])
+            }
+            result.tables[index].rows -= bad.count
+            result.tables[index].refused += bad.count
+        }
+        for damage in register.damage { noteMissing(damage.to ?? .distantFuture) }
+    }
+
+    /// Gives a name to sources whose own can't be read: their rows stay.
+    private func nameSources() throws {
+        for number in 0...255 {
+            guard try Int.fetchOne(target, sql: "SELECT 1 FROM source WHERE number = ?", arguments: [number]) == nil
+            else {
+                continue
+            }
+            let isUsed = try ["observation", "pilotReport", "area", "position"].contains { table in
+                try Int.fetchOne(target, sql: "SELECT 1 FROM \(table) WHERE source >= ? LIMIT 1", arguments: [number])
+                    != nil
+            }
+            let isFollowed =
+                try Int.fetchOne(target, sql: "SELECT 1 FROM source WHERE number > ?", arguments: [number]) != nil
+            guard isUsed || isFollowed else { return }
+            try target.execute(
+                sql: """
+                    INSERT INTO source (number, name, mergeRule, simulated)
+                    VALUES (?, ?, 1, (SELECT coalesce(max(simulated), 0) FROM source))
+                    """,
+                arguments: [number, "salvaged-\(number)"])
+        }
+    }
+
+    private mutating func finish() throws {
+        let newest = try ["observation", "pilotReport", "area", "position"].compactMap { table in
+            try Int64.fetchOne(
+                target,
+                sql: table == "position"
+                    ? "SELECT max(since) FROM position" : "SELECT max(max(since, coalesce(until, 0))) FROM \(table)")
+        }
+        let head = (try? Int64.fetchOne(source, sql: "SELECT version FROM head WHERE id = 1")) ?? 0
+        // Another log than before: pictures of it are others.
+        let version = max(head, newest.max() ?? 0) + 1
+        try target.execute(sql: "UPDATE head SET version = ?", arguments: [version])
+        if try target.columns(in: "head").contains(where: { $0.name == "rules" }) {
+            try target.execute(sql: "UPDATE head SET rules = version")
+        }
+        if try target.columns(in: "head").contains(where: { $0.name == "log" }) {
+            try target.execute(sql: Schema.renameLog)
+        }
+        result.version = Version(rawValue: version)
+        guard !result.isWhole else {
+            try copy("cursor", key: nil)
+            return
+        }
+        // Without cursors everything is fetched anew that an upstream still has.
+        let since = missingUntil ?? .distantFuture
+        result.completeSince = since
+        let marks = StatementArguments([since.seconds])
+        try target.execute(
+            sql: "UPDATE source SET completeSince = max(coalesce(completeSince, 0), ?)", arguments: marks)
+        if try target.tableExists("fetched"), try target.columns(in: "fetched").contains(where: { $0.name == "since" })
+        {
+            try target.execute(sql: "UPDATE fetched SET since = max(since, ?)", arguments: marks)
+        }
+    }
+}

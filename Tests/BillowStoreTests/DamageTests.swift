@@ -1,0 +1,347 @@
+import Foundation
+import GRDB
+import Testing
+import Turbulence
+
+@testable import BillowStore
+
+@Suite("A damaged database")
+struct DamageTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func key(_ number: Int) -> AccessKey {
+        AccessKey(
+            id: String(repeating: "\(number % 10)", count: 16), name: "k\(number)",
+            hash: String(repeating: "a", count: 64), scopes: .ingest, createdAt: noon)
+    }
+
+    /// A closed file with an observation a second, a key and a setting.
+    private func makeFile(_ name: String = "a.sqlite", count: Int) async throws -> String {
+        let path = folder.path(name)
+        let store = try await SQLiteStore.open(path: path)
+        _ = try await store.register(source("skypath"), merge: .replace, simulated: false)
+        _ = try await store.register(source("awc"), merge: .keep, simulated: false)
+        try await store.add(key(1))
+        try await store.setControl("{\"a\":1}", of: source("skypath"))
+        _ = try await store.commit(
+            Batch(
+                source: source("skypath"), observations: try (0..<count).map { try observation(id: "o-\($0)", at: $0) },
+                pilotReports: [], cursors: ["all": "7"], fetchedAt: noon, completeSince: noon.advanced(by: -3_600)))
+        _ = try await store.commit(
+            Batch(source: source("awc"), pilotReports: try (0..<20).map { try pilotReport(id: "r\($0)", at: $0) }))
+        try store.close()
+        return path
+    }
+
+    /// Changes a closed file as another program would.
+    private func change(_ path: String, _ sql: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA ignore_check_constraints = ON; \(sql)")
+        }
+        try queue.close()
+    }
+
+    /// Overwrites pages of a table or an index.
+    private func overwrite(_ path: String, pagesOf name: String, _ choose: ([Int]) -> [Int]) throws -> Int {
+        let queue = try DatabaseQueue(path: path)
+        let pages = try queue.read { db in
+            try Int.fetchAll(
+                db, sql: "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path",
+                arguments: [name])
+        }
+        try queue.close()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let chosen = choose(pages)
+        for page in chosen {
+            let start = (page - 1) * 4_096
+            bytes.replaceSubrange(start..<start + 200, with: Data(repeating: 0xAB, count: 200))
+        }
+        try bytes.write(to: URL(fileURLWithPath: path))
+        return chosen.count
+    }
+
+    @Test("one row that makes no sense is left out, counted, and marks its source; everything else is read")
+    func oneRow() async throws {
+        let path = try await makeFile(count: 300)
+        try change(path, "UPDATE observation SET cell = cell + 1 WHERE externalId = 'o-150'")
+        let store = try await SQLiteStore.open(path: path)
+        #expect(store.damage.isEmpty)
+        let rows = try await store.rows(from: .distantPast, to: .distantFuture)
+        #expect(rows.rows.count == 299)
+        // The answer that lacks the row says so itself.
+        #expect(rows.sources.map(\.completeSince) == [noon.advanced(by: 151), nil])
+        #expect(try await store.sources() == rows.sources)
+        let damage = try #require(store.damage.first)
+        #expect(store.damage.count == 1 && damage.table == .observation && damage.rows == 1 && damage.gaps == 0)
+        #expect(damage.from == noon.advanced(by: 150) && damage.to == damage.from)
+        // Met again, it is the same one.
+        _ = try await store.rows(from: .distantPast, to: .distantFuture)
+        #expect(store.damage == [damage])
+        // A page is full although a row of it is left out, so that nobody takes it for the last.
+        let page = try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: 200)
+        #expect(page.count == 200 && page.last?.details.id == "o-200")
+        #expect(try await store.changes(since: .zero).opened.count == 299)
+        #expect(try await store.observation(id: "o-150") == nil)
+        #expect(try await store.accessKeys() == [key(1)])
+        #expect(try await store.problems().contains { $0.contains("row") && $0.contains("observation") })
+        #expect(try await store.commit(observation(at: 1_000)).accepted == 1)
+    }
+
+    @Test("rows of every kind that make no sense are left out, and mark what they are about")
+    func everyKind() async throws {
+        let path = try await makeFile(count: 3)
+        let store = try await SQLiteStore.open(path: path)
+        let areas = try (0..<3).map { try area("a\($0)", to: 3_600 + $0) }
+        let positions = try (0..<3).map { try position("00000\($0 + 1)", at: $0) }
+        _ = try await store.commit(Batch(source: source("awc"), areas: areas, positions: positions))
+        try await store.add(key(2))
+        try store.close()
+        try change(
+            path,
+            """
+            UPDATE pilotReport SET turbulence = '{"a":1}' WHERE id = 'r7';
+            UPDATE area SET geometry = '[1]' WHERE id = 'a1';
+            UPDATE position SET lat = 900 WHERE icao24 = 2;
+            UPDATE accessKey SET scopes = 70000 WHERE name = 'k2';
+            """)
+        let damaged = try await SQLiteStore.open(path: path)
+        #expect(try await damaged.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).count == 19)
+        #expect(
+            try await damaged.pilotReports(after: nil, from: .distantPast, to: .distantFuture, limit: 15).count == 15)
+        #expect(
+            try await damaged.areas(nil, from: noon, to: noon.advanced(by: 1), asOf: nil).map(\.id) == ["a0", "a2"])
+        #expect(try await damaged.positions(from: .distantPast, to: .distantFuture, asOf: nil).count == 2)
+        #expect(try await damaged.accessKeys() == [key(1)])
+        #expect(Set(damaged.damage.map(\.table)) == [.pilotReport, .area, .position, .accessKey])
+        let awc = try #require(try await damaged.sources().last)
+        #expect(awc.completeSince(.reports) == noon.advanced(by: 8))
+        #expect(awc.completeSince(.hazards) == noon.advanced(by: 3_602))
+        #expect(awc.completeSince(.positions).map { $0 >= noon.advanced(by: 2) } == true)
+    }
+
+    @Test("what is sent again takes the place of a row that can't be read", arguments: ["o-1", nil])
+    func sentAgain(id: String?) async throws {
+        let store = try await makeStore()
+        let sent = Batch(
+            source: try source("awc"), observations: [try observation(id: id, at: 1)],
+            pilotReports: [try pilotReport()], areas: [try area("a")])
+        #expect(try await store.commit(sent).accepted == 1)
+        try await store.pool.write { db in
+            try db.execute(sql: "UPDATE observation SET cell = 5; UPDATE pilotReport SET turbulence = '{\"a\":1}'")
+            try db.execute(sql: "UPDATE area SET geometry = '[1]'")
+        }
+        let again = try await store.commit(sent)
+        #expect(again.accepted == 1 && again.pilotReports == 1 && again.areas == 1)
+        #expect(try await store.contents().count == 1)
+        #expect(try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).count == 1)
+        #expect(try await store.areas(nil, from: noon, to: noon.advanced(by: 1), asOf: nil).count == 1)
+        #expect(Set(store.damage.map(\.table)) == [.observation, .pilotReport, .area])
+        let third = try await store.commit(sent)
+        #expect(third.accepted == 0 && third.duplicates == 1 && !third.changed)
+        // A complete fetch without it retracts what can be read.
+        let retraction = Retraction(from: noon, to: noon.advanced(by: 10), covers: { _ in true }, standing: [:])
+        #expect(try await store.commit(Batch(source: source("skypath"), retraction: retraction)).retracted == 1)
+    }
+
+    @Test("pages that can't be read are read around, and the time between their neighbours is marked")
+    func pages() async throws {
+        let path = try await makeFile(count: 20_000)
+        #expect(try overwrite(path, pagesOf: "observation") { [$0[$0.count / 3], $0[$0.count / 2]] } == 2)
+        let store = try await SQLiteStore.open(path: path)
+        let rows = try await store.rows(from: .distantPast, to: .distantFuture)
+        #expect(rows.rows.count > 19_500 && rows.rows.count < 20_000)
+        #expect(rows.rows.map(\.key) == rows.rows.map(\.key).sorted())
+        let damage = try #require(store.damage.first)
+        #expect(damage.gaps >= 2)
+        let from = try damage.from.orMissing()
+        let to = try damage.to.orMissing()
+        #expect(from > noon.advanced(by: 5_000) && to < noon.advanced(by: 12_000))
+        #expect(rows.sources.first?.completeSince == to.advanced(by: 1))
+        var paged = 0
+        var after: ObservationKey?
+        while true {
+            let page = try await store.page(after: after, from: .distantPast, to: .distantFuture, limit: 1_000)
+            paged += page.count
+            after = page.last?.row.key
+            if page.count < 1_000 { break }
+        }
+        #expect(paged == rows.rows.count)
+    }
+
+    @Test("an index that can't be read hides no row")
+    func index() async throws {
+        let path = try await makeFile(count: 2_000)
+        for name in ["pilotReportTime", "pilotReportAny", "observationOpen"] {
+            _ = try overwrite(path, pagesOf: name) { $0 }
+        }
+        let store = try await SQLiteStore.open(path: path)
+        #expect(try await store.rows(from: .distantPast, to: .distantFuture).rows.count == 2_000)
+        #expect(try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).count == 20)
+        #expect(try await !store.problems().isEmpty)
+        let error = await #expect(throws: StoreError.self) { try await store.changes(since: .zero) }
+        guard case .corrupt = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("a table whose index lacks a row is not sound")
+    func indexLacksRow() async throws {
+        let path = try await makeFile(count: 10)
+        let store = try await SQLiteStore.open(path: path)
+        #expect(try await store.problems() == [])
+        try store.close()
+        let other = try DatabaseQueue(path: path)
+        try await other.writeWithoutTransaction { db in
+            let row = try #require(
+                try Row.fetchOne(db, sql: "SELECT * FROM sqlite_master WHERE name = 'observationOpen'"))
+            try db.execute(sql: "PRAGMA writable_schema = ON; DELETE FROM sqlite_master WHERE name = 'observationOpen'")
+            try db.execute(sql: "PRAGMA writable_schema = RESET")
+            try db.execute(
+                sql: """
+                    INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, source, kind, since)
+                    SELECT key + 1000000, cell, 0, 0, 1, 0, 0, 1 FROM observation LIMIT 1
+                    """)
+            try db.execute(sql: "PRAGMA writable_schema = ON")
+            try db.execute(
+                sql: "INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)",
+                arguments: StatementArguments(row.databaseValues))
+        }
+        try other.close()
+        let checked = try await SQLiteStore.open(path: path, access: .reading)
+        #expect(try await checked.problems().contains { $0.contains("observationOpen") })
+    }
+
+    @Test("a row that changed by itself is found by the sum of its packed part, and its part is not packed anew")
+    func silentChange() async throws {
+        let path = try await makeFile(count: 100)
+        var store = try await SQLiteStore.open(path: path)
+        let part = ArchivePart(noon)
+        #expect(try await store.keep([1, 2, 3], packedFrom: store.rows(of: part)))
+        // A correction since then is none.
+        _ = try await store.commit(observation(id: "o-7", severity: 4, at: 7))
+        #expect(try await store.problems() == [])
+        try store.close()
+        for column in ["severity = 1", "edr = 77", "aircraft = 'X'", "altitudeMin = 0", "since = 2"] {
+            let copy = folder.path("\(column.prefix(3)).sqlite")
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            try change(copy, "UPDATE observation SET \(column) WHERE externalId = 'o-50'")
+            store = try await SQLiteStore.open(path: copy)
+            #expect(try await store.problems().count == 1, "\(column)")
+            #expect(store.damage.first?.changedParts == 1)
+            #expect(try await store.sources().allSatisfy { $0.completeSince == part.end.advanced(by: 1) })
+            let rows = try await store.rows(of: part)
+            #expect(!rows.isWhole)
+            #expect(try await !store.keep([4], packedFrom: rows))
+            #expect(try await store.problems().count == 1)
+        }
+    }
+
+    @Test("a part with a row that can't be read is not packed: it would look complete")
+    func partWithDamage() async throws {
+        let path = try await makeFile(count: 100)
+        try change(path, "UPDATE observation SET cell = 5 WHERE externalId = 'o-50'")
+        let store = try await SQLiteStore.open(path: path)
+        let rows = try await store.rows(of: ArchivePart(noon))
+        #expect(rows.rows.count == 99 && !rows.isWhole)
+        #expect(try await !store.keep([4], packedFrom: rows))
+    }
+
+    // MARK: Salvage
+
+    @Test("a salvage has every row that can be read, keys, changed queries and sources, and marks what it lacks")
+    func salvage() async throws {
+        let path = try await makeFile(count: 20_000)
+        #expect(try overwrite(path, pagesOf: "observation") { [$0[$0.count / 2]] } == 1)
+        try change(path, "UPDATE pilotReport SET turbulence = '{\"a\":1}' WHERE id = 'r7'")
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let new = folder.path("new.sqlite")
+        let salvaged = try await SQLiteStore.salvage(path, to: new)
+        #expect(!salvaged.isWhole)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        let store = try await SQLiteStore.open(path: new)
+        let rows = try await store.rows(from: .distantPast, to: .distantFuture)
+        #expect(rows.rows.count > 19_800 && rows.rows.count < 20_000)
+        #expect(salvaged.tables.first { $0.name == "observation" }?.rows == rows.rows.count)
+        #expect(salvaged.tables.first { $0.name == "pilotReport" }?.refused == 1)
+        #expect(try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).count == 19)
+        #expect(try await store.accessKeys() == [key(1)])
+        #expect(try await store.control(of: source("skypath")) == "{\"a\":1}")
+        // Everything that an upstream still has is fetched anew.
+        #expect(try await store.cursors(of: source("skypath")).isEmpty)
+        let since = try salvaged.completeSince.orMissing()
+        #expect(since >= noon.advanced(by: 9_000))
+        #expect(rows.sources.allSatisfy { $0.completeSince == since })
+        #expect(rows.head.version == salvaged.version)
+        #expect(try await store.problems() == [])
+        #expect(try await store.commit(observation(at: 30_000)).accepted == 1)
+        await #expect(throws: StoreError.self) { try await SQLiteStore.salvage(path, to: new) }
+    }
+
+    @Test("a salvage of a sound database is the same database, cursors too")
+    func salvageOfSound() async throws {
+        let path = try await makeFile(count: 500)
+        let new = folder.path("new.sqlite")
+        let salvaged = try await SQLiteStore.salvage(path, to: new)
+        #expect(salvaged.isWhole && salvaged.completeSince == nil)
+        let old = try await SQLiteStore.open(path: path)
+        let store = try await SQLiteStore.open(path: new)
+        #expect(try await store.contents() == old.contents())
+        #expect(try await store.sources() == old.sources())
+        #expect(try await store.cursors(of: source("skypath")) == ["all": "7"])
+        #expect(try await store.head().log != old.head().log)
+        #expect(try await store.changes(since: .zero).opened.count == 500)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("unfini") })
+    }
+
+    @Test("rows keep a source whose name can't be read")
+    func salvageWithoutSource() async throws {
+        let path = try await makeFile(count: 5)
+        try change(path, "PRAGMA foreign_keys = OFF; DELETE FROM source WHERE number = 0")
+        let new = folder.path("new.sqlite")
+        _ = try await SQLiteStore.salvage(path, to: new)
+        let store = try await SQLiteStore.open(path: new)
+        #expect(try await store.sources().map(\.id.name) == ["salvaged-0", "awc"])
+        #expect(try await store.contents().count == 5)
+    }
+
+    @Test(
+        "a definition that was damaged is what the migrations made",
+        arguments: ["CREATE TABLE observation", "cell INTEGER NOT NULL", "CREATE TABLE accessKey"])
+    func damagedDefinition(of text: String) async throws {
+        let path = try await makeFile(count: 50)
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let range = try bytes.range(of: Data(text.utf8)).orMissing()
+        bytes[range.lowerBound + 2] ^= 0x10
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let new = folder.path("new.sqlite")
+        let salvaged = try await SQLiteStore.salvage(path, to: new)
+        #expect(salvaged.isWhole)
+        let store = try await SQLiteStore.open(path: new)
+        #expect(try await store.contents().count == 50)
+        #expect(try await store.accessKeys() == [key(1)])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("source") })
+    }
+
+    @Test("what can't be read at all is said so, and leaves nothing")
+    func salvageOfNothing() async throws {
+        let path = try await makeFile(count: 5)
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        bytes.replaceSubrange(100..<bytes.count, with: Data(repeating: 7, count: bytes.count - 100))
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let error = await #expect(throws: StoreError.self) {
+            try await SQLiteStore.salvage(path, to: folder.path("new.sqlite"))
+        }
+        guard case .corrupt(let named, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(named == path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("new") })
+    }
+}
