@@ -52,6 +52,7 @@ extension SQLiteStore {
 
     public func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
         try await reading { db in
+            try DeletedBefore.check(.rest, from: from, asOf: version, db)
             let first = ObservationKey.first(of: from).rawValue
             let end = ObservationKey.first(of: to).rawValue
             // An array that grows by doubling would touch twice the memory.
@@ -83,6 +84,7 @@ extension SQLiteStore {
         -> [PilotReport]
     {
         try await reading { db in
+            try DeletedBefore.check(.rest, from: from, asOf: version, db)
             let statement = try RawStatement(db, Query.reportsAsOf)
             statement.bind(from: from, to: to, asOf: try version ?? Head(db).version)
             return try statement.reports()
@@ -93,6 +95,7 @@ extension SQLiteStore {
         _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea] {
         let areas = try await reading { db in
+            try DeletedBefore.check(.rest, from: from, asOf: version, db)
             let statement = try RawStatement(db, Query.areasAsOf)
             statement.bind(from: from, to: to, asOf: try version ?? Head(db).version)
             return try statement.areas()
@@ -123,6 +126,7 @@ extension SQLiteStore {
         -> [AircraftPosition]
     {
         try await reading { db in
+            try DeletedBefore.check(.positions, from: from, asOf: version, db)
             let statement = try Self.between(from, to, RawStatement(db, Query.positionsBetween))
             statement.bind(try version?.rawValue ?? Head(db).version.rawValue, at: 5)
             return try statement.positions()
@@ -205,6 +209,19 @@ extension SQLiteStore {
                 return nil
             }
             return oldest...max(oldest, newest)
+        }
+    }
+
+    public func newestTime() async throws(StoreError) -> Instant? {
+        try await reading { db in
+            func seconds(_ query: String) throws -> Int? {
+                try RawStatement(db, query).first { $0.optionalInteger(0).map { Int($0) } } ?? nil
+            }
+            return try [
+                seconds(Query.newestAnyKey).map { $0 >> Int(ObservationKey.tagBits) },
+                seconds(Query.newestReport), seconds(Query.newestIssue),
+                seconds(Query.newestBucket).map { $0 * AircraftPosition.bucketSeconds },
+            ].compactMap { $0 }.max().map { Instant(clamping: $0) }
         }
     }
 
