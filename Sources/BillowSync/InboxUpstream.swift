@@ -144,6 +144,8 @@ public struct InboxUpstream: Upstream {
             result = (true, error.description)
         } catch let error as SimulatedDataError {
             result = (true, error.description)
+        } catch let error as TooManySourcesError {
+            result = (true, error.description)
         } catch {
             if Task.isCancelled { throw .cancelled }
             throw SyncError(kind: .store, code: "store", message: "\(error)", isReachable: nil)

@@ -108,6 +108,7 @@ private struct Server {
         configuration.areaLimitKm2 = settings.areaLimitKm2
         configuration.cacheBytes = settings.cacheMegabytes << 20
         configuration.trafficRetentionSeconds = settings.trafficRetentionSeconds
+        configuration.ingestSourcesPerKey = settings.server.ingestSourcesPerKey
         let application = try BillowApplication(
             configuration, store: store, control: store, styles: styles, states: states, loops: loops,
             now: SystemClock.now,

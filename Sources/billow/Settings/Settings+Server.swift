@@ -12,6 +12,8 @@ extension Settings {
         var stylesFolder = "Styles"
         /// Whether what shows data is open without a key.
         var anonymousRead = true
+        /// How many sources one key may name in the observations that it sends.
+        var ingestSourcesPerKey = 4
     }
 }
 
@@ -30,6 +32,7 @@ extension Settings.Server {
         publicFolder = section.text("publicFolder", expected: "the path of a folder") ?? publicFolder
         stylesFolder = section.text("stylesFolder", expected: "the path of a folder") ?? stylesFolder
         anonymousRead = section.flag("anonymousRead") ?? anonymousRead
+        ingestSourcesPerKey = section.integer("ingestSourcesPerKey", in: 1...64) ?? ingestSourcesPerKey
         section.finish()
     }
 }
