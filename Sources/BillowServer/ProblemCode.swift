@@ -151,7 +151,8 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .rangeNotSatisfiable: (.rangeNotSatisfiable, "the file has no byte in the requested range")
         case .unusableBody: (.unprocessableContent, "the body holds no observation that can be taken")
         case .simulatedData: (.unprocessableContent, "simulated data may not be mixed with real data")
-        case .tooManySources: (.unprocessableContent, "the body names more sources than the key, or the database, may have")
+        case .tooManySources:
+            (.unprocessableContent, "the body names more sources than the key, or the database, may have")
         case .tooManyWrongKeys: (.tooManyRequests, "more than 60 wrong keys arrived in a minute")
         case .refreshedAlready: (.tooManyRequests, "the source was refreshed less than a minute ago")
         case .tooManyFlights: (.tooManyRequests, "the key, or the server, monitors as many flights as it may")

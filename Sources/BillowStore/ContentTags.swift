@@ -51,8 +51,9 @@ struct ContentTags: Sendable {
         hash.mix(observation.source.name.utf8)
         hash.mix(observation.cell.h3)
         let altitude = observation.altitude
-        hash.mix(UInt64(altitude.lowest.thousands) << 16 | UInt64(altitude.highest.thousands) << 8
-            | UInt64(observation.category?.number ?? 0))
+        hash.mix(
+            UInt64(altitude.lowest.thousands) << 16 | UInt64(altitude.highest.thousands) << 8
+                | UInt64(observation.category?.number ?? 0))
         hash.mix(UInt64(observation.observedAt.seconds))
     }
 }

@@ -380,7 +380,8 @@ private struct BatchWriter {
     /// The first key of an observation by its content.
     private func key(of observation: Observation, _ merge: MergeRule) -> ObservationKey {
         ObservationKey(
-            observedAt: observation.observedAt, tag: tags(merge == .replace ? .value(observation) : .report(observation)))
+            observedAt: observation.observedAt,
+            tag: tags(merge == .replace ? .value(observation) : .report(observation)))
     }
 
     /// Whether a row is what an observation without id is taken for: it counts, has no public id of its own, and belongs
@@ -487,7 +488,7 @@ private struct BatchWriter {
                 return try takeUnnamed(observation)
             }
         }
-        let isTaken = named.contains { $0.details.id != nil && $0.row.key != corrected?.row.key }
+        let isTaken = owner > 0 && named.contains { $0.details.id != nil && $0.row.key != corrected?.row.key }
         // Without a public id of its own it has to be found by its content.
         var key =
             isTaken

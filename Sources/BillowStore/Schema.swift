@@ -256,7 +256,7 @@ enum Schema {
         """
 
     /// `observation.reporter` is the access key that sent an observation; 0: none did, or it came before this version.
-    /// `reporterSource` lists the sources that each key has named. Two reporters may use one id: `idTaken` marks the
+    /// `reporterSource` lists the sources that each key has named. Two reporters may use one id: `idTaken` marks a reporter's
     /// observation whose public id is made of its key, because another source or reporter had the id first.
     private static let reporters = """
         CREATE TABLE reporter (

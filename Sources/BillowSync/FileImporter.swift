@@ -120,7 +120,8 @@ public struct FileImporter: Sendable {
         let named = Set(batch.observations.map(\.source)).union(batch.pilotReports.map(\.source))
             .union(batch.areas.map(\.source))
         let new = named.subtracting(sources.known)
-        if sources.isSimulated != true, let source = new.sorted().first(where: { $0.name.hasPrefix(SourceID.simulatorName) })
+        if sources.isSimulated != true,
+            let source = new.sorted().first(where: { $0.name.hasPrefix(SourceID.simulatorName) })
         {
             throw SimulatedDataError(source: source)
         }
@@ -147,7 +148,8 @@ public struct TooManySourcesError: Error, Sendable, Hashable, CustomStringConver
 
     public var description: String {
         let names = sources.prefix(3).map(\.name).joined(separator: ", ")
-        return "the file names new sources (\(names)\(sources.count > 3 ? ", …" : "")), and more than are possible: at most "
+        return
+            "the file names new sources (\(names)\(sources.count > 3 ? ", …" : "")), and more than are possible: at most "
             + "\(FileImporter.mostNewSources) in a file, and \(SourceRecord.most - SourceRecord.reserved) in a database; "
             + "is the column 'source' another one?"
     }

@@ -224,7 +224,7 @@ public final class SnapshotPublisher: Service {
         if isNew { logger.error("the store can't be read; the last picture is served", metadata: ["error": "\(text)"]) }
     }
 
-    private static func liveFrom(_ now: Instant) -> Instant {
+    static func liveFrom(_ now: Instant) -> Instant {
         now.advanced(by: -liveSeconds).floored(toMultipleOf: 3_600)
     }
 }

@@ -113,8 +113,10 @@ struct IngestRoutes: Sendable {
         let known = try await store.sources()
         let computed = Set(known.filter { $0.merge == .replace }.map(\.id)).union(fetched)
         // A clock that is ahead refuses nothing that the newest data doesn't make old.
-        let newest = items.compactMap { if case .observation(let observation) = $0 { observation.observedAt } else { nil } }
-            .max()
+        let newest = items.compactMap {
+            if case .observation(let observation) = $0 { observation.observedAt } else { nil }
+        }
+        .max()
         let trusted = [try await store.newestTime(), newest].compactMap { $0 }.max().map { min($0, now()) }
         let oldest = trusted?.advanced(by: -retentionSeconds) ?? .distantPast
         var named = Set<ReporterID>()
