@@ -37,7 +37,12 @@ public struct ImportReader: Sendable {
     /// The form of the file, once told.
     public private(set) var format: ImportFormat?
 
+    /// Whether it stopped because there are more records than `mostRecords`.
+    public private(set) var hasTooManyRecords = false
+
     private let decoder: ObservationDecoder
+    private let mostRecords: Int
+    private let takesOnlyObservations: Bool
     private let awc: SourceID
     private let pulledAt: Instant?
     private var hazards: [HazardReport] = []
@@ -54,9 +59,14 @@ public struct ImportReader: Sendable {
     ///   - source: of observations that name none; `import` by default.
     ///   - aviationWeatherSource: of pilot reports and hazards as the Aviation Weather Center sends them; `awc` by default.
     ///   - fileName: tells when an archive's file was pulled.
+    ///   - mostRecords: reading stops at the record after these, refused ones included.
+    ///   - takesOnlyObservations: refuses everything else, so that each record is one item, in the order of the file.
     public init(
-        now: Instant, source: SourceID? = nil, aviationWeatherSource: SourceID? = nil, fileName: String? = nil
+        now: Instant, source: SourceID? = nil, aviationWeatherSource: SourceID? = nil, fileName: String? = nil,
+        mostRecords: Int = .max, takesOnlyObservations: Bool = false
     ) {
+        self.mostRecords = mostRecords
+        self.takesOnlyObservations = takesOnlyObservations
         pulledAt = fileName.flatMap(HazardPull.time(inName:))
         decoder = ObservationDecoder(now: now, source: source ?? .import)
         awc = aviationWeatherSource ?? .aviationWeather
@@ -108,7 +118,7 @@ public struct ImportReader: Sendable {
             drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
                 try reader.takeJSON(range, line: line)
             }
-            mode = .jsonLines(splitter)
+            if !isUnusable { mode = .jsonLines(splitter) }
         case .csv(var splitter, var table):
             drain(&splitter, atEnd: atEnd) { reader, range, line throws(RefusalReason) in
                 if reader.isUnusable { return }
@@ -126,7 +136,7 @@ public struct ImportReader: Sendable {
                 reader.record -= 1
                 table = ADDSTable(header: row)
             }
-            mode = .adds(splitter, table)
+            if !isUnusable { mode = .adds(splitter, table) }
         }
         let found = items
         items = []
@@ -162,6 +172,12 @@ public struct ImportReader: Sendable {
     ) {
         while let split = splitter.next(in: buffer, atEnd: atEnd) {
             record += 1
+            guard record <= mostRecords else {
+                hasTooManyRecords = true
+                mode = .unusable
+                buffer = []
+                return
+            }
             switch split {
             case .record(let range, let line):
                 do throws(RefusalReason) { try take(&self, range, line) } catch {
@@ -192,6 +208,7 @@ public struct ImportReader: Sendable {
     private mutating func takeJSON(_ range: Range<Int>, line: Int) throws(RefusalReason) {
         let kind = try jsonRecord.read(buffer, in: range)
         if jsonRecord.saysSimulated { hasSimulatedRecord = true }
+        guard kind == .observation || !takesOnlyObservations else { throw .notAFeature }
         switch kind {
         case .observation:
             take(try decoder.observation(jsonRecord.fields, featureID: jsonRecord.featureID))

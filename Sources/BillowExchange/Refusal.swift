@@ -97,6 +97,7 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     static func invalid(_ field: String, _ value: String, _ expected: String) -> RefusalReason {
-        .invalid(field: field, value: value.count > 100 ? String(value.prefix(100)) + "…" : value, expected: expected)
+        .invalid(
+            field: field, value: value.utf8.count > 100 ? String(value.prefix(100)) + "…" : value, expected: expected)
     }
 }

@@ -41,6 +41,8 @@ public struct BillowApplication: Sendable {
         /// How long positions are kept; nil is as long as all else.
         public var trafficRetentionSeconds: Int?
         public var connections = ConnectionSettings()
+        /// How many sources one key may name in what it sends in.
+        public var ingestSourcesPerKey = 4
 
         public init(
             host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int,
@@ -182,7 +184,8 @@ public struct BillowApplication: Sendable {
         LegendRoutes(frames: frames, shelf: styles, policy: policy).add(to: reading.working(.map, work))
         IngestRoutes(
             store: store, simulated: ingestIsSimulated, fetched: configuration.freshness.sources,
-            retentionSeconds: configuration.retentionSeconds, now: now
+            retentionSeconds: configuration.retentionSeconds, sourcesPerKey: configuration.ingestSourcesPerKey,
+            now: now
         ).add(to: router.needing(.ingest, gate))
         EventRoutes(hub: events, publisher: publisher, gate: gate, flights: flights).add(to: reading)
         let sources = SourceStatus(publisher: publisher, states: states, policy: policy, now: now)

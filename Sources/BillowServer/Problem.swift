@@ -183,6 +183,11 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             response = try Problem(error).response(from: request, context: context)
         } catch let error as HTTPError {
             response = try problem(for: error, request).response(from: request, context: context)
+        } catch StoreError.deleted(let before) {
+            // The publisher is about to publish what is left.
+            let problem = Problem(
+                .deleting, detail: "Data from before \(before) was just deleted.", retryAfterSeconds: 1)
+            response = try problem.response(from: request, context: context)
         } catch let error as StoreError {
             storeErrors.log(error, path: request.uri.path, context.logger)
             let problem = Problem(ProblemCode(error), detail: Self.detail(of: error), retryAfterSeconds: 5)

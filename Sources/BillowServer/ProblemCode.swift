@@ -71,6 +71,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case rangeNotSatisfiable = "range-not-satisfiable"
     case unusableBody = "unusable-body"
     case simulatedData = "simulated-data"
+    case tooManySources = "too-many-sources"
     case tooManyWrongKeys = "too-many-wrong-keys"
     case refreshedAlready = "refreshed-already"
     case tooManyFlights = "too-many-flights"
@@ -82,6 +83,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case storeUnavailable = "store-unavailable"
     case storeFull = "store-full"
     case storeReplaced = "store-replaced"
+    case deleting = "deleting"
     case overloaded = "overloaded"
     case tooManyListeners = "too-many-listeners"
 
@@ -156,6 +158,8 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .rangeNotSatisfiable: (.rangeNotSatisfiable, "the file has no byte in the requested range")
         case .unusableBody: (.unprocessableContent, "the body holds no observation that can be taken")
         case .simulatedData: (.unprocessableContent, "simulated data may not be mixed with real data")
+        case .tooManySources:
+            (.unprocessableContent, "the body names more sources than the key, or the database, may have")
         case .tooManyWrongKeys: (.tooManyRequests, "more than 60 wrong keys arrived in a minute")
         case .refreshedAlready: (.tooManyRequests, "the source was refreshed less than a minute ago")
         case .tooManyFlights: (.tooManyRequests, "the key, or the server, monitors as many flights as it may")
@@ -167,6 +171,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .storeFull: (.serviceUnavailable, "the disk is full: nothing can be stored until there is room")
         case .storeReplaced:
             (.serviceUnavailable, "the database file was removed or replaced: nothing can be stored until a restart")
+        case .deleting: (.serviceUnavailable, "data of that time was just deleted; a second later the answer is new")
         case .overloaded: (.serviceUnavailable, "too much work is waiting already")
         case .tooManyListeners: (.serviceUnavailable, "1,000 clients listen to events already")
         }

@@ -1,19 +1,18 @@
 internal import Geometry
 internal import Turbulence
 
-/// The stable hash behind an observation's key: 64-bit FNV-1a over what it is about (not how rough it was: a computed value
-/// that is corrected keeps its place), folded to the 30 bits of a tag.
+/// The hash behind the keys of observations that were stored before `ContentTags`: 64-bit FNV-1a over place and time, folded
+/// to the 30 bits of a tag.
 ///
-/// What is hashed is part of the file's format and of every feature id that was ever given out, so it never changes: the
-/// source's name, its end (a zero byte), the H3 index (8 bytes, lowest first), the lowest and highest block, the second
-/// (8 bytes), the category or 0; and, for an observation that came with an id of its own, 0xFF and the id.
+/// What is hashed is part of the file's format, so it never changes: the source's name, its end (a zero byte), the H3 index
+/// (8 bytes, lowest first), the lowest and highest block, the second (8 bytes), the category or 0.
 ///
 /// Source: Fowler, Noll, Vo, Eastlake, draft-eastlake-fnv (FNV-1a, 64 bit; folding by XOR, section 3)
 struct ContentHash {
     private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
-    /// The 30-bit tag of what an observation is about, and of its id where `id` gives one.
-    static func tag(of observation: Observation, id: String?) -> UInt32 {
+    /// The 30-bit tag of what an observation is about.
+    static func tag(of observation: Observation) -> UInt32 {
         var hash = ContentHash()
         for byte in observation.source.name.utf8 { hash.mix(byte) }
         hash.mix(0)
@@ -22,10 +21,6 @@ struct ContentHash {
         hash.mix(observation.altitude.highest.thousands)
         hash.mix(UInt64(observation.observedAt.seconds), bytes: 8)
         hash.mix(observation.category?.number ?? 0)
-        if let id {
-            hash.mix(0xFF)
-            for byte in id.utf8 { hash.mix(byte) }
-        }
         return hash.folded
     }
 

@@ -12,8 +12,8 @@ public struct Pruning: Sendable, Hashable {
     public var sources: Set<SourceID>?
     /// Whether what was imported stays (see `Batch.importedBefore`).
     public var sparesImports: Bool
-    /// Whether pictures that may still be asked for lose something by it. Then every picture's version and address becomes
-    /// another one, so that none is shown any more as it was before.
+    /// Whether pictures that may still be asked for lose something by it. Then every transaction gives every picture a new
+    /// address, and servers read the log anew.
     public var changesPictures: Bool
 
     /// - Parameter positionsBefore: `before` where it is nil.

@@ -50,19 +50,37 @@ enum Query {
     static let insertSource =
         "INSERT INTO source (number, name, mergeRule, simulated, settled) VALUES (?, ?, ?, ?, ?)"
     static let settleSources = "UPDATE source SET simulated = ?, settled = 1 WHERE settled = 0"
-    static let updateSource = "UPDATE source SET mergeRule = ? WHERE number = ?"
+    static let updateSource = "UPDATE source SET mergeRule = ?, ruleChanged = 1 WHERE number = ?"
+    /// At most 256 rows, like `sources`.
+    static let sourcesOfChangedRule = "SELECT number FROM source WHERE ruleChanged = 1"
+    static let reporter = "SELECT number FROM reporter WHERE accessKey = ?"
+    static let insertReporter = "INSERT INTO reporter (accessKey) VALUES (?) RETURNING number"
+    static let reporterSources = "SELECT source FROM reporterSource WHERE reporter = ?"
+    static let insertReporterSource = "INSERT OR IGNORE INTO reporterSource (reporter, source) VALUES (?, ?)"
+    static let tagState = "SELECT tagSecret, plainTagsUpTo FROM head WHERE id = 1"
+
+    private static let allOfReporters = [
+        reporter, insertReporter, reporterSources, insertReporterSource, tagState,
+    ]
     static let setFetched = "UPDATE source SET fetchedAt = ? WHERE number = ?"
     static let fetchedKinds = "SELECT source, kind, fetchedAt, since FROM fetched"
     /// The fourth is how long a gap between two fetches may be.
     static let setFetchedKind = """
         INSERT INTO fetched (source, kind, fetchedAt, since) VALUES (?1, ?2, ?3, ?3)
         ON CONFLICT (source, kind) DO UPDATE SET
-            since = iif(excluded.fetchedAt - fetched.fetchedAt > ?4, excluded.fetchedAt, fetched.since),
+            since = iif(excluded.fetchedAt - fetched.fetchedAt > ?4 OR excluded.fetchedAt < fetched.since,
+                excluded.fetchedAt, fetched.since),
             fetchedAt = excluded.fetchedAt
         """
-    /// What was there before is no longer whole.
-    static let raiseComplete = "UPDATE source SET completeSince = max(coalesce(completeSince, 0), ?) WHERE number = ?"
-    static let raiseFetchedSince = "UPDATE fetched SET since = max(since, ?) WHERE source = ?"
+    /// What was there before is no longer whole. Of a fetched source that was never known to be, nothing becomes known.
+    static let raiseComplete = """
+        UPDATE source SET completeSince = max(coalesce(completeSince, 0), ?)
+        WHERE number = ? AND (completeSince IS NOT NULL OR fetchedAt IS NULL)
+        """
+    /// The last two: a kind of data, and 1 for this kind or 0 for all others.
+    static let raiseFetchedSince = """
+        UPDATE fetched SET since = max(since, ?) WHERE source = ? AND (kind = ?) = ?
+        """
     static let setComplete = "UPDATE source SET completeSince = ? WHERE number = ?"
 
     static let cursors = "SELECT piece, value FROM cursor WHERE source = ?"
@@ -77,24 +95,27 @@ enum Query {
     /// In the order that `ObservationRow.init(_: Columns)` reads; then the details.
     private static let row =
         "key, cell, altitudeMin, altitudeMax, severity, edr, category, source, kind, since, until"
-    private static let rowAndDetails = row + ", externalId, aircraft, imported, transient"
+    private static let rowAndDetails =
+        row + ", iif(idTaken, NULL, externalId), aircraft, imported, transient, reporter"
 
     /// A taken key is no error; anything else is.
     static let insertObservation = """
         INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, edr, category, source, kind, since,
-            externalId, aircraft, imported, transient)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            externalId, aircraft, imported, transient, reporter, idTaken)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (key) DO NOTHING
         """
     static let closeObservation = "UPDATE observation SET until = ? WHERE key = ? AND until IS NULL"
     static let keepObservation = "UPDATE observation SET imported = 1 WHERE key = ? AND imported = 0"
     static let lastObservation = "UPDATE observation SET transient = 0 WHERE key = ? AND transient = 1"
     static let observationByKey = "SELECT \(rowAndDetails) FROM observation WHERE key = ?"
-    static let openObservationByExternalID = """
-        SELECT \(rowAndDetails) FROM observation WHERE externalId = ? AND source = ? AND until IS NULL
+    /// Of every source and reporter.
+    static let openObservationsByExternalID = """
+        SELECT \(rowAndDetails) FROM observation WHERE externalId = ? AND until IS NULL ORDER BY source, reporter
         """
     static let openObservationByFeatureID = """
-        SELECT \(rowAndDetails) FROM observation WHERE externalId = ? AND until IS NULL ORDER BY source LIMIT 1
+        SELECT \(rowAndDetails) FROM observation WHERE externalId = ? AND until IS NULL AND idTaken = 0
+        ORDER BY source, reporter LIMIT 1
         """
     static let openOfSource = """
         SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND source = ? AND until IS NULL
@@ -109,6 +130,7 @@ enum Query {
     static let countKeys = "SELECT count(*) FROM observation WHERE key >= ? AND key < ?"
     static let oldestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key LIMIT 1"
     static let newestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key DESC LIMIT 1"
+    static let newestAnyKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT 1"
     static let openRows = "SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key"
     static let rowsAsOf = """
         SELECT \(row) FROM observation
@@ -172,6 +194,9 @@ enum Query {
     static let oldestReport = """
         SELECT observedAt FROM pilotReport WHERE observedAt >= 0 AND until IS NULL ORDER BY observedAt LIMIT 1
         """
+    static let newestReport = """
+        SELECT observedAt FROM pilotReport WHERE observedAt >= 0 ORDER BY observedAt DESC LIMIT 1
+        """
     static let reportsOpenedSince = "\(reports) WHERE since > ? AND until IS NULL"
     static let reportsClosedSince = "\(reports) WHERE until > ? AND since <= ?"
 
@@ -213,6 +238,8 @@ enum Query {
         """
     /// The one that ended first.
     static let oldestArea = "SELECT validFrom FROM area WHERE validTo >= 0 AND until IS NULL ORDER BY validTo LIMIT 1"
+    /// When the area was issued that was stored last.
+    static let newestIssue = "SELECT issuedAt FROM area WHERE number > 0 ORDER BY number DESC LIMIT 1"
     static let areasOpenedSince = "\(areas) WHERE since > ? AND until IS NULL"
     static let areasClosedSince = "\(areas) WHERE until > ? AND since <= ?"
 
@@ -286,10 +313,23 @@ enum Query {
     static let pruneObservation = "DELETE FROM observation WHERE key = ?"
     /// Makes a row one that counts at no version.
     static let voidObservation = "UPDATE observation SET until = since WHERE key = ?"
-    static let pruneReports = "DELETE FROM pilotReport WHERE source = ? AND observedAt < ? AND imported <= ?"
-    static let pruneAreas = "DELETE FROM area WHERE source = ? AND validTo <= ? AND imported <= ?"
-    static let nextBucket = "SELECT bucket FROM position WHERE bucket > ? ORDER BY bucket LIMIT 1"
-    static let pruneBucket = "DELETE FROM position WHERE bucket = ? AND source = ?"
+    static let prunableReports = """
+        SELECT number, observedAt FROM pilotReport WHERE source = ? AND observedAt < ? AND imported <= ?
+        """
+    static let pruneReport = "DELETE FROM pilotReport WHERE number = ? AND observedAt < ? AND imported <= ?"
+    static let prunableAreas = "SELECT number, validTo FROM area WHERE source = ? AND validTo <= ? AND imported <= ?"
+    static let pruneArea = "DELETE FROM area WHERE number = ? AND validTo <= ? AND imported <= ?"
+    static let nextBucket = "SELECT bucket FROM position WHERE bucket >= ? ORDER BY bucket LIMIT 1"
+    /// The address of the aircraft after so many rows.
+    static let addressAfter = """
+        SELECT icao24 FROM position WHERE bucket = ? AND icao24 >= ? ORDER BY icao24 LIMIT 1 OFFSET ?
+        """
+    static let pruneBucket = "DELETE FROM position WHERE bucket = ? AND icao24 >= ? AND icao24 < ? AND source = ?"
+    static let deletedBefore = "SELECT before, version FROM deletion WHERE kind = ?"
+    static let noteDeletedBefore = """
+        INSERT INTO deletion (kind, before, version) VALUES (?, ?, ?)
+        ON CONFLICT (kind) DO UPDATE SET before = max(before, excluded.before), version = excluded.version
+        """
     /// Makes every picture another one.
     static let renewHead = """
         UPDATE head SET version = version + 1, rules = version + 1, log = lower(hex(randomblob(8))) WHERE id = 1
@@ -306,14 +346,16 @@ enum Query {
                     + "AND observedAt BETWEEN step * 10 - 9 AND step * 10"
             }
         return """
-            DELETE FROM changedStep WHERE kind = \(kind.rawValue) AND step >= ? AND step < ?
+            DELETE FROM changedStep WHERE kind = \(kind.rawValue) AND step >= ? AND step <= ?
                 AND NOT EXISTS (SELECT 1 FROM \(left))
             """
     }
 
     private static let allOfPruning =
         [
-            prunable, pruneObservation, voidObservation, pruneReports, pruneAreas, nextBucket, pruneBucket, renewHead,
+            prunable, pruneObservation, voidObservation, prunableReports, pruneReport, prunableAreas, pruneArea,
+            nextBucket, addressAfter, pruneBucket, deletedBefore, noteDeletedBefore, renewHead, raiseComplete,
+            raiseFetchedSince,
         ]
         + ObservedKind.allCases.map(pruneSteps)
 
@@ -360,19 +402,21 @@ enum Query {
         ]
         + reportsByNumber + areasByNumber
 
-    /// For the test of their plans; `sources`, `settleSources`, `accessKeys`, `followedFlights` and `packedParts` go through the whole of a short table.
+    /// For the test of their plans; `sources`, `settleSources`, `accessKeys`, `followedFlights` and `packedParts` go
+    /// through the whole of a short table.
     static let all =
         [
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
             insertObservation, closeObservation, keepObservation, keepReport, keepArea, observationByKey,
-            openObservationByExternalID,
+            openObservationsByExternalID,
             openObservationByFeatureID,
-            openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, openRows, openPage, openedSince,
+            openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, newestAnyKey, newestReport,
+            newestIssue, openRows, openPage, openedSince,
             closedSince, insertReport,
             closeReport, openReport,
             openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
             closeArea, openArea, openAreasAfter, areasAsOf, areaValidities, areasOpenedSince, areasClosedSince,
             insertPosition,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
-        ] + readAroundDamage + besideTheLog + allOfChanges + allOfPruning + allOfPacking
+        ] + readAroundDamage + besideTheLog + allOfReporters + allOfChanges + allOfPruning + allOfPacking
 }

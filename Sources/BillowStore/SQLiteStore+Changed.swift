@@ -59,7 +59,7 @@ extension SQLiteStore {
                 statement.bind(Int64(instant.seconds), at: 3)
                 found = (try statement.first { $0.optionalInteger(0) } ?? nil).map(Version.init(rawValue:))
             }
-            return max(try Self.rules(db), found ?? .zero)
+            return max(try Self.rules(db), found ?? .zero, try DeletedBefore.version(of: data, db) ?? .zero)
         }
     }
 
@@ -74,6 +74,8 @@ extension SQLiteStore {
 
     public func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool {
         try await reading { db in
+            // What it showed may have been deleted since.
+            if let deletion = try DeletedBefore.version(of: data, db), version < deletion { return false }
             if version > .zero, try Self.rules(db) == version { return true }
             switch data {
             case .observed(let kind, let steps):

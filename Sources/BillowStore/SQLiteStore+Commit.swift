@@ -9,44 +9,48 @@ extension SQLiteStore {
     public func register(
         _ source: SourceID, merge: MergeRule, simulated: Bool?
     ) async throws(StoreError) -> SourceRecord {
-        try await writing { db in
-            let known = try SourceRecord.all(db)
-            if let simulated {
-                if let other = known.first(where: { $0.simulated == !simulated }) {
-                    throw StoreError.mixed(source, simulated: simulated, with: other.id)
-                }
-                if known.contains(where: { $0.simulated == nil }) {
-                    let settle = try RawStatement(db, Query.settleSources)
-                    settle.bind(simulated ? 1 : 0 as Int64, at: 1)
-                    try settle.run()
-                    try Self.noteRules(db)
-                }
+        try await writing { db in try Self.register(source, merge: merge, simulated: simulated, db) }
+    }
+
+    fileprivate static func register(
+        _ source: SourceID, merge: MergeRule, simulated: Bool?, _ db: Database
+    ) throws -> SourceRecord {
+        let known = try SourceRecord.all(db)
+        if let simulated {
+            if let other = known.first(where: { $0.simulated == !simulated }) {
+                throw StoreError.mixed(source, simulated: simulated, with: other.id)
             }
-            let simulated = simulated ?? known.first?.simulated
-            if var record = known.first(where: { $0.id == source }) {
-                record.simulated = simulated
-                guard record.merge != merge else { return record }
-                record.merge = merge
-                let statement = try RawStatement(db, Query.updateSource)
-                statement.bind(Int64(merge.rawValue), at: 1)
-                statement.bind(Int64(record.number.rawValue), at: 2)
-                try statement.run()
-                try Self.noteRules(db)
-                return record
+            if known.contains(where: { $0.simulated == nil }) {
+                let settle = try RawStatement(db, Query.settleSources)
+                settle.bind(simulated ? 1 : 0 as Int64, at: 1)
+                try settle.run()
+                try noteRules(db)
             }
-            // Numbers are never taken back, so they are dense.
-            guard let number = UInt8(exactly: known.count) else { throw StoreError.tooManySources(source) }
-            let statement = try RawStatement(db, Query.insertSource)
-            statement.bind(Int64(number), at: 1)
-            try statement.bind(source.name, at: 2)
-            statement.bind(Int64(merge.rawValue), at: 3)
-            statement.bind(simulated == true ? 1 : 0 as Int64, at: 4)
-            statement.bind(simulated == nil ? 0 : 1 as Int64, at: 5)
-            try statement.run()
-            return SourceRecord(
-                number: SourceNumber(rawValue: number), id: source, merge: merge, simulated: simulated, fetchedAt: nil,
-                completeSince: nil)
         }
+        let simulated = simulated ?? known.first?.simulated
+        if var record = known.first(where: { $0.id == source }) {
+            record.simulated = simulated
+            guard record.merge != merge else { return record }
+            record.merge = merge
+            let statement = try RawStatement(db, Query.updateSource)
+            statement.bind(Int64(merge.rawValue), at: 1)
+            statement.bind(Int64(record.number.rawValue), at: 2)
+            try statement.run()
+            try noteRules(db)
+            return record
+        }
+        // Numbers are never taken back, so they are dense.
+        guard let number = UInt8(exactly: known.count) else { throw StoreError.tooManySources(source) }
+        let statement = try RawStatement(db, Query.insertSource)
+        statement.bind(Int64(number), at: 1)
+        try statement.bind(source.name, at: 2)
+        statement.bind(Int64(merge.rawValue), at: 3)
+        statement.bind(simulated == true ? 1 : 0 as Int64, at: 4)
+        statement.bind(simulated == nil ? 0 : 1 as Int64, at: 5)
+        try statement.run()
+        return SourceRecord(
+            number: SourceNumber(rawValue: number), id: source, merge: merge, simulated: simulated, fetchedAt: nil,
+            completeSince: nil)
     }
 
     /// Makes every picture another version of itself.
@@ -55,9 +59,11 @@ extension SQLiteStore {
         try RawStatement(db, Query.noteRules).run()
     }
 
-    /// Observations without id are taken in the order of their keys, then those with one in the order given, then the
+    /// Observations without id are taken in the order of their times, then those with one in the order given, then the
     /// pilot reports, areas and positions, then the retraction and the replacements. Batches that follow the time write the least.
-    /// - Throws: `unknownSource`; `failed` also for cursors, a retraction or a fetch time without the batch's source.
+    /// - Throws: `unknownSource`, `tooManySources`, `tooManySourcesOfReporter`; `failed` also for cursors, a retraction or a
+    ///   fetch time without the batch's source.
+    /// - Complexity: O(n log n) in the batch; what else is stored at the same place and time doesn't count.
     public func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
         guard
             batch.source != nil
@@ -67,39 +73,62 @@ extension SQLiteStore {
             throw .failed(
                 "a retraction, a replacement, cursors or a fetch time came without the source that they are of")
         }
-        // Hashed and sorted before the transaction, so that no other writer waits for it. Keys that follow each other
-        // share their pages.
-        let tag = self.tag
-        var unnamed: [(key: ObservationKey, index: Int)] = []
-        var named: [(id: String, index: Int)] = []
-        for (index, observation) in batch.observations.enumerated() {
-            if let id = observation.id {
-                named.append((id, index))
-            } else {
-                let key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, nil))
-                unnamed.append((key, index))
-            }
-        }
-        unnamed.sort { $0.key < $1.key }
+        let items = BatchItems(batch)
         let gone = try await gone(by: batch)
-        return try await writing { [unnamed, named, register] db in
-            var writer = try BatchWriter(
-                db, tag: tag, importedBefore: batch.importedBefore, isTransient: batch.isTransient, damage: register)
-            let number = try batch.source.map(writer.number)
-            for (key, index) in unnamed { try writer.take(batch.observations[index], key: key) }
-            for (id, index) in named { try writer.take(batch.observations[index], id: id) }
-            for report in batch.pilotReports { try writer.take(report) }
-            for area in batch.areas { try writer.take(area) }
-            for position in batch.positions { try writer.take(position) }
-            if let number {
-                if let retraction = batch.retraction { try writer.retract(retraction, source: number, found: gone) }
-                for replacement in batch.areaReplacements {
-                    try writer.end(replacement, source: number, but: batch.areas)
+        let tags = tags
+        let longest = batch.source == nil ? longestTransaction : nil
+        var next = 0
+        var total: BatchResult?
+        repeat {
+            let part = try await writing { [next, register] db in
+                var writer = try BatchWriter(db, tags: tags, batch, damage: register)
+                let end = try writer.take(items, from: next, longest: longest)
+                if end == items.count, let source = batch.source {
+                    let number = try writer.number(of: source)
+                    if let retraction = batch.retraction { try writer.retract(retraction, source: number, found: gone) }
+                    for replacement in batch.areaReplacements {
+                        try writer.end(replacement, source: number, but: batch.areas)
+                    }
+                    try writer.keepState(of: batch, source: number)
                 }
-                try writer.keepState(of: batch, source: number)
+                return (result: try writer.finish(), end: end)
             }
-            return try writer.finish()
-        }
+            total = total.map { $0.adding(part.result) } ?? part.result
+            next = part.end
+        } while next < items.count
+        return total ?? BatchResult(version: .zero)
+    }
+}
+
+/// What a batch holds, in the order in which it is written.
+private struct BatchItems: Sendable {
+    let batch: Batch
+    /// Observations by their place in the batch.
+    let observations: [Int]
+
+    /// Sorted before the transaction, so that no other writer waits for it. Rows of one time share their pages.
+    init(_ batch: Batch) {
+        self.batch = batch
+        let all = batch.observations
+        let unnamed = all.indices.filter { all[$0].id == nil }
+        observations =
+            unnamed.sorted { (all[$0].observedAt, $0) < (all[$1].observedAt, $1) }
+            + all.indices.filter { all[$0].id != nil }
+    }
+
+    var count: Int {
+        observations.count + batch.pilotReports.count + batch.areas.count + batch.positions.count
+    }
+}
+
+extension BatchResult {
+    /// The result of two transactions, one after the other.
+    fileprivate func adding(_ later: BatchResult) -> BatchResult {
+        BatchResult(
+            version: later.version, accepted: accepted + later.accepted, duplicates: duplicates + later.duplicates,
+            corrected: corrected + later.corrected, retracted: retracted + later.retracted,
+            pilotReports: pilotReports + later.pilotReports, areas: areas + later.areas,
+            positions: positions + later.positions)
     }
 }
 
@@ -150,11 +179,16 @@ extension Head {
 /// One batch on its way into the log, inside its transaction.
 private struct BatchWriter {
     private let db: Database
-    private let tag: @Sendable (Observation, String?) -> UInt32
+    private let tags: ContentTags
     private let importedBefore: Instant
     private let isTransient: Bool
     private let damage: DamageRegister
     private let sources: [SourceID: SourceRecord]
+    private let sourcesOfChangedRule: Set<SourceID>
+    /// The number of the reporter that sent the batch; 0 for what was fetched or imported.
+    private let reporter: Int64
+    /// Up to this key, rows may have tags of `ContentHash`.
+    private let plainTagsUpTo: ObservationKey
     private let before: Int64
     /// The version that the batch's rows carry. No other writer can raise the head meanwhile: the transaction holds the
     /// write lock from its start.
@@ -162,6 +196,10 @@ private struct BatchWriter {
     private var result: BatchResult
     /// By kind, the steps of time in which something was observed that this batch changes.
     private var changed: [ObservedKind: Set<TimeStep>] = [:]
+    /// Where the search for a computed value goes on: no row before that key counts for its place and time.
+    private var values: [Subject: ObservationKey] = [:]
+    /// The rows that count along chains of plain tags, by the first key of the chain: each chain is read once a batch.
+    private var plainChains: [ObservationKey: [Subject: ObservationKey]] = [:]
 
     private let insert: RawStatement
     private let close: RawStatement
@@ -171,17 +209,20 @@ private struct BatchWriter {
     private let byID: RawStatement
     private let insertPosition: RawStatement
 
-    init(
-        _ db: Database, tag: @escaping @Sendable (Observation, String?) -> UInt32, importedBefore: Instant,
-        isTransient: Bool, damage: DamageRegister
-    ) throws {
+    init(_ db: Database, tags: ContentTags, _ batch: Batch, damage: DamageRegister) throws {
         self.db = db
-        self.tag = tag
-        self.importedBefore = importedBefore
-        self.isTransient = isTransient
+        self.tags = tags
+        importedBefore = batch.importedBefore
+        isTransient = batch.isTransient
         self.damage = damage
-        sources = Dictionary(
-            try SourceRecord.all(db).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        reporter = try batch.reporter.map { try Self.number(ofReporter: $0, db) } ?? 0
+        if let registration = batch.registration { try Self.register(registration, reporter: reporter, db) }
+        let records = try SourceRecord.all(db)
+        sources = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var changed = Set<Int64>()
+        try RawStatement(db, Query.sourcesOfChangedRule).forEachRow { changed.insert($0.integer(0)) }
+        sourcesOfChangedRule = Set(records.filter { changed.contains(Int64($0.number.rawValue)) }.map(\.id))
+        plainTagsUpTo = try TagState(db).plainTagsUpTo
         before = try Head(db).version.rawValue
         version = before + 1
         result = BatchResult(version: Version(rawValue: before))
@@ -190,13 +231,103 @@ private struct BatchWriter {
         keep = try RawStatement(db, Query.keepObservation)
         last = try RawStatement(db, Query.lastObservation)
         byKey = try RawStatement(db, Query.observationByKey)
-        byID = try RawStatement(db, Query.openObservationByExternalID)
+        byID = try RawStatement(db, Query.openObservationsByExternalID)
         insertPosition = try RawStatement(db, Query.insertPosition)
     }
 
-    func number(of source: SourceID) throws -> SourceNumber {
+    // MARK: Reporters and sources
+
+    private static func number(ofReporter key: String, _ db: Database) throws -> Int64 {
+        let known = try RawStatement(db, Query.reporter)
+        try known.bind(key, at: 1)
+        if let number = try known.first({ $0.integer(0) }) { return number }
+        let insert = try RawStatement(db, Query.insertReporter)
+        try insert.bind(key, at: 1)
+        guard let number = try insert.first({ $0.integer(0) }) else { throw UnreadableRow(table: "reporter", key: 0) }
+        return number
+    }
+
+    private static func register(_ registration: SourceRegistration, reporter: Int64, _ db: Database) throws {
+        var known = try SourceRecord.all(db)
+        let new = try newSources(of: registration, reporter: reporter, known)
+        let simulated = registration.simulated ?? known.first?.simulated ?? registration.simulatedByDefault
+        for source in registration.sources.sorted() {
+            let record = known.first { $0.id == source }
+            // A source that is known but not settled takes the nature that is stated now.
+            if let record, record.simulated != nil || simulated == nil { continue }
+            guard record != nil || known.count < SourceRecord.most - SourceRecord.reserved else {
+                throw StoreError.tooManySources(source)
+            }
+            let registered = try SQLiteStore.register(
+                source, merge: record?.merge ?? .keep, simulated: simulated, db)
+            if record == nil { known.append(registered) }
+        }
+        let note = try RawStatement(db, Query.insertReporterSource)
+        for record in known where new.contains(record.id) {
+            note.bind(reporter, at: 1)
+            note.bind(Int64(record.number.rawValue), at: 2)
+            try note.run()
+        }
+
+        /// The sources that the reporter has not named before.
+        func newSources(
+            of registration: SourceRegistration, reporter: Int64, _ known: [SourceRecord]
+        ) throws -> Set<SourceID> {
+            guard reporter > 0 else { return [] }
+            let named = try RawStatement(db, Query.reporterSources)
+            named.bind(reporter, at: 1)
+            var numbers = Set<Int64>()
+            try named.forEachRow { numbers.insert($0.integer(0)) }
+            let before = known.filter { numbers.contains(Int64($0.number.rawValue)) }.map(\.id)
+            let new = registration.sources.subtracting(before)
+            if let most = registration.sourcesPerReporter, !new.isEmpty, before.count + new.count > most {
+                throw StoreError.tooManySourcesOfReporter(limit: most, known: before)
+            }
+            return new
+        }
+    }
+
+    private func record(of source: SourceID) throws -> SourceRecord {
         guard let record = sources[source] else { throw StoreError.unknownSource(source) }
-        return record.number
+        return record
+    }
+
+    func number(of source: SourceID) throws -> SourceNumber {
+        try record(of: source).number
+    }
+
+    // MARK: Items
+
+    /// So many items are written between two looks at the clock.
+    private static let stride = 128
+
+    /// Writes items from one place on, until the end or until the transaction has taken `longest`.
+    /// - Returns: where the next transaction goes on.
+    mutating func take(_ items: BatchItems, from first: Int, longest: Duration?) throws -> Int {
+        let began = ContinuousClock.now
+        let batch = items.batch
+        for index in first..<items.count {
+            if let longest, index > first, (index - first) % Self.stride == 0, ContinuousClock.now - began >= longest {
+                return index
+            }
+            var index = index
+            if index < items.observations.count {
+                try take(batch.observations[items.observations[index]])
+                continue
+            }
+            index -= items.observations.count
+            if index < batch.pilotReports.count {
+                try take(batch.pilotReports[index])
+                continue
+            }
+            index -= batch.pilotReports.count
+            if index < batch.areas.count {
+                try take(batch.areas[index])
+            } else {
+                try take(batch.positions[index - batch.areas.count])
+            }
+        }
+        return items.count
     }
 
     /// Raises the head where a row changed.
@@ -221,57 +352,174 @@ private struct BatchWriter {
 
     // MARK: Observations
 
+    /// What an observation without id is told apart by: an independent report by all of this, a computed value by its place
+    /// and time (the intensity is nil).
+    private struct Subject: Hashable {
+        var source: SourceNumber
+        var cell: Cell
+        var altitude: AltitudeBand
+        var category: AircraftCategory?
+        var observedAt: Instant
+        var intensity: Intensity?
+
+        init(_ observation: Observation, _ source: SourceRecord) {
+            self.source = source.number
+            cell = observation.cell
+            altitude = observation.altitude
+            category = observation.category
+            observedAt = observation.observedAt
+            intensity = source.merge == .replace ? nil : observation.intensity
+        }
+
+        init(_ row: ObservationRow, _ merge: MergeRule) {
+            source = row.source
+            cell = row.cell
+            altitude = row.altitude
+            category = row.category
+            observedAt = row.observedAt
+            intensity = merge == .replace ? nil : row.intensity
+        }
+    }
+
+    private mutating func take(_ observation: Observation) throws {
+        if let id = observation.id { try take(observation, id: id) } else { try takeUnnamed(observation) }
+    }
+
+    /// The first key of an observation by its content.
+    private func key(of observation: Observation, _ merge: MergeRule) -> ObservationKey {
+        ObservationKey(
+            observedAt: observation.observedAt,
+            tag: tags(merge == .replace ? .value(observation) : .report(observation)))
+    }
+
+    /// Whether a row is what an observation without id is taken for: it counts, has no public id of its own, and belongs
+    /// to nobody else. What was fetched or imported may be found to be any reporter's.
+    private func isCandidate(_ found: StoredObservation, _ subject: Subject, _ merge: MergeRule) -> Bool {
+        found.row.until == nil && found.details.id == nil && Subject(found.row, merge) == subject
+            && (reporter == 0 || found.reporter == 0 || found.reporter == reporter)
+    }
+
     /// An observation whose content is its identity: a row that counts at one of its keys, before the first free one, is
     /// the same observation. A source of computed values has one value for a place and second: another is a correction,
     /// but for the same value without its EDR (not every call of an upstream gives one).
-    mutating func take(_ observation: Observation, key: ObservationKey) throws {
-        let source = try number(of: observation.source)
-        let isComputed = sources[observation.source]?.merge == .replace
+    private mutating func takeUnnamed(_ observation: Observation) throws {
+        let source = try record(of: observation.source)
+        let subject = Subject(observation, source)
+        let isComputed = source.merge == .replace
         var origin = Origin(isImported: observation.observedAt < importedBefore, isTransient: isTransient)
-        var key = key
-        while try !open(observation, at: key, source: source, id: nil, origin: origin) {
-            if let found = try row(at: key), found.row.until == nil, found.details.id == nil,
-                found.row.isSamePlace(as: observation, source: source)
-            {
-                if found.row.intensity == observation.intensity
-                    || isComputed && found.row.intensity.says(observation.intensity),
-                    // What the query left out is shown from when it is asked for; what was shown stays so.
-                    found.row.kind.isShown || !observation.kind.isShown
-                {
+        func isKnown(by found: StoredObservation) -> Bool {
+            // An observation that the query left out is shown once it is asked for; one that was shown stays shown.
+            (!isComputed || found.row.says(observation.intensity))
+                && (found.row.kind.isShown || !observation.kind.isShown)
+        }
+        if let found = try elsewhere(observation, subject, source) {
+            if isKnown(by: found) { return try leave(found) }
+            origin.inherit(try correct(found))
+        }
+        var key = (isComputed ? values[subject] : nil) ?? key(of: observation, source.merge)
+        while try !open(observation, at: key, source: source.number, id: nil, origin: origin, reporter: reporter) {
+            if let found = try row(at: key), isCandidate(found, subject, source.merge) {
+                if isKnown(by: found) {
+                    if isComputed { values[subject] = key }
                     return try leave(found)
                 }
-                if isComputed { origin.inherit(try correct(found)) }
+                origin.inherit(try correct(found))
             }
             key = key.next
         }
+        if isComputed { values[subject] = key }
     }
 
-    /// An observation that came with an id: the row of its source that counts with this id is the same observation, and is
-    /// corrected where it says something else. An id of our own making comes from an export: then the content decides.
-    mutating func take(_ observation: Observation, id: String) throws {
-        let source = try number(of: observation.source)
-        var origin = Origin(isImported: observation.observedAt < importedBefore, isTransient: isTransient)
-        if let found = try row(id: id, source: source) {
-            if found.isSame(as: observation, source: source) { return try leave(found) }
-            origin.inherit(try correct(found))
-        } else if let exported = ObservationKey(id: id) {
-            let key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, nil))
-            if let same = try standing(observation, from: key, source: source) { return try leave(same) }
-            if let found = try row(at: exported), found.row.until == nil, found.details.id == nil,
-                found.row.source == source
+    /// A row that an observation without id is taken for, at keys where none is written any more: those of an earlier
+    /// version, and those of the source's former merge rule.
+    private mutating func elsewhere(
+        _ observation: Observation, _ subject: Subject, _ source: SourceRecord
+    ) throws -> StoredObservation? {
+        if observation.observedAt <= plainTagsUpTo.observedAt {
+            let first = ObservationKey(
+                observedAt: observation.observedAt, tag: ContentHash.tag(of: observation))
+            if let key = try plainChain(from: first)[subject], let found = try row(at: key),
+                isCandidate(found, subject, source.merge)
             {
-                origin.inherit(try correct(found))
-            } else if exported.isNear(key) {
-                return try take(observation, key: key)
+                return found
             }
         }
-        var key = ObservationKey(observedAt: observation.observedAt, tag: tag(observation, id))
-        while try !open(observation, at: key, source: source, id: id, origin: origin) { key = key.next }
+        guard sourcesOfChangedRule.contains(source.id) else { return nil }
+        var key = key(of: observation, source.merge == .keep ? .replace : .keep)
+        while let found = try row(at: key) {
+            if isCandidate(found, subject, source.merge) { return found }
+            key = key.next
+        }
+        return nil
     }
+
+    /// The rows without id that count along a chain of plain tags.
+    private mutating func plainChain(from first: ObservationKey) throws -> [Subject: ObservationKey] {
+        if let chain = plainChains[first] { return chain }
+        let rules = Dictionary(uniqueKeysWithValues: sources.values.map { ($0.number, $0.merge) })
+        var chain: [Subject: ObservationKey] = [:]
+        var key = first
+        while let found = try row(at: key) {
+            if found.row.until == nil, found.details.id == nil {
+                chain[Subject(found.row, rules[found.row.source] ?? .keep)] = key
+            }
+            key = key.next
+        }
+        plainChains[first] = chain
+        return chain
+    }
+
+    /// An observation that came with an id: the row of its source and reporter that counts with this id is the same
+    /// observation, and is corrected where it says something else. What is fetched or imported corrects any reporter's. An
+    /// id of our own making comes from an export: then the content decides.
+    private mutating func take(_ observation: Observation, id: String) throws {
+        let source = try record(of: observation.source)
+        var origin = Origin(isImported: observation.observedAt < importedBefore, isTransient: isTransient)
+        var owner = reporter
+        let named = try rows(id: id)
+        let ofSource = named.filter { $0.row.source == source.number }
+        if let same = ofSource.first(where: {
+            (reporter == 0 || $0.reporter == 0 || $0.reporter == reporter) && $0.isSame(as: observation, source.number)
+        }) {
+            return try leave(same)
+        }
+        // Where several reporters use the id, an import means the one that the public sees under it.
+        let mine = ofSource.filter(mayCorrect)
+        let corrected = mine.first { $0.details.id != nil } ?? mine.first
+        if let corrected {
+            owner = corrected.reporter
+            origin.inherit(try correct(corrected))
+        } else if let exported = ObservationKey(id: id) {
+            if let same = try standing(observation, source) { return try leave(same) }
+            if let found = try row(at: exported), found.row.until == nil, found.details.id == nil,
+                found.row.source == source.number, mayCorrect(found)
+            {
+                owner = found.reporter
+                origin.inherit(try correct(found))
+            } else if reporter > 0 || exported.observedAt == observation.observedAt {
+                // Ids of our own making are nobody's to give.
+                return try takeUnnamed(observation)
+            }
+        }
+        let isTaken = owner > 0 && named.contains { $0.details.id != nil && $0.row.key != corrected?.row.key }
+        // Without a public id of its own it has to be found by its content.
+        var key =
+            isTaken
+            ? key(of: observation, source.merge)
+            : ObservationKey(
+                observedAt: observation.observedAt, tag: tags(.row(version: version, number: result.accepted)))
+        while try !open(
+            observation, at: key, source: source.number, id: id, origin: origin, reporter: owner, isTaken: isTaken)
+        { key = key.next }
+    }
+
+    /// Whether the batch's reporter may correct a row. What is fetched or imported may correct any.
+    private func mayCorrect(_ found: StoredObservation) -> Bool { reporter == 0 || found.reporter == reporter }
 
     /// Writes a row unless its key is taken.
     private mutating func open(
-        _ observation: Observation, at key: ObservationKey, source: SourceNumber, id: String?, origin: Origin
+        _ observation: Observation, at key: ObservationKey, source: SourceNumber, id: String?, origin: Origin,
+        reporter: Int64, isTaken: Bool = false
     ) throws -> Bool {
         insert.bind(key.rawValue, at: 1)
         insert.bind(Int64(bitPattern: observation.cell.h3), at: 2)
@@ -287,6 +535,8 @@ private struct BatchWriter {
         try insert.bind(observation.aircraft, at: 12)
         insert.bind(origin.isImported ? 1 : 0 as Int64, at: 13)
         insert.bind(origin.isTransient ? 1 : 0 as Int64, at: 14)
+        insert.bind(reporter, at: 15)
+        insert.bind(isTaken ? 1 : 0 as Int64, at: 16)
         try insert.run()
         guard db.changesCount > 0 else { return false }
         result.accepted += 1
@@ -339,23 +589,34 @@ private struct BatchWriter {
         return try readable(byKey, close: close, StoredObservation.init)
     }
 
-    private func row(id: String, source: SourceNumber) throws -> StoredObservation? {
+    /// The rows that count with an id, of every source and reporter.
+    private func rows(id: String) throws -> [StoredObservation] {
         try byID.bind(id, at: 1)
-        byID.bind(Int64(source.rawValue), at: 2)
-        return try readable(byID, close: close, StoredObservation.init)
+        var rows: [StoredObservation] = []
+        var unreadable: [UnreadableRow] = []
+        try byID.forEachRow { columns in
+            do { rows.append(try StoredObservation(columns)) } catch let row as UnreadableRow { unreadable.append(row) }
+        }
+        // Closed, so that the observation that comes now takes its place.
+        for row in unreadable {
+            damage.note(row)
+            close.bind(version, at: 1)
+            close.bind(row.key, at: 2)
+            try close.run()
+        }
+        return rows
     }
 
     /// The row without id that counts and has this content.
-    private func standing(
-        _ observation: Observation, from key: ObservationKey, source: SourceNumber
-    ) throws -> StoredObservation? {
-        var key = key
+    private mutating func standing(_ observation: Observation, _ source: SourceRecord) throws -> StoredObservation? {
+        let subject = Subject(observation, source)
+        func isSame(_ found: StoredObservation) -> Bool {
+            isCandidate(found, subject, source.merge) && found.row.intensity == observation.intensity
+        }
+        if let found = try elsewhere(observation, subject, source), isSame(found) { return found }
+        var key = key(of: observation, source.merge)
         while let found = try row(at: key) {
-            if found.row.until == nil, found.details.id == nil,
-                found.row.isSameContent(as: observation, source: source)
-            {
-                return found
-            }
+            if isSame(found) { return found }
             key = key.next
         }
         return nil
@@ -387,7 +648,7 @@ private struct BatchWriter {
 
     // MARK: Pilot reports
 
-    mutating func take(_ report: PilotReport) throws {
+    private mutating func take(_ report: PilotReport) throws {
         let source = try number(of: report.source)
         let standing = try RawStatement(db, Query.openReport)
         try standing.bind(report.id, at: 1)
@@ -434,7 +695,7 @@ private struct BatchWriter {
 
     // MARK: Areas and positions
 
-    mutating func take(_ area: IssuedArea) throws {
+    private mutating func take(_ area: IssuedArea) throws {
         let source = try number(of: area.source)
         let standing = try RawStatement(db, Query.openArea)
         standing.bind(Int64(area.collection.rawValue), at: 1)
@@ -469,8 +730,9 @@ private struct BatchWriter {
             else { return }
             gone.append(stored)
         }
+        let successors = areas.filter { $0.kind == IssuedArea.sigmetKind }
         for stored in gone {
-            let replaced = areas.lazy.filter { $0.replaces(stored.area) }.map(\.validFrom)
+            let replaced = successors.lazy.filter { $0.replaces(stored.area) }.map(\.validFrom)
                 .filter { $0 > stored.area.validFrom }.min()
             var ended = stored.area
             ended.validTo = min(replaced ?? replacement.at, stored.area.validTo)
@@ -495,7 +757,7 @@ private struct BatchWriter {
         try close.run()
     }
 
-    mutating func take(_ position: AircraftPosition) throws {
+    private mutating func take(_ position: AircraftPosition) throws {
         try insertPosition.bind(position, source: try number(of: position.source), since: version)
         try insertPosition.run()
         guard db.changesCount > 0 else { return }
@@ -550,26 +812,30 @@ private struct Origin {
 /// An observation as it stands in the log.
 private struct StoredObservation {
     var row: ObservationRow
+    /// With its public id: none where it is made of the key.
     var details: ObservationDetails
     var origin: Origin
+    /// 0 for none.
+    var reporter: Int64
 
     init(_ columns: Columns) throws {
         row = try ObservationRow(columns)
         details = ObservationDetails(columns)
         origin = Origin(isImported: columns.integer(13) != 0, isTransient: columns.integer(14) != 0)
+        reporter = columns.integer(15)
     }
 
     /// Whether an observation with this row's id says the same.
-    func isSame(as observation: Observation, source: SourceNumber) -> Bool {
+    func isSame(as observation: Observation, _ source: SourceNumber) -> Bool {
         row.isSameContent(as: observation, source: source) && row.kind == observation.kind
             && details.aircraft == observation.aircraft
     }
 }
 
-extension Intensity {
-    /// Whether this is a severity with EDR and the other one the same severity without.
+extension ObservationRow {
+    /// Whether a computed value is known by this row: it is the same, or the same severity without the EDR.
     fileprivate func says(_ other: Intensity) -> Bool {
-        edr != nil && other.edr == nil && severity == other.severity
+        intensity == other || intensity.edr != nil && other.edr == nil && intensity.severity == other.severity
     }
 }
 
@@ -580,11 +846,5 @@ extension ObservationKey {
     var next: ObservationKey {
         let second = rawValue & ~(ObservationKey.tags - 1)
         return ObservationKey(rawValue: second | (rawValue + 1) & (ObservationKey.tags - 1))
-    }
-
-    /// Whether this is `first` or one of the few keys that its content would have taken next.
-    fileprivate func isNear(_ first: ObservationKey) -> Bool {
-        let distance = (rawValue - first.rawValue) & (ObservationKey.tags - 1)
-        return rawValue >> ObservationKey.tagBits == first.rawValue >> ObservationKey.tagBits && distance < 16
     }
 }

@@ -6,6 +6,7 @@ public import Turbulence
 extension SQLiteStore {
     public func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]? {
         try await reading { db in
+            try DeletedBefore.check(.rest, from: part.start, asOf: version, db)
             guard let changed = try Self.lastChange(of: part, db), changed <= version else { return nil }
             let statement = try RawStatement(db, Query.packedRows)
             statement.bind(Int64(part.number), at: 1)

@@ -2,79 +2,194 @@ internal import GRDB
 import Turbulence
 
 extension SQLiteStore {
-    /// Observations in one transaction, so that other writers wait for a moment only.
-    private static let pruneRows = 5_000
-
     public func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned {
+        try await prune(pruning, longest: .milliseconds(100))
+    }
+
+    /// Deletes in short transactions. Each of them says by itself what it deleted: it raises `completeSince`, and gives the
+    /// pictures that lose something new addresses. So it doesn't matter after which of them the process ends.
+    ///
+    /// - Parameters:
+    ///   - longest: the time after which a transaction ends.
+    ///   - committed: called after each transaction with its number, from 1.
+    func prune(
+        _ pruning: Pruning, longest: Duration, rowsAtOnce: Int = 1_000,
+        committed: @Sendable (Int) throws(StoreError) -> Void = { (_) throws(StoreError) in }
+    ) async throws(StoreError) -> Pruned {
+        let found = try await reading { db in try DeletedRows(db, pruning) }
         var pruned = Pruned()
-        var end = ObservationKey.first(of: pruning.before)
-        var oldest: Instant?
-        repeat {
-            let before = end
-            let step = try await writing { db in try Self.pruneObservations(pruning, before: before, db) }
-            pruned.observations += step.deleted
-            oldest = step.oldest ?? oldest
-            guard let key = step.next else { break }
-            end = key
-        } while !Task.isCancelled
-        let rest = try await writing { db in
-            let numbers = try Self.numbers(of: pruning.sources, db)
-            var rest = Pruned()
-            for number in numbers {
-                rest.pilotReports += try Self.delete(Query.pruneReports, number, pruning, db)
-                rest.areas += try Self.delete(Query.pruneAreas, number, pruning, db)
+        var place: DeletionPlace? = .observations(before: ObservationKey.first(of: pruning.before))
+        var transactions = 0
+        while let next = place {
+            let began = ContinuousClock.now
+            let step = try await writing { db in
+                var deletion = try Deletion(db, pruning, found, rowsAtOnce: rowsAtOnce)
+                return try deletion.run(from: next, longest: longest)
             }
-            return rest
-        }
-        pruned.pilotReports = rest.pilotReports
-        pruned.areas = rest.areas
-        let positions = try await prunePositions(pruning)
-        pruned.positions = positions.deleted
-        try await forgetSteps(of: .observations, from: oldest, before: pruning.before)
-        try await forgetSteps(of: .positions, from: positions.oldest, before: pruning.positionsBefore)
-        try await forgetSteps(
-            of: .reports, from: pruned.pilotReports > 0 ? .distantPast : nil, before: pruning.before)
-        if pruning.changesPictures, !pruned.isNothing {
-            try await writing { db in
-                for number in try Self.numbers(of: pruning.sources, db) {
-                    for query in [Query.raiseComplete, Query.raiseFetchedSince] {
-                        let statement = try RawStatement(db, query)
-                        statement.bind(Int64(pruning.before.seconds), at: 1)
-                        statement.bind(Int64(number.rawValue), at: 2)
-                        try statement.run()
-                    }
-                }
-                try db.execute(sql: Query.renewHead)
+            transactions += 1
+            try committed(transactions)
+            pruned.add(step.pruned)
+            place = step.next
+            guard place != nil else { break }
+            // As long as it held the lock: a writer of another process only tries now and then.
+            do { try await Task.sleep(for: ContinuousClock.now - began) } catch {
+                throw .failed("the operation was cancelled")
             }
         }
         return pruned
     }
+}
+
+extension Pruned {
+    fileprivate mutating func add(_ other: Pruned) {
+        observations += other.observations
+        pilotReports += other.pilotReports
+        areas += other.areas
+        positions += other.positions
+    }
+}
+
+/// Where the next transaction of a deletion begins.
+private enum DeletionPlace: Sendable {
+    case observations(before: ObservationKey)
+    /// So many are done.
+    case reports(Int)
+    case areas(Int)
+    /// From a bucket and an aircraft's address on.
+    case positions(bucket: Int64, from: Int64)
+}
+
+/// The reports and areas to delete, found before the first transaction, so that no other writer waits for the search.
+private struct DeletedRows: Sendable {
+    struct Row: Sendable {
+        var number: Int64
+        var source: Int64
+        var observedAt: Int64
+    }
+
+    var reports: [Row] = []
+    var areas: [Row] = []
+
+    init(_ db: Database, _ pruning: Pruning) throws {
+        for number in try SourceNumber.list(of: pruning.sources, db) {
+            reports += try Self.rows(Query.prunableReports, number, pruning, db)
+            areas += try Self.rows(Query.prunableAreas, number, pruning, db)
+        }
+    }
+
+    private static func rows(
+        _ query: String, _ source: SourceNumber, _ pruning: Pruning, _ db: Database
+    ) throws -> [Row] {
+        let statement = try RawStatement(db, query)
+        statement.bind(Int64(source.rawValue), at: 1)
+        statement.bind(Int64(pruning.before.seconds), at: 2)
+        statement.bind(pruning.sparesImports ? 0 : 1 as Int64, at: 3)
+        var rows: [Row] = []
+        try statement.forEachRow {
+            rows.append(Row(number: $0.integer(0), source: Int64(source.rawValue), observedAt: $0.integer(1)))
+        }
+        return rows
+    }
+}
+
+/// One transaction of a deletion.
+private struct Deletion {
+    private let db: Database
+    private let pruning: Pruning
+    private let found: DeletedRows
+    private let rowsAtOnce: Int
+    private let sources: Set<Int64>
+    private var pruned = Pruned()
+    /// The sources that lost positions, and those that lost anything else.
+    private var losers: [DeletionKind: Set<Int64>] = [:]
+
+    init(_ db: Database, _ pruning: Pruning, _ found: DeletedRows, rowsAtOnce: Int) throws {
+        self.db = db
+        self.pruning = pruning
+        self.found = found
+        self.rowsAtOnce = rowsAtOnce
+        sources = Set(try SourceNumber.list(of: pruning.sources, db).map { Int64($0.rawValue) })
+    }
+
+    /// Deletes for so long, then marks what it deleted.
+    mutating func run(from first: DeletionPlace, longest: Duration) throws -> (pruned: Pruned, next: DeletionPlace?) {
+        let began = ContinuousClock.now
+        var place: DeletionPlace? = first
+        repeat {
+            switch place {
+            case .observations(let end): place = try deleteObservations(before: end)
+            case .reports(let done): place = try deleteReports(from: done)
+            case .areas(let done): place = try deleteAreas(from: done)
+            case .positions(let bucket, let address): place = try deletePositions(in: bucket, from: address)
+            case nil: break
+            }
+        } while place != nil && ContinuousClock.now - began < longest
+        try mark()
+        return (pruned, place)
+    }
+
+    // MARK: Marks
+
+    private func mark() throws {
+        guard !losers.isEmpty else { return }
+        for (kind, losers) in losers {
+            let before = Int64((kind == .positions ? pruning.positionsBefore : pruning.before).seconds)
+            // Who deletes by hand may delete for a reason that isn't age: nobody knows what else was meant.
+            for source in pruning.changesPictures ? sources : losers {
+                if kind == .rest || pruning.changesPictures {
+                    let complete = try RawStatement(db, Query.raiseComplete)
+                    complete.bind(before, at: 1)
+                    complete.bind(source, at: 2)
+                    try complete.run()
+                }
+                let fetched = try RawStatement(db, Query.raiseFetchedSince)
+                fetched.bind(before, at: 1)
+                fetched.bind(source, at: 2)
+                try fetched.bind(DataKind.positions.rawValue, at: 3)
+                fetched.bind(kind == .positions ? 1 : 0 as Int64, at: 4)
+                try fetched.run()
+            }
+        }
+        if pruning.changesPictures {
+            try RawStatement(db, Query.renewHead).run()
+        } else {
+            _ = try Head.raise(db)
+        }
+        let version = try Head(db).version
+        for kind in losers.keys {
+            let note = try RawStatement(db, Query.noteDeletedBefore)
+            note.bind(kind.rawValue, at: 1)
+            note.bind(Int64((kind == .positions ? pruning.positionsBefore : pruning.before).seconds), at: 2)
+            note.bind(version.rawValue, at: 3)
+            try note.run()
+        }
+    }
+
+    // MARK: Rows
 
     /// The last rows before a key, the last one first, so that rows which follow each other key by key go all. A row before
     /// one that stays holds its key (see `Schema`), and counts at no version.
-    private static func pruneObservations(_ pruning: Pruning, before end: ObservationKey, _ db: Database) throws -> (
-        deleted: Int, oldest: Instant?, next: ObservationKey?
-    ) {
-        let numbers = Set(try numbers(of: pruning.sources, db).map { Int64($0.rawValue) })
+    private mutating func deleteObservations(before end: ObservationKey) throws -> DeletionPlace {
         let statement = try RawStatement(db, Query.prunable)
         statement.bind(ObservationKey.first(of: pruning.from).rawValue, at: 1)
         statement.bind(end.rawValue, at: 2)
-        statement.bind(Int64(pruneRows), at: 3)
+        statement.bind(Int64(rowsAtOnce), at: 3)
         var read = 0
         var last = end
-        var leaving: [(key: ObservationKey, isVoid: Bool)] = []
-        var parts: Set<ArchivePart> = []
+        var leaving: [(key: ObservationKey, source: Int64, isVoid: Bool)] = []
         try statement.forEachRow { columns in
             read += 1
             last = ObservationKey(rawValue: columns.integer(0))
             let isSpared = pruning.sparesImports && columns.integer(2) != 0
-            if numbers.contains(columns.integer(1)), !isSpared { leaving.append((last, columns.integer(3) != 0)) }
+            if sources.contains(columns.integer(1)), !isSpared {
+                leaving.append((last, columns.integer(1), columns.integer(3) != 0))
+            }
         }
         let following = try RawStatement(db, Query.observationByKey)
         let delete = try RawStatement(db, Query.pruneObservation)
         let void = try RawStatement(db, Query.voidObservation)
-        var deleted = 0
-        for (key, isVoid) in leaving {
+        var parts: Set<ArchivePart> = []
+        for (key, source, isVoid) in leaving {
             following.bind(key.next.rawValue, at: 1)
             let isFollowed = try following.first { _ in true } ?? false
             guard !isFollowed || !isVoid else { continue }
@@ -82,67 +197,135 @@ extension SQLiteStore {
             statement.bind(key.rawValue, at: 1)
             try statement.run()
             if !isVoid {
-                deleted += 1
+                pruned.observations += 1
+                losers[.rest, default: []].insert(source)
                 parts.insert(ArchivePart(key.observedAt))
             }
         }
-        try noteDeletion(of: parts, db)
-        return (deleted, leaving.last?.key.observedAt, read == pruneRows ? last : nil)
-    }
-
-    private func prunePositions(_ pruning: Pruning) async throws(StoreError) -> (deleted: Int, oldest: Instant?) {
-        var deleted = 0
-        var first: Int64?
-        var last = AircraftPosition.bucket(pruning.from) - 1
-        while !Task.isCancelled {
-            let after = last
-            let step = try await writing { db -> (bucket: Int64, count: Int)? in
-                let next = try RawStatement(db, Query.nextBucket)
-                next.bind(after, at: 1)
-                guard let bucket = try next.first({ $0.integer(0) }),
-                    bucket < AircraftPosition.bucket(pruning.positionsBefore)
-                else { return nil }
-                var count = 0
-                for number in try Self.numbers(of: pruning.sources, db) {
-                    let statement = try RawStatement(db, Query.pruneBucket)
-                    statement.bind(bucket, at: 1)
-                    statement.bind(Int64(number.rawValue), at: 2)
-                    try statement.run()
-                    count += db.changesCount
-                }
-                return (bucket, count)
-            }
-            guard let step else { break }
-            if step.count > 0 { first = first ?? step.bucket }
-            deleted += step.count
-            last = step.bucket
+        try SQLiteStore.noteDeletion(of: parts, db)
+        if let oldest = leaving.last?.key.observedAt {
+            try forgetSteps(of: .observations, from: oldest, to: leaving.first?.key.observedAt ?? oldest)
         }
-        return (deleted, first.map { Instant(clamping: Int($0) * AircraftPosition.bucketSeconds) })
+        return read == rowsAtOnce ? .observations(before: last) : .reports(0)
     }
 
-    /// Lets go of when what is no longer there last changed. Steps with something left in them stay.
-    private func forgetSteps(of kind: ObservedKind, from: Instant?, before: Instant) async throws(StoreError) {
-        guard let from else { return }
-        try await writing { db in
-            let statement = try RawStatement(db, Query.pruneSteps(of: kind))
-            statement.bind(Int64(TimeStep(from).number), at: 1)
-            statement.bind(Int64(TimeStep(before).number), at: 2)
-            try statement.run()
+    private mutating func deleteReports(from done: Int) throws -> DeletionPlace {
+        let rows = found.reports.dropFirst(done).prefix(rowsAtOnce)
+        pruned.pilotReports += try delete(rows, Query.pruneReport)
+        if let oldest = rows.map(\.observedAt).min(), let newest = rows.map(\.observedAt).max() {
+            try forgetSteps(
+                of: .reports, from: Instant(clamping: Int(oldest)), to: Instant(clamping: Int(newest)))
         }
+        return done + rows.count < found.reports.count ? .reports(done + rows.count) : .areas(0)
     }
 
-    private static func delete(_ query: String, _ source: SourceNumber, _ pruning: Pruning, _ db: Database) throws
-        -> Int
-    {
+    private mutating func deleteAreas(from done: Int) throws -> DeletionPlace {
+        let rows = found.areas.dropFirst(done).prefix(rowsAtOnce)
+        pruned.areas += try delete(rows, Query.pruneArea)
+        guard done + rows.count >= found.areas.count else { return .areas(done + rows.count) }
+        return .positions(bucket: AircraftPosition.bucket(pruning.from), from: 0)
+    }
+
+    /// What another process changed since the rows were found stays.
+    private mutating func delete(_ rows: ArraySlice<DeletedRows.Row>, _ query: String) throws -> Int {
         let statement = try RawStatement(db, query)
-        statement.bind(Int64(source.rawValue), at: 1)
-        statement.bind(Int64(pruning.before.seconds), at: 2)
-        statement.bind(pruning.sparesImports ? 0 : 1 as Int64, at: 3)
-        try statement.run()
-        return db.changesCount
+        var deleted = 0
+        for row in rows {
+            statement.bind(row.number, at: 1)
+            statement.bind(Int64(pruning.before.seconds), at: 2)
+            statement.bind(pruning.sparesImports ? 0 : 1 as Int64, at: 3)
+            try statement.run()
+            guard db.changesCount > 0 else { continue }
+            deleted += 1
+            losers[.rest, default: []].insert(row.source)
+        }
+        return deleted
     }
 
-    private static func numbers(of sources: Set<SourceID>?, _ db: Database) throws -> [SourceNumber] {
+    /// Some aircraft of one bucket.
+    private mutating func deletePositions(in bucket: Int64, from address: Int64) throws -> DeletionPlace? {
+        let next = try RawStatement(db, Query.nextBucket)
+        next.bind(bucket, at: 1)
+        guard let bucket = try next.first({ $0.integer(0) }).map({ (number: $0, from: $0 == bucket ? address : 0) }),
+            bucket.number < AircraftPosition.bucket(pruning.positionsBefore)
+        else { return nil }
+        let following = try RawStatement(db, Query.addressAfter)
+        following.bind(bucket.number, at: 1)
+        following.bind(bucket.from, at: 2)
+        following.bind(Int64(rowsAtOnce), at: 3)
+        let end = try following.first { $0.integer(0) }
+        let statement = try RawStatement(db, Query.pruneBucket)
+        for source in sources {
+            statement.bind(bucket.number, at: 1)
+            statement.bind(bucket.from, at: 2)
+            statement.bind(end.map { max($0, bucket.from + 1) } ?? .max, at: 3)
+            statement.bind(source, at: 4)
+            try statement.run()
+            guard db.changesCount > 0 else { continue }
+            pruned.positions += db.changesCount
+            losers[.positions, default: []].insert(source)
+        }
+        if let end { return .positions(bucket: bucket.number, from: max(end, bucket.from + 1)) }
+        let start = Instant(clamping: Int(bucket.number) * AircraftPosition.bucketSeconds)
+        try forgetSteps(of: .positions, from: start, to: start.advanced(by: AircraftPosition.bucketSeconds))
+        return .positions(bucket: bucket.number + 1, from: 0)
+    }
+
+    /// Forgets when what is no longer there last changed. Steps with something left in them stay.
+    private func forgetSteps(of kind: ObservedKind, from: Instant, to: Instant) throws {
+        let statement = try RawStatement(db, Query.pruneSteps(of: kind))
+        statement.bind(Int64(TimeStep(from).number), at: 1)
+        statement.bind(Int64(TimeStep(to).number), at: 2)
+        try statement.run()
+    }
+}
+
+/// Positions are kept for another time than everything else.
+enum DeletionKind: Int64, Sendable {
+    case positions = 0
+    case rest = 1
+
+    init(_ data: SeenData) {
+        switch data {
+        case .observed(.positions, _): self = .positions
+        case .observed(.observations, _), .observed(.reports, _), .areas: self = .rest
+        }
+    }
+}
+
+/// Up to when something was deleted, and the version of the last deletion.
+struct DeletedBefore {
+    var before: Instant
+    var version: Version
+
+    init?(_ kind: DeletionKind, _ db: Database) throws {
+        let statement = try RawStatement(db, Query.deletedBefore)
+        statement.bind(kind.rawValue, at: 1)
+        guard let (before, version) = try statement.first({ ($0.integer(0), $0.integer(1)) }) else { return nil }
+        self.before = Instant(clamping: Int(before))
+        self.version = Version(rawValue: version)
+    }
+
+    /// The version of the last deletion that may have taken something of this; nil where none has.
+    static func version(of data: SeenData, _ db: Database) throws -> Version? {
+        guard let deleted = try DeletedBefore(DeletionKind(data), db) else { return nil }
+        let first =
+            switch data {
+            case .observed(_, let steps): TimeStep.instants(steps).lowerBound
+            case .areas(_, let instant): instant
+            }
+        return first < deleted.before ? deleted.version : nil
+    }
+
+    /// - Throws: `deleted` where a version was asked for from before something was deleted after it.
+    static func check(_ kind: DeletionKind, from: Instant, asOf version: Version?, _ db: Database) throws {
+        guard let version, let deleted = try DeletedBefore(kind, db) else { return }
+        if version < deleted.version, from < deleted.before { throw StoreError.deleted(before: deleted.before) }
+    }
+}
+
+extension SourceNumber {
+    fileprivate static func list(of sources: Set<SourceID>?, _ db: Database) throws -> [SourceNumber] {
         try SourceRecord.all(db).filter { sources?.contains($0.id) ?? true }.map(\.number)
     }
 }

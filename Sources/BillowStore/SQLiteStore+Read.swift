@@ -59,6 +59,7 @@ extension SQLiteStore {
 
     public func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
         try await reading { db in
+            try DeletedBefore.check(.rest, from: from, asOf: version, db)
             let first = ObservationKey.first(of: from).rawValue
             let end = ObservationKey.first(of: to).rawValue
             // An array that grows by doubling would touch twice the memory.
@@ -123,6 +124,7 @@ extension SQLiteStore {
         -> [PilotReport]
     {
         try await reading { [register] db in
+            try DeletedBefore.check(.rest, from: from, asOf: version, db)
             let version = try version ?? Head(db).version
             do {
                 let statement = try RawStatement(db, Query.reportsAsOf)
@@ -168,6 +170,7 @@ extension SQLiteStore {
         _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea] {
         let areas = try await reading { [register] db in
+            try DeletedBefore.check(.rest, from: from, asOf: version, db)
             let version = try version ?? Head(db).version
             do {
                 let statement = try RawStatement(db, Query.areasAsOf)
@@ -205,6 +208,7 @@ extension SQLiteStore {
         -> [AircraftPosition]
     {
         try await reading { [register] db in
+            try DeletedBefore.check(.positions, from: from, asOf: version, db)
             let version = try version ?? Head(db).version
             return try Self.eachBucket(from, to, register, db) { from, to in
                 let statement = try Self.between(from, to, RawStatement(db, Query.positionsBetween))
@@ -368,6 +372,19 @@ extension SQLiteStore {
                     return TimeStep.instants(first...max(first, last))
                 } ?? nil
             }
+        }
+    }
+
+    public func newestTime() async throws(StoreError) -> Instant? {
+        try await reading { db in
+            func seconds(_ query: String) throws -> Int? {
+                try RawStatement(db, query).first { $0.optionalInteger(0).map { Int($0) } } ?? nil
+            }
+            return try [
+                seconds(Query.newestAnyKey).map { $0 >> Int(ObservationKey.tagBits) },
+                seconds(Query.newestReport), seconds(Query.newestIssue),
+                seconds(Query.newestBucket).map { $0 * AircraftPosition.bucketSeconds },
+            ].compactMap { $0 }.max().map { Instant(clamping: $0) }
         }
     }
 

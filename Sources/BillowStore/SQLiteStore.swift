@@ -11,8 +11,10 @@ public final class SQLiteStore: Store {
     public let path: String
 
     let pool: DatabasePool
-    /// The tag of an observation's content, and of its id where one is given; tests force collisions with it.
-    let tag: @Sendable (Observation, String?) -> UInt32
+    /// Tags with the file's secret.
+    let tags: ContentTags
+    /// A commit that may be divided starts a new transaction after this time.
+    let longestTransaction: Duration
     /// How many rows the last short window had: the next one is about as large.
     let shortWindow = Atomic(0)
     /// Removed when the store goes: set for a temporary one.
@@ -36,7 +38,7 @@ public final class SQLiteStore: Store {
     /// - Throws: `unavailable` where the folder or the permission is missing or a newer Billow wrote it, `foreign`
     ///   where the file or its log is something else (it is not touched then), `corrupt` where it is damaged.
     public static func open(path: String, access: StoreAccess = .writing) async throws(StoreError) -> SQLiteStore {
-        try await open(path: path, access: access, temporaryFolder: nil, tag: ContentHash.tag)
+        try await open(path: path, access: access, temporaryFolder: nil)
     }
 
     /// Looks whether a file can be opened, or created where there is none, and changes nothing.
@@ -57,13 +59,17 @@ public final class SQLiteStore: Store {
             throw .unavailable(path: folder.path, reason: "the folder can't be made")
         }
         let path = folder.appendingPathComponent("billow.sqlite").path
-        return try await open(path: path, access: .writing, temporaryFolder: folder, tag: ContentHash.tag)
+        return try await open(path: path, temporaryFolder: folder)
     }
 
     /// Opening waits for files and locks, so it runs beside the threads of Swift's tasks.
+    ///
+    /// - Parameters:
+    ///   - tags: other ones than the file's, for tests that force collisions.
+    ///   - longestTransaction: half of what another writer may have to wait for.
     static func open(
-        path: String, access: StoreAccess = .writing, temporaryFolder: URL?,
-        tag: @escaping @Sendable (Observation, String?) -> UInt32
+        path: String, access: StoreAccess = .writing, temporaryFolder: URL?, tags: ContentTags? = nil,
+        longestTransaction: Duration = .milliseconds(250)
     ) async throws(StoreError) -> SQLiteStore {
         let deadline = ContinuousClock.now + .seconds(busyTimeoutSeconds)
         do {
@@ -73,7 +79,8 @@ public final class SQLiteStore: Store {
                         continuation.resume(
                             returning: Result {
                                 try SQLiteStore(
-                                    path: path, access: access, temporaryFolder: temporaryFolder, tag: tag)
+                                    path: path, access: access, temporaryFolder: temporaryFolder, tags: tags,
+                                    longestTransaction: longestTransaction)
                             })
                     }
                 }
@@ -89,8 +96,7 @@ public final class SQLiteStore: Store {
     }
 
     private init(
-        path: String, access: StoreAccess, temporaryFolder: URL?,
-        tag: @escaping @Sendable (Observation, String?) -> UInt32
+        path: String, access: StoreAccess, temporaryFolder: URL?, tags: ContentTags?, longestTransaction: Duration
     ) throws {
         let file = DatabaseFile(path: path)
         try file.check(for: access)
@@ -106,8 +112,9 @@ public final class SQLiteStore: Store {
             self.access = .writing
             files = OpenFiles(path: path)
         }
+        self.tags = try tags ?? ContentTags(secret: pool.read { try TagState($0).secret })
+        self.longestTransaction = longestTransaction
         self.path = path
-        self.tag = tag
         self.temporaryFolder = temporaryFolder
     }
 

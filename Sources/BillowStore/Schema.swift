@@ -23,13 +23,16 @@ enum Schema {
         migrator.registerMigration("12 transient observations") { try $0.execute(sql: transientObservations) }
         migrator.registerMigration("13 followed flights") { try $0.execute(sql: followedFlights) }
         migrator.registerMigration("14 sums of rows") { try $0.execute(sql: rowSums) }
+        migrator.registerMigration("15 keyed tags") { try $0.execute(sql: keyedTags) }
+        migrator.registerMigration("16 reporters") { try $0.execute(sql: reporters) }
+        migrator.registerMigration("17 deletions") { try $0.execute(sql: deletions) }
         return migrator
     }
 
     /// Times are Unix seconds, altitudes feet, cells the bit pattern of their H3 index, EDR ten-thousandths.
     ///
-    /// `observation.key` is second << 30 | tag: clustered by time, and found by content without an index of its own. Keys
-    /// whose tags collide, and reopened content, take the next free key of the same second, so a row may only be deleted
+    /// `observation.key` is second << 30 | tag (see `ContentTags`): clustered by time, and found by content without an index of
+    /// its own. Keys whose tags collide, and reopened content, take the next free key of the same second, so a row may only be deleted
     /// when the key after its own is free, or a search would end at the gap.
     private static let log = """
         CREATE TABLE head (
@@ -272,6 +275,47 @@ enum Schema {
 
     /// A sum over the rows that were packed (`RowSum`), which finds rows that changed though nobody changed them.
     private static let rowSums = "ALTER TABLE packedPart ADD COLUMN rowSum INTEGER"
+
+    /// The secret of `ContentTags`, which a copy of the log has to keep: without it no stored observation is found again.
+    /// Keys up to `plainTagsUpTo` may have the tags of `ContentHash` instead. `source.ruleChanged`: the source's rows may
+    /// have the tags of either merge rule.
+    private static let keyedTags = """
+        ALTER TABLE head ADD COLUMN tagSecret BLOB NOT NULL DEFAULT x'' CHECK (length(tagSecret) IN (0, 16));
+        ALTER TABLE head ADD COLUMN plainTagsUpTo INTEGER NOT NULL DEFAULT -1;
+        UPDATE head SET tagSecret = randomblob(16),
+            plainTagsUpTo = coalesce((SELECT key FROM observation ORDER BY key DESC LIMIT 1), -1);
+        ALTER TABLE source ADD COLUMN ruleChanged INTEGER NOT NULL DEFAULT 0 CHECK (ruleChanged IN (0, 1));
+        """
+
+    /// `observation.reporter` is the access key that sent an observation; 0: none did, or it came before this version.
+    /// `reporterSource` lists the sources that each key has named. Two reporters may use one id: `idTaken` marks a reporter's
+    /// observation whose public id is made of its key, because another source or reporter had the id first.
+    private static let reporters = """
+        CREATE TABLE reporter (
+            number INTEGER PRIMARY KEY CHECK (number > 0),
+            accessKey TEXT NOT NULL UNIQUE CHECK (length(accessKey) BETWEEN 1 AND 64)
+        ) STRICT;
+        CREATE TABLE reporterSource (
+            reporter INTEGER NOT NULL REFERENCES reporter (number),
+            source INTEGER NOT NULL REFERENCES source (number),
+            PRIMARY KEY (reporter, source)
+        ) STRICT, WITHOUT ROWID;
+        ALTER TABLE observation ADD COLUMN reporter INTEGER NOT NULL DEFAULT 0 CHECK (reporter >= 0);
+        ALTER TABLE observation ADD COLUMN idTaken INTEGER NOT NULL DEFAULT 0 CHECK (idTaken IN (0, 1));
+        DROP INDEX observationExternalId;
+        CREATE UNIQUE INDEX observationExternalId ON observation (externalId, source, reporter)
+            WHERE externalId IS NOT NULL AND until IS NULL;
+        """
+
+    /// Up to when rows were deleted, and the version of the last deletion: 0 of positions, 1 of everything else. A version
+    /// before that one can no longer be read from before that instant.
+    private static let deletions = """
+        CREATE TABLE deletion (
+            kind INTEGER PRIMARY KEY CHECK (kind IN (0, 1)),
+            before INTEGER NOT NULL,
+            version INTEGER NOT NULL CHECK (version > 0)
+        ) STRICT;
+        """
 
     /// When an area was said to end that is taken to hold for less.
     private static let statedEnds = "ALTER TABLE area ADD COLUMN statedTo INTEGER CHECK (statedTo >= 0)"

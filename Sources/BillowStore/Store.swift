@@ -24,8 +24,10 @@ public protocol Store: Sendable {
     ///   settles it for all.
     func register(_ source: SourceID, merge: MergeRule, simulated: Bool?) async throws(StoreError) -> SourceRecord
 
-    /// Writes a batch as one transaction, durable when this returns: rows, retractions, cursors and the version land
-    /// together or not at all. A batch that changes no row raises no version, but keeps its cursors and fetch time.
+    /// Writes a batch, durable when this returns. With a source it is one transaction: rows, retractions, cursors and the
+    /// version land together or not at all. Without one, a batch that takes long is divided, so that no other writer waits
+    /// long; after an error a part of it may be stored, and the same batch again completes it. A batch that changes no row
+    /// raises no version, but keeps its cursors and fetch time.
     func commit(_ batch: Batch) async throws(StoreError) -> BatchResult
 
     /// The cursors of a source, by the name of the piece of its query.
@@ -59,6 +61,10 @@ public protocol Store: Sendable {
 
     /// The times of the oldest and the newest observation that count; nil when there is none.
     func extent() async throws(StoreError) -> ClosedRange<Instant>?
+
+    /// The newest time of all that is stored: when something was observed or issued. What can't be older than its data is
+    /// no older than this, whatever a clock says.
+    func newestTime() async throws(StoreError) -> Instant?
 
     /// When the oldest pilot report or issued area that counts begins; nil when there is none.
     func oldestReportOrArea() async throws(StoreError) -> Instant?
@@ -98,8 +104,9 @@ public protocol Store: Sendable {
     /// The last version that changed something; zero where none did.
     func lastChange(of data: SeenData) async throws(StoreError) -> Version
 
-    /// Deletes what is old, a little at a time, so that other writers never wait for long. It raises no version, as who asks
-    /// for what is deleted is refused by its time, unless the pruning says that pictures change by it.
+    /// Deletes what is old, a little at a time, so that other writers never wait for long. Each transaction that deletes
+    /// something raises the version: pictures that reach back to what is deleted get new addresses, and their sources are
+    /// complete from later on. What an earlier version showed of that time is `deleted`.
     func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned
 
     /// Whether a version changed something.
@@ -137,7 +144,7 @@ public struct Head: Sendable, Hashable {
     }
 }
 
-/// What one transaction writes. All observations and pilot reports are of sources registered before.
+/// What one commit writes. Everything in it is of sources that are registered before or by `registration`.
 public struct Batch: Sendable {
     /// The source on whose behalf it is written; nil for an import of several.
     public var source: SourceID?
@@ -164,13 +171,19 @@ public struct Batch: Sendable {
     /// Whether the observations are kept only as long as the process runs: nobody asked for them to last. An
     /// observation that another batch brings to last does last, in whatever order the two come.
     public var isTransient: Bool
+    /// The id of the access key that sent the observations; nil for what was fetched or imported. Only the same key
+    /// corrects them later.
+    public var reporter: String?
+    /// Sources to register in the batch's first transaction.
+    public var registration: SourceRegistration?
 
     public init(
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
         retraction: Retraction? = nil, cursors: [String: String?] = [:], fetchedAt: Instant? = nil,
         fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil,
-        importedBefore: Instant = .distantPast, isTransient: Bool = false
+        importedBefore: Instant = .distantPast, isTransient: Bool = false, reporter: String? = nil,
+        registration: SourceRegistration? = nil
     ) {
         self.source = source
         self.observations = observations
@@ -185,6 +198,30 @@ public struct Batch: Sendable {
         self.completeSince = completeSince
         self.importedBefore = importedBefore
         self.isTransient = isTransient
+        self.reporter = reporter
+        self.registration = registration
+    }
+}
+
+/// Sources that a batch may name for the first time. They become known with the batch's rows, or not at all; a source that
+/// is known keeps its merge rule.
+public struct SourceRegistration: Sendable, Hashable {
+    public var sources: Set<SourceID>
+    /// Whether their data is simulated; nil takes after the known sources.
+    public var simulated: Bool?
+    /// Whether it is where no known source says so.
+    public var simulatedByDefault: Bool?
+    /// How many sources the batch's reporter may name, over all of its batches; nil for any number.
+    public var sourcesPerReporter: Int?
+
+    public init(
+        _ sources: Set<SourceID>, simulated: Bool? = nil, simulatedByDefault: Bool? = nil,
+        sourcesPerReporter: Int? = nil
+    ) {
+        self.sources = sources
+        self.simulated = simulated
+        self.simulatedByDefault = simulatedByDefault
+        self.sourcesPerReporter = sourcesPerReporter
     }
 }
 
@@ -378,12 +415,16 @@ public enum StoreError: Error, Sendable, CustomStringConvertible {
     case replaced(path: String, isGone: Bool)
     /// No room is left on the disk.
     case full(path: String)
-    /// More sources than a row can name (256).
+    /// More sources than a row can name (256), or than may come from outside of the settings.
     case tooManySources(SourceID)
+    /// A reporter named more sources than it may.
+    case tooManySourcesOfReporter(limit: Int, known: [SourceID])
     /// An observation names a source that was never registered.
     case unknownSource(SourceID)
     /// A source is simulated and another one real, or the other way round: they never share a file.
     case mixed(SourceID, simulated: Bool, with: SourceID)
+    /// Rows from before this instant were deleted after the version that was asked for.
+    case deleted(before: Instant)
     /// Disk full, locked for too long, or another failure of the database.
     case failed(String)
 
@@ -396,11 +437,17 @@ public enum StoreError: Error, Sendable, CustomStringConvertible {
             "the file \(path) of the open database was \(isGone ? "removed" : "replaced by another"): nothing more can be "
                 + "stored in it; put it back, or start the server again"
         case .full(let path): "the database failed: the disk that holds \(path) is full"
-        case .tooManySources(let source): "source \(source) is one too many: a database knows at most 256"
+        case .tooManySources(let source):
+            "source \(source) is one too many: a database knows at most 256, \(SourceRecord.reserved) of them for sources "
+                + "that the settings name"
+        case .tooManySourcesOfReporter(let limit, let known):
+            "a reporter may name at most \(limit) sources; this one has named "
+                + (known.isEmpty ? "none" : known.map(\.name).joined(separator: ", "))
         case .unknownSource(let source): "source \(source) is not registered"
         case .mixed(let source, let simulated, let other):
             "source \(source) has \(simulated ? "simulated" : "real") data, and the database holds "
                 + "\(simulated ? "real" : "simulated") data of source \(other): they must not be mixed, use another database"
+        case .deleted(let before): "what was stored from before \(before) has been deleted"
         case .failed(let reason): "the database failed: \(reason)"
         }
     }

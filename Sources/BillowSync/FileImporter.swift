@@ -12,6 +12,8 @@ public struct FileImporter: Sendable {
     private let agingSeconds: Int?
 
     private static let batchSize = 10_000
+    /// New sources in one file. More are a column of something else that was taken for names.
+    static let mostNewSources = 16
 
     /// - Parameters:
     ///   - source: of observations that name none; `import` by default.
@@ -33,8 +35,8 @@ public struct FileImporter: Sendable {
     /// - Parameters:
     ///   - path: `-` is standard input.
     ///   - progress: told after every piece, with the records read so far.
-    /// - Throws: `ImportFileError`, `StoreError`, `SimulatedDataError`. What was written before stays: the file again
-    ///   completes it.
+    /// - Throws: `ImportFileError`, `StoreError`, `SimulatedDataError`, `TooManySourcesError`. What was written before
+    ///   stays: the file again completes it.
     public func take(_ path: String, progress: (ImportFile.Progress, Int) -> Void = { _, _ in }) async throws
         -> ImportSummary
     {
@@ -46,7 +48,7 @@ public struct FileImporter: Sendable {
         var duplicates = 0
         let known = try await store.sources()
         let stored = known.lazy.compactMap(\.simulated).first
-        var registered = Set(known.map(\.id))
+        var sources = FileSources(known: Set(known.map(\.id)))
         var ids = Set<ReportedID>()
         while true {
             let piece = try file.next()
@@ -57,7 +59,7 @@ public struct FileImporter: Sendable {
             if count >= Self.batchSize || piece == nil {
                 try check(batch, reader, stored)
                 duplicates += try await commit(
-                    batch, &registered, simulated ?? (reader.saysSimulated || stored == true ? true : nil))
+                    batch, &sources, simulated ?? (reader.saysSimulated || stored == true ? true : nil))
                 batch = empty
             }
             progress(file.progress, reader.summary.read)
@@ -118,17 +120,32 @@ public struct FileImporter: Sendable {
         return found.count - new.count
     }
 
+    /// The sources that a file names, as far as it has been read.
+    private struct FileSources {
+        let known: Set<SourceID>
+        var new: Set<SourceID> = []
+    }
+
     /// - Returns: how many of them were there already.
-    private func commit(_ batch: Batch, _ registered: inout Set<SourceID>, _ isSimulated: Bool?) async throws -> Int {
+    private func commit(
+        _ batch: Batch, _ sources: inout FileSources, _ isSimulated: Bool?
+    ) async throws -> Int {
         guard !batch.observations.isEmpty || !batch.pilotReports.isEmpty || !batch.areas.isEmpty else { return 0 }
-        for source in batch.sources.subtracting(registered).sorted() {
-            guard isSimulated == true || !source.name.hasPrefix(SourceID.simulatorName) else {
-                throw SimulatedDataError(source: source)
-            }
-            _ = try await store.register(source, merge: .keep, simulated: isSimulated)
-            registered.insert(source)
+        let new = batch.sources.subtracting(sources.known)
+        if isSimulated != true,
+            let source = new.sorted().first(where: { $0.name.hasPrefix(SourceID.simulatorName) })
+        {
+            throw SimulatedDataError(source: source)
         }
-        let result = try await store.commit(batch)
+        sources.new.formUnion(new)
+        guard sources.new.count <= Self.mostNewSources else { throw TooManySourcesError(sources.new.sorted()) }
+        var batch = batch
+        batch.registration = SourceRegistration(new, simulated: isSimulated)
+        let result: BatchResult
+        do throws(StoreError) { result = try await store.commit(batch) } catch {
+            guard case .tooManySources = error else { throw error }
+            throw TooManySourcesError(new.sorted())
+        }
         return result.duplicates + batch.pilotReports.count - result.pilotReports
             + max(0, batch.areas.count - result.areas)
     }
@@ -138,6 +155,22 @@ extension Batch {
     /// Whose data it holds.
     fileprivate var sources: Set<SourceID> {
         Set(observations.map(\.source)).union(pilotReports.map(\.source)).union(areas.map(\.source))
+    }
+}
+
+/// A file that names more new sources than a file may, or than the database has room for.
+public struct TooManySourcesError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// In the order of their names.
+    public let sources: [SourceID]
+
+    init(_ sources: [SourceID]) { self.sources = sources }
+
+    public var description: String {
+        let names = sources.prefix(3).map(\.name).joined(separator: ", ")
+        return
+            "the file names new sources (\(names)\(sources.count > 3 ? ", …" : "")), and more than are possible: at most "
+            + "\(FileImporter.mostNewSources) in a file, and \(SourceRecord.most - SourceRecord.reserved) in a database; "
+            + "is the column 'source' another one?"
     }
 }
 

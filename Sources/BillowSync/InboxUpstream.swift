@@ -183,6 +183,8 @@ public struct InboxUpstream: Upstream {
             verdict = Verdict(isRefused: true, report: error.description)
         } catch let error as SimulatedDataError {
             verdict = Verdict(isRefused: true, report: error.description)
+        } catch let error as TooManySourcesError {
+            verdict = Verdict(isRefused: true, report: error.description)
         } catch {
             if Task.isCancelled { throw .cancelled }
             throw SyncError(kind: .store, code: .store, message: "\(error)", isReachable: nil)

@@ -15,6 +15,11 @@ public struct SourceRecord: Sendable, Hashable {
     /// From when on the log is complete for it; nil where nothing is known.
     public var completeSince: Instant?
 
+    /// A store knows at most this many sources.
+    public static let most = 256
+    /// Of these, how many only the settings may register: no file and no reporter can use up all numbers.
+    public static let reserved = 64
+
     public init(
         number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool? = false, fetchedAt: Instant? = nil,
         fetchedKinds: [DataKind: Instant] = [:], fetchedSince: [DataKind: Instant] = [:], completeSince: Instant? = nil

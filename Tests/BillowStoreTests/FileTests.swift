@@ -258,7 +258,7 @@ struct FileTests {
         #expect(try await store.problems().isEmpty)
         try store.close()
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        for offset in stride(from: 20 * 4_096, to: bytes.count, by: 4_096) {
+        for offset in stride(from: 64 * 4_096, to: bytes.count, by: 4_096) {
             bytes.replaceSubrange(offset..<offset + 64, with: Data(repeating: 0xAB, count: 64))
         }
         try bytes.write(to: URL(fileURLWithPath: path))

@@ -60,9 +60,9 @@ struct OracleTests {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         // Few tags, so that chains are long.
-        let store = try await SQLiteStore.open(path: folder.path("a.sqlite"), temporaryFolder: nil) {
-            ContentHash.tag(of: $0, id: $1) % 4
-        }
+        let tags = ContentTags(secret: SipHash.Key(first: seed, second: 0))
+        let store = try await SQLiteStore.open(
+            path: folder.path("a.sqlite"), temporaryFolder: nil, tags: ContentTags { tags($0) % 4 })
         let names = [try source("skypath"), try source("awc")]
         // Computed values by turns, independent reports.
         _ = try await store.register(names[0], merge: seed % 2 == 0 ? .replace : .keep, simulated: false)

@@ -1,4 +1,7 @@
+import Foundation
+import GRDB
 import Geometry
+import Synchronization
 import TestSupport
 import Testing
 import Turbulence
@@ -18,8 +21,10 @@ struct PruneTests {
         #expect(try await store.contents().map(\.observedAt) == [noon.advanced(by: -7_199), noon])
         #expect(try await store.pilotReport(id: "old") == nil)
         #expect(try await store.pilotReport(id: "new") != nil)
-        #expect(try await store.head() == before)
+        let after = try await store.head()
+        #expect(after.version.rawValue == before.version.rawValue + 1 && after.log == before.log)
         #expect(try await store.prune(Pruning(before: noon.advanced(by: -7_199))).isNothing)
+        #expect(try await store.head() == after)
         #expect(try await store.problems().isEmpty)
     }
 
@@ -36,9 +41,8 @@ struct PruneTests {
     @Test(arguments: 0..<8 as Range<UInt64>) func whatCollidesWithWhatGoesIsStillFound(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
         // All of a second collide, and the chain goes round its last tag.
-        let store = try await SQLiteStore.open(path: folder.path("a.sqlite"), temporaryFolder: nil) { _, _ in
-            0x3FFF_FFFC
-        }
+        let store = try await SQLiteStore.open(
+            path: folder.path("a.sqlite"), temporaryFolder: nil, tags: ContentTags { _ in 0x3FFF_FFFC })
         var random = SeededGenerator(seed: seed)
         let names = ["skypath", "awc"]
         for name in names { _ = try await store.register(source(name), merge: .keep, simulated: false) }
@@ -83,8 +87,13 @@ struct PruneTests {
         let data = { (seconds: Int) in
             SeenData.observed(.observations, at: noon.advanced(by: seconds), lookBackSeconds: 60)
         }
-        #expect(try await store.lastChange(of: data(-7_200)) == .zero)
-        #expect(try await store.lastChange(of: data(-7_100)) == kept)
+        // Its pictures changed by the deletion, and so did those of all that is older than what it went up to.
+        let head = try await store.head().version
+        #expect(try await store.lastChange(of: data(-7_200)) == head)
+        #expect(try await store.lastChange(of: data(-7_100)) == head)
+        #expect(try await store.lastChange(of: data(60)) == .zero)
+        let steps = try await store.changedTimes(since: .zero, from: .distantPast).steps
+        #expect(steps.map(\.version) == [kept])
     }
 
     @Test func areasGoWhenTheyEndedAndPositionsByWholeBuckets() async throws {
@@ -143,6 +152,123 @@ struct PruneTests {
         #expect(try await store.head() == after)
     }
 
+    // MARK: A deletion that ends in the middle
+
+    /// A file with 400 observations, 30 reports, areas and positions on either side of a cut.
+    private func crowded(_ path: String) async throws -> (store: SQLiteStore, cut: Instant) {
+        let store = try await SQLiteStore.open(path: path)
+        let awc = try source("awc")
+        _ = try await store.register(awc, merge: .keep, simulated: false)
+        let ring = try [(0.0, 0.0), (1, 0), (1, 1)].map { try LonLat(longitude: $0, latitude: $1).orMissing() }
+        let place = try LonLat(longitude: 1, latitude: 2).orMissing()
+        let areas = try (0..<30).map { number in
+            IssuedArea(
+                collection: .hazards, id: "a\(number)", source: awc, kind: "sigmet",
+                validFrom: noon.advanced(by: -9_000), validTo: noon.advanced(by: -3_600 + number * 120),
+                geometry: try MultiPolygon(outline: ring).orMissing())
+        }
+        let positions = try (0..<60).map { number in
+            AircraftPosition(
+                icao24: try ICAO24(rawValue: UInt32(1 + number % 20)).orMissing(), place: place, source: awc,
+                observedAt: noon.advanced(by: -7_200 + number / 20 * 2_800))
+        }
+        _ = try await store.commit(
+            Batch(
+                source: awc, observations: try (0..<400).map { try observation(at: -7_200 + $0 * 18, source: "awc") },
+                pilotReports: try (0..<30).map { try pilotReport(id: "r\($0)", at: -7_200 + $0 * 240) },
+                areas: areas, positions: positions, fetchedAt: noon,
+                fetchedKinds: [.hazards: noon.advanced(by: -9_000), .positions: noon.advanced(by: -9_000)],
+                completeSince: noon.advanced(by: -9_000)))
+        return (store, noon.advanced(by: -1_800))
+    }
+
+    private struct Left: Equatable {
+        var observations: [Observation]
+        var reports: [String]
+        var areas: [String]
+        var positions: Int
+    }
+
+    private func left(_ store: SQLiteStore) async throws -> Left {
+        Left(
+            observations: try await store.contents(),
+            reports: try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).map(\.id),
+            areas: try await store.areas(nil, from: .distantPast, to: .distantFuture, asOf: nil).map(\.id),
+            positions: try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil).count)
+    }
+
+    @Test(
+        "whichever transaction a deletion ends after, what is gone is marked and named anew", arguments: [true, false])
+    func killed(changesPictures: Bool) async throws {
+        let folder = try TemporaryFolder()
+        var count = 1
+        var transactions = 0
+        while transactions == 0 || count < transactions {
+            let path = folder.path("\(count).sqlite")
+            let (store, cut) = try await crowded(path)
+            let pruning = Pruning(before: cut, sparesImports: !changesPictures, changesPictures: changesPictures)
+            let before = try await (left: left(store), head: store.head())
+            let last = count
+            if transactions == 0 {
+                // Once through, to know how many there are.
+                let counter = Counter()
+                _ = try await store.prune(pruning, longest: .zero, rowsAtOnce: 20) { _ in counter.add() }
+                transactions = counter.value
+                #expect(transactions > 20)
+                try store.close()
+                try FileManager.default.removeItem(atPath: path)
+                continue
+            }
+            await #expect(throws: StoreError.self) {
+                try await store.prune(pruning, longest: .zero, rowsAtOnce: 20) { number throws(StoreError) in
+                    if number == last { throw .failed("killed") }
+                }
+            }
+            // Another process finds the file as the kill left it.
+            let other = try await SQLiteStore.open(path: path)
+            let (now, head) = try await (left(other), other.head())
+            #expect(now != before.left && head.version > before.head.version, "after \(count)")
+            #expect((head.log != before.head.log) == changesPictures)
+            let record = try await other.sources()[0]
+            #expect(record.completeSince == cut)
+            // What stood at the former version can't be read any more, and no former address leads to it.
+            let past = SeenData.observed(.observations, at: noon.advanced(by: -3_000), lookBackSeconds: 600)
+            await #expect(throws: StoreError.self) {
+                try await other.rows(from: noon.advanced(by: -7_200), to: noon, asOf: before.head.version)
+            }
+            #expect(try await other.lastChange(of: past) == head.version)
+            #expect(try await !other.hasChange(of: past, at: before.head.version))
+            // The same again completes it, as if it had never been killed.
+            _ = try await other.prune(pruning)
+            let whole = try await left(other)
+            #expect(whole.observations.allSatisfy { $0.observedAt >= cut } && whole.observations.count == 100)
+            #expect(whole.reports.count == 7 && whole.areas.count == 14 && whole.positions == 20, "\(whole)")
+            let end = try await other.sources()[0]
+            #expect(end.completeSince == cut && end.fetchedSince[.hazards] == cut)
+            #expect(try await other.problems().isEmpty)
+            try store.close()
+            try other.close()
+            count += 3
+        }
+    }
+
+    @Test("the last transaction of a deletion names what is left, so nothing that was drawn meanwhile is its picture")
+    func namedByEach() async throws {
+        let folder = try TemporaryFolder()
+        let (store, cut) = try await crowded(folder.path("a.sqlite"))
+        let log = Counter()
+        let names = Names()
+        _ = try await store.prune(
+            Pruning(before: cut, changesPictures: true), longest: .zero, rowsAtOnce: 20
+        ) { _ in
+            log.add()
+            names.add(try? store.pool.read { try Head($0).log })
+        }
+        // Transactions that found nothing to delete change nothing.
+        #expect(log.value > 20 && names.all.count > 15)
+        #expect(try await store.head().log == names.all.last)
+    }
+
     /// Reports, observations and an area of the source `awc`, all of them over.
     private func past(severity: Int = 2) throws -> Batch {
         let ring = try [(0.0, 0.0), (1, 0), (1, 1)].map { try LonLat(longitude: $0, latitude: $1).orMissing() }
@@ -195,5 +321,21 @@ struct PruneTests {
                 importedBefore: noon.advanced(by: -3_600)))
         #expect(try await store.prune(Pruning(before: noon, sparesImports: true)).observations == 1)
         #expect(try await store.contents().map(\.cell.dense) == [1])
+    }
+}
+
+/// Counts, from any thread.
+private final class Counter: Sendable {
+    private let count = Atomic(0)
+    var value: Int { count.load(ordering: .relaxed) }
+    func add() { count.add(1, ordering: .relaxed) }
+}
+
+/// Different names in the order in which they came.
+private final class Names: Sendable {
+    private let names = Mutex<[String]>([])
+    var all: [String] { names.withLock { $0 } }
+    func add(_ name: String?) {
+        names.withLock { names in if let name, names.last != name { names.append(name) } }
     }
 }

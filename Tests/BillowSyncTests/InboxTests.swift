@@ -55,6 +55,26 @@ private let good =
 
 @Suite("The inbox")
 struct InboxTests {
+    @Test("a file whose source column is another one uses up no numbers, and holds no other file up")
+    func manySources() async throws {
+        let inbox = try await Inbox()
+        let names = (0..<300).map { good.replacing("\"h3\"", with: "\"source\":\"N\($0)XY\",\"h3\"") }
+        try inbox.put("a.geojsonl", names.joined(separator: "\n"))
+        try inbox.put("b.geojsonl", good)
+        try inbox.put("c.geojsonl", names.prefix(FileImporter.mostNewSources).joined(separator: "\n"))
+        try await inbox.look()
+        #expect(try await inbox.look().skipped == ["file refused": 1])
+        #expect(try inbox.names("refused") == ["a.geojsonl", "a.geojsonl.reason.txt"])
+        #expect(try inbox.text("refused/a.geojsonl.reason.txt").contains("N0XY"))
+        #expect(try inbox.names("done") == ["b.geojsonl", "c.geojsonl"])
+        #expect(try await inbox.store.sources().count == 1 + FileImporter.mostNewSources)
+        await #expect(throws: TooManySourcesError.self) {
+            let store = try await SQLiteStore.temporary()
+            _ = try await FileImporter(store: store, now: { inbox.clock.now })
+                .take(inbox.folder.appending(path: "refused/a.geojsonl").path)
+        }
+    }
+
     @Test func aFileIsTakenAtTheSecondLookAndMoved() async throws {
         let inbox = try await Inbox()
         #expect(try await inbox.look() == SyncOutcome())

@@ -39,6 +39,7 @@ extension WrappedStore {
         -> [(row: ObservationRow, details: ObservationDetails)]
     { try await store.page(after: after, from: from, to: to, limit: limit) }
     public func extent() async throws(StoreError) -> ClosedRange<Instant>? { try await store.extent() }
+    public func newestTime() async throws(StoreError) -> Instant? { try await store.newestTime() }
     public func oldestReportOrArea() async throws(StoreError) -> Instant? { try await store.oldestReportOrArea() }
     public func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
         try await store.details(of: keys)

@@ -72,11 +72,12 @@ public final class Archive: Sendable {
     /// Compares all that is packed with the rows that it was made of; a line for each part that differs.
     public func check() async throws(StoreError) -> (parts: Int, problems: [String]) {
         let parts = try await store.packedParts()
+        let head = try await store.head().version
         var problems: [String] = []
         for part in parts {
             let rows = try await store.rows(of: part)
             // What isn't as new as the log is not shown to anybody.
-            guard let bytes = try await store.packed(part, asOf: rows.version) else { continue }
+            guard let bytes = try await store.packed(part, asOf: max(head, rows.version)) else { continue }
             let problem: String
             do throws(PackDamage) {
                 _ = try WindowPart(part, packed: bytes)

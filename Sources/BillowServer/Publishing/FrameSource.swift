@@ -144,10 +144,13 @@ public final class FrameSource: Sendable {
             allowed: "\(extent.lowerBound)/\(extent.upperBound)")
     }
 
+    /// How far before a picture its trends look.
+    static let trendSeconds = 1_800
+
     /// The picture at an instant that `instant(_:in:)` gave.
     public func frame(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> Frame {
         // With what trends look back to.
-        try await frame(at: instant, filter: filter, marginSeconds: 1_800, in: snapshot)
+        try await frame(at: instant, filter: filter, marginSeconds: Self.trendSeconds, in: snapshot)
     }
 
     private func frame(at instant: Instant, filter: Filter, marginSeconds: Int, in snapshot: Snapshot) async throws

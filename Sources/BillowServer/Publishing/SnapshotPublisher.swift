@@ -261,7 +261,7 @@ public final class SnapshotPublisher: Service {
         }
     }
 
-    private static func liveFrom(_ now: Instant) -> Instant {
+    static func liveFrom(_ now: Instant) -> Instant {
         now.advanced(by: -liveSeconds).floored(toMultipleOf: 3_600)
     }
 }

@@ -15,6 +15,8 @@ struct IngestRoutes: Sendable {
     /// The sources that are fetched: nobody else may speak for them.
     let fetched: Set<SourceID>
     let retentionSeconds: Int
+    /// How many sources one key may name, over all of its requests.
+    let sourcesPerKey: Int
     let now: @Sendable () -> Instant
 
     /// Observations in one request.
@@ -45,11 +47,13 @@ struct IngestRoutes: Sendable {
     }
 
     private func take(_ request: Request) async throws -> Response {
-        let bytes = try await body(of: request)
+        // Only a key's own observations are ever corrected, so nothing is taken without one.
+        guard let key = AccessKey.ofRequest else { throw Problem(.keyNeeded, detail: "This needs a key.") }
+        let body = try await body(of: request)
         var answer = Answer()
-        let items = try await read(bytes)
+        let items = try await read(body)
         let observations = try await sort(items, &answer)
-        let result = try await commit(observations)
+        let result = try await commit(observations, of: key)
         answer.accepted = result.accepted
         answer.duplicate += result.duplicates
         answer.version = result.version.rawValue
@@ -59,26 +63,37 @@ struct IngestRoutes: Sendable {
             request: request)
     }
 
-    private func body(of request: Request) async throws -> [UInt8] {
+    private func body(of request: Request) async throws -> ByteBuffer {
         if let encoding = request.headers[.contentEncoding], encoding != "identity" {
             throw Problem(
                 .unsupportedEncoding, detail: "The body is compressed.",
                 parameter: "Content-Encoding", value: String(encoding.prefix(100)), allowed: "identity")
         }
-        return Array(buffer: try await request.bytes(upTo: Self.longestBody))
+        return try await request.bytes(upTo: Self.longestBody)
     }
 
-    /// One item for each record, in the order of the body.
-    private func read(_ bytes: [UInt8]) async throws -> [ImportItem] {
-        var reader = ImportReader(now: now(), source: .ingest)
-        let items = reader.read(bytes) + reader.finish()
+    /// Bytes that are read at once.
+    private static let pieceBytes = 256 << 10
+
+    /// One item for each record, in the order of the body. Reading stops at the first record that is one too many.
+    private func read(_ body: ByteBuffer) async throws -> [ImportItem] {
+        var reader = ImportReader(
+            now: now(), source: .ingest, mostRecords: Self.mostObservations, takesOnlyObservations: true)
+        var items: [ImportItem] = []
+        var rest = body
+        while !reader.isUnusable, let piece = rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)),
+            piece.readableBytes > 0
+        {
+            items += reader.read(piece.readableBytesView)
+        }
+        items += reader.finish()
         if reader.saysSimulated, try await isSimulated() != true {
             throw Problem(
                 .simulatedData,
                 detail: "The body says that it is simulated; it must not be mixed with real data.",
                 allowed: "what was really observed")
         }
-        guard items.count <= Self.mostObservations else {
+        guard !reader.hasTooManyRecords else {
             throw Problem(
                 .bodyTooLarge,
                 detail: "The body holds more than \(Self.mostObservations) observations.",
@@ -97,7 +112,13 @@ struct IngestRoutes: Sendable {
     private func sort(_ items: [ImportItem], _ answer: inout Answer) async throws(StoreError) -> [Observation] {
         let known = try await store.sources()
         let computed = Set(known.filter { $0.merge == .replace }.map(\.id)).union(fetched)
-        let oldest = now().advanced(by: -retentionSeconds)
+        // A clock that is ahead refuses nothing that the newest data doesn't make old.
+        let newest = items.compactMap {
+            if case .observation(let observation) = $0 { observation.observedAt } else { nil }
+        }
+        .max()
+        let trusted = [try await store.newestTime(), newest].compactMap { $0 }.max().map { min($0, now()) }
+        let oldest = trusted?.advanced(by: -retentionSeconds) ?? .distantPast
         var named = Set<ReporterID>()
         var observations: [Observation] = []
         for (index, item) in items.enumerated() {
@@ -137,13 +158,30 @@ struct IngestRoutes: Sendable {
         try await store.sources().first?.simulated ?? simulated
     }
 
-    /// One transaction, durable when this returns.
-    private func commit(_ observations: [Observation]) async throws(StoreError) -> BatchResult {
+    /// Durable when this returns. After an error a part may be stored, which sending it again completes.
+    private func commit(_ observations: [Observation], of key: AccessKey) async throws -> BatchResult {
         guard !observations.isEmpty else { return BatchResult(version: try await store.head().version) }
-        let isSimulated = try await isSimulated()
-        for source in Set(observations.map(\.source)).sorted() {
-            _ = try await store.register(source, merge: .keep, simulated: isSimulated)
+        let registration = SourceRegistration(
+            Set(observations.map(\.source)), simulatedByDefault: simulated, sourcesPerReporter: sourcesPerKey)
+        do throws(StoreError) {
+            return try await store.commit(
+                Batch(
+                    source: nil, observations: observations, reporter: key.id, registration: registration))
+        } catch {
+            switch error {
+            case .tooManySourcesOfReporter(let limit, let known):
+                let names = known.map(\.name).sorted()
+                throw Problem(
+                    .tooManySources,
+                    detail: "The body names more sources than a key may name; this key has named "
+                        + (names.isEmpty ? "none so far." : names.joined(separator: ", ") + "."),
+                    parameter: "source", allowed: "at most \(limit) sources for each key")
+            case .tooManySources(let source):
+                throw Problem(
+                    .tooManySources, detail: "The database knows as many sources as it can.", parameter: "source",
+                    value: source.name, allowed: "a source that is known")
+            default: throw error
+            }
         }
-        return try await store.commit(Batch(source: nil, observations: observations))
     }
 }

@@ -92,6 +92,7 @@ struct Failure: Error {
         case let error as ImportFileError: self.init(.inputOutput, error.description)
         case let error as FileError: self.init(.inputOutput, error.description)
         case let error as SimulatedDataError: self.init(.data, error.description)
+        case let error as TooManySourcesError: self.init(.data, error.description)
         case let problem as Problem: self.init(.usage, problem.detail)
         case let error as SocketAddressError.UnknownHost:
             self.init(.unavailable, "\(error.host):\(error.port) can't be listened on: the host isn't known")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BillowServer
 import BillowStore
 import BillowTimeline
 import Foundation
@@ -7,7 +8,10 @@ import Turbulence
 struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Delete what is old, imports too.",
-        discussion: "May run beside a server. The file keeps its size; the room in it is used again.")
+        discussion: """
+            May run beside a server. The file keeps its size; the room in it is used again. An offset counts from the newest \
+            stored data where the clock is ahead of it, so a wrong clock deletes nothing.
+            """)
 
     @OptionGroup var common: CommonOptions
 
@@ -43,7 +47,10 @@ struct Prune: AsyncParsableCommand {
             if let unknown = sources?.subtracting(try await store.sources().map(\.id)).min() {
                 throw Failure(.data, "the database knows no source '\(unknown)'")
             }
-            let before = point.resolved(now: now)
+            let before = point.resolved(now: try await store.trustedNow(now) ?? now)
+            guard before <= now else {
+                throw Failure(.usage, "--before means \(before), which lies ahead of the clock (\(now))")
+            }
             let pruned = try await store.prune(
                 Pruning(before: before, sources: sources, changesPictures: true))
             try store.close()

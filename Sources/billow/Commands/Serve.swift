@@ -148,6 +148,7 @@ private struct Server {
         configuration.connections = settings.server.connections(
             descriptorLimit: FileDescriptors.raiseLimit(), used: FileDescriptors.used())
         configuration.trafficRetentionSeconds = settings.trafficRetentionSeconds
+        configuration.ingestSourcesPerKey = settings.server.ingestSourcesPerKey
         let application = try BillowApplication(
             configuration, store: store, control: store, styles: styles, states: states, loops: loops,
             now: SystemClock.now,

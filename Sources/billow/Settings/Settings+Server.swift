@@ -20,6 +20,8 @@ extension Settings {
         /// Connections at once from one address, but this machine's; 0 for any number, nil for half of all.
         var maxConnectionsPerAddress: Int?
         var timeouts = ConnectionSettings()
+        /// How many sources one key may name in the observations that it sends.
+        var ingestSourcesPerKey = 4
     }
 }
 
@@ -53,6 +55,7 @@ extension Settings.Server {
         maxConnections = section.integer("maxConnections", in: 16...1_000_000) ?? maxConnections
         maxConnectionsPerAddress = section.integer("maxConnectionsPerAddress", in: 0...1_000_000)
         timeouts.read(section.section("timeouts"))
+        ingestSourcesPerKey = section.integer("ingestSourcesPerKey", in: 1...64) ?? ingestSourcesPerKey
         section.finish()
     }
 }
