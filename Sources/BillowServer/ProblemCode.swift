@@ -64,6 +64,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case requestTimeout = "request-timeout"
     case sessionRefused = "session-refused"
     case nothingToAsk = "nothing-to-ask"
+    case versionExpired = "version-expired"
     case bodyTooLarge = "body-too-large"
     case urlTooLong = "url-too-long"
     case unsupportedEncoding = "unsupported-encoding"
@@ -79,6 +80,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case starting = "starting"
     case stopping = "stopping"
     case storeUnavailable = "store-unavailable"
+    case logChanged = "log-changed"
     case overloaded = "overloaded"
     case tooManyListeners = "too-many-listeners"
 
@@ -147,6 +149,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .requestTimeout: (.requestTimeout, "the request did not arrive in time; the connection is closed")
         case .sessionRefused: (.conflict, "the upstream refused the source's key")
         case .nothingToAsk: (.conflict, "the source's query asks for nothing")
+        case .versionExpired: (.gone, "the version that the page continues can't be read any more")
         case .bodyTooLarge: (.contentTooLarge, "the body is too large")
         case .urlTooLong: (.uriTooLong, "the address is longer than 8,192 bytes")
         case .unsupportedEncoding: (.unsupportedMediaType, "the body is compressed")
@@ -161,6 +164,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .starting: (.serviceUnavailable, "the stored data is still being read")
         case .stopping: (.serviceUnavailable, "the server is stopping")
         case .storeUnavailable: (.serviceUnavailable, "the stored data can't be read or written at present")
+        case .logChanged: (.serviceUnavailable, "what is stored has changed, and the server is about to read it anew")
         case .overloaded: (.serviceUnavailable, "too much work is waiting already")
         case .tooManyListeners: (.serviceUnavailable, "1,000 clients listen to events already")
         }

@@ -7,6 +7,12 @@ extension SQLiteStore {
 
     public func sources() async throws(StoreError) -> [SourceRecord] { try await reading(SourceRecord.all) }
 
+    public func state() async throws(StoreError) -> LogState {
+        try await reading { db in
+            LogState(head: try Head(db), sources: try SourceRecord.all(db), extent: try LogExtent(db))
+        }
+    }
+
     public func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
         try await reading { db in
             guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
@@ -36,8 +42,9 @@ extension SQLiteStore {
                 return statement
             }
             return try Changes(
-                head: Head(db), sources: SourceRecord.all(db), opened: opened(Query.openedSince).rows(),
-                closed: closed(Query.closedSince).rows(), openedReports: opened(Query.reportsOpenedSince).reports(),
+                head: Head(db), sources: SourceRecord.all(db), extent: LogExtent(db),
+                opened: opened(Query.openedSince).rows(), closed: closed(Query.closedSince).rows(),
+                openedReports: opened(Query.reportsOpenedSince).reports(),
                 closedReports: closed(Query.reportsClosedSince).reports(),
                 openedAreas: opened(Query.areasOpenedSince).areas(),
                 closedAreas: closed(Query.areasClosedSince).areas(),
@@ -124,13 +131,13 @@ extension SQLiteStore {
     {
         try await reading { db in
             let statement = try Self.between(from, to, RawStatement(db, Query.positionsBetween))
-            statement.bind(try version?.rawValue ?? Head(db).version.rawValue, at: 5)
+            statement.bind(version.bound, at: 5)
             return try statement.positions()
         }
     }
 
     /// A quarter of a day to a read, so that none holds a reader for long, however much is stored.
-    public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
+    public func aircraft(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [ICAO24] {
         let stored = try await reading { db -> ClosedRange<Int64>? in
             func bucket(_ query: String) throws -> Int64? { try RawStatement(db, query).first { $0.integer(0) } }
             guard let oldest = try bucket(Query.oldestBucket), let newest = try bucket(Query.newestBucket) else {
@@ -150,6 +157,7 @@ extension SQLiteStore {
                     let statement = try Self.between(from, to, RawStatement(db, Query.aircraftBetween))
                     statement.bind(bucket, at: 1)
                     statement.bind(min(bucket + Self.bucketsOfARead - 1, last), at: 2)
+                    statement.bind(version.bound, at: 5)
                     try statement.forEachRow { columns in
                         if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
                             found.insert(address)
@@ -173,7 +181,7 @@ extension SQLiteStore {
 
     /// By bucket of three minutes, aircraft, time and source. A source that nobody knows starts after all of its second.
     public func positions(
-        after: PositionPlace?, from: Instant, to: Instant, limit: Int
+        after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
         try await reading { db in
             let statement = try RawStatement(db, Query.positionsPage)
@@ -188,14 +196,15 @@ extension SQLiteStore {
             statement.bind(AircraftPosition.bucket(to), at: 5)
             statement.bind(Int64(from.seconds), at: 6)
             statement.bind(Int64(to.seconds), at: 7)
-            statement.bind(Int64(max(limit, 0)), at: 8)
+            statement.bind(version.bound, at: 8)
+            statement.bind(Int64(max(limit, 0)), at: 9)
             return try statement.positions()
         }
     }
 
     /// - Complexity: one look-up for each bucket between the times, held to what is stored.
     public func track(
-        of aircraft: ICAO24, from: Instant, to: Instant
+        of aircraft: ICAO24, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
         try await reading { db in
             func bucket(_ query: String) throws -> Int64? { try RawStatement(db, query).first { $0.integer(0) } }
@@ -212,6 +221,7 @@ extension SQLiteStore {
                 statement.bind(Int64(aircraft.rawValue), at: 2)
                 statement.bind(Int64(from.seconds), at: 3)
                 statement.bind(Int64(to.seconds), at: 4)
+                statement.bind(version.bound, at: 5)
                 track += try statement.positions()
             }
             return track
@@ -219,36 +229,22 @@ extension SQLiteStore {
     }
 
     public func extent() async throws(StoreError) -> ClosedRange<Instant>? {
-        try await reading { db in
-            func instant(_ query: String) throws -> Instant? {
-                try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
-            }
-            guard let oldest = try instant(Query.oldestKey), let newest = try instant(Query.newestKey) else {
-                return nil
-            }
-            return oldest...max(oldest, newest)
-        }
-    }
-
-    public func oldestReportOrArea() async throws(StoreError) -> Instant? {
-        try await reading { db in
-            try [Query.oldestReport, Query.oldestArea].compactMap { query in
-                try RawStatement(db, query).first { Instant(clamping: Int($0.integer(0))) }
-            }.min()
-        }
+        try await reading { db in try LogExtent(db).observed }
     }
 
     /// A `limit` below 1 gives an empty page.
     public func page(
-        after: ObservationKey?, from: Instant, to: Instant, limit: Int
+        after: ObservationKey?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)] {
         // A key is never the largest integer: instants end far below.
         let first = max(ObservationKey.first(of: from).rawValue, after.map { $0.rawValue &+ 1 } ?? 0)
         return try await reading { db in
-            let statement = try RawStatement(db, Query.openPage)
+            let statement = try RawStatement(db, Query.observationPage)
             statement.bind(first, at: 1)
             statement.bind(ObservationKey.first(of: to).rawValue, at: 2)
-            statement.bind(Int64(max(limit, 0)), at: 3)
+            statement.bind(version.bound, at: 3)
+            statement.bind(version.bound, at: 4)
+            statement.bind(Int64(max(limit, 0)), at: 5)
             var page: [(row: ObservationRow, details: ObservationDetails)] = []
             try statement.forEachRow { page.append((try ObservationRow($0), ObservationDetails($0))) }
             return page
@@ -271,44 +267,58 @@ extension SQLiteStore {
 
     /// Where two sources gave the same id, the one of the lower number.
     public func observation(
-        id: String
+        id: String, asOf version: Version?
     ) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)? {
         try await reading { db in
-            let byID = try RawStatement(db, Query.openObservationByFeatureID)
-            try byID.bind(id, at: 1)
-            if let found = try byID.first({ (try ObservationRow($0), ObservationDetails($0)) }) { return found }
+            let byID = try RawStatement(db, Query.observationsByFeatureID)
+            try byID.bind(id: id, asOf: version)
+            var found: (row: ObservationRow, details: ObservationDetails)?
+            try byID.forEachRow { columns in
+                let row = try ObservationRow(columns)
+                if row.source.rawValue < found?.row.source.rawValue ?? .max {
+                    found = (row, ObservationDetails(columns))
+                }
+            }
+            if let found { return found }
             guard let key = ObservationKey(id: id) else { return nil }
             let byKey = try RawStatement(db, Query.observationByKey)
             byKey.bind(key.rawValue, at: 1)
-            guard let found = try byKey.first({ (try ObservationRow($0), ObservationDetails($0)) }),
-                found.0.until == nil, found.1.id == nil
+            guard let found = try byKey.first({ (try ObservationRow($0), ObservationDetails($0)) }), found.1.id == nil,
+                found.0.since.rawValue <= version.bound, found.0.until.map({ $0.rawValue > version.bound }) ?? true
             else { return nil }
             return found
         }
     }
 
     /// Where two sources gave the same id, the one of the lower number.
-    public func pilotReport(id: String) async throws(StoreError) -> PilotReport? {
+    public func pilotReport(id: String, asOf version: Version?) async throws(StoreError) -> PilotReport? {
         try await reading { db in
-            let statement = try RawStatement(db, Query.openReportByID)
-            try statement.bind(id, at: 1)
-            return try statement.first(PilotReport.init)
+            let statement = try RawStatement(db, Query.reportsByID)
+            try statement.bind(id: id, asOf: version)
+            var found: (source: Int64, report: PilotReport)?
+            try statement.forEachRow { columns in
+                let source = columns.integer(9)
+                if source < found?.source ?? .max { found = (source, try PilotReport(columns)) }
+            }
+            return found?.report
         }
     }
 
     /// A page may hold a few more than `limit`: one and the same report from several sources (same time, same id) is
     /// never split between two pages, because the place where a page starts couldn't tell them apart.
     public func pilotReports(
-        after: (Instant, String)?, from: Instant, to: Instant, limit: Int
+        after: (Instant, String)?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [PilotReport] {
         guard limit > 0 else { return [] }
         let start = max(from, after?.0 ?? from)
         return try await reading { db in
-            let statement = try RawStatement(db, Query.openReports)
+            let statement = try RawStatement(db, Query.reportPage)
             statement.bind(Int64(start.seconds), at: 1)
             statement.bind(Int64(to.seconds), at: 2)
             statement.bind(after.map { Int64($0.0.seconds) } ?? -1, at: 3)
             try statement.bind(after?.1 ?? "", at: 4)
+            statement.bind(version.bound, at: 5)
+            statement.bind(version.bound, at: 6)
             var page: [PilotReport] = []
             do {
                 try statement.forEachRow { columns in
@@ -337,6 +347,13 @@ extension RawStatement {
         return reports
     }
 
+    /// An id at a version.
+    fileprivate func bind(id: String, asOf version: Version?) throws {
+        try bind(id, at: 1)
+        for position: Int32 in 2...4 { bind(version.bound, at: position) }
+        try bind(id, at: 5)
+    }
+
     /// A range of time, `from` ≤ t < `to`, at a version.
     fileprivate func bind(from: Instant, to: Instant, asOf version: Version) {
         bind(Int64(from.seconds), at: 1)
@@ -351,6 +368,26 @@ extension RawStatement {
         rows.reserveCapacity(capacity)
         try forEachRow { rows.append(try ObservationRow($0)) }
         return rows
+    }
+}
+
+extension Version? {
+    /// The version that rows are held to; what counts at the largest counts at the head.
+    fileprivate var bound: Int64 { self?.rawValue ?? .max }
+}
+
+extension LogExtent {
+    init(_ db: Database) throws {
+        func instant(_ query: String) throws -> Instant? {
+            try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
+        }
+        self.init()
+        if let oldest = try instant(Query.oldestKey), let newest = try instant(Query.newestKey) {
+            observed = oldest...max(oldest, newest)
+        }
+        oldestReportOrArea = try [Query.oldestReport, Query.oldestArea].compactMap { query in
+            try RawStatement(db, query).first { Instant(clamping: Int($0.integer(0))) }
+        }.min()
     }
 }
 
