@@ -33,7 +33,7 @@ class Load(threading.Thread):
         super().__init__(daemon=True)
         self.hubs, self.random, self.stop, self.rest = hubs, random.Random(seed), stop, rest
         self.connection = http.client.HTTPConnection(HOST, PORT, timeout=120)
-        self.answers, self.failure, self.version = 0, None, None
+        self.answers, self.failure, self.cursor = 0, None, None
 
     def get(self, path):
         self.connection.request("GET", path, headers={"Accept-Encoding": "gzip"})
@@ -88,9 +88,9 @@ class Load(threading.Thread):
         self.get(f"/collections/polygons/items?hours={self.random.choice(['0.5', '1', '2', '4', '6'])}")
 
     def delta(self):
-        since = f"?since={self.version}" if self.version else ""
+        since = f"?since={self.cursor}" if self.cursor else ""
         body = self.get(f"/changes/hexagons{since}")
-        self.version = json.loads(body)["version"]
+        self.cursor = json.loads(body)["cursor"]
 
     def archived(self):
         ago = self.random.randrange(9 * 3600, 30 * 3600) // 60 * 60

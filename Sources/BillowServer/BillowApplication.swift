@@ -86,7 +86,7 @@ public struct BillowApplication: Sendable {
     /// Pictures of regions, for animations too.
     public let maps: MapRenderer
     public let animations: AnimationRenderer
-    private let changes: ChangeSource
+    let changes: ChangeSource
     let alerts: AlertSource
     let flights: FlightMonitor
     let readiness = Readiness()

@@ -65,6 +65,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case requestTimeout = "request-timeout"
     case sessionRefused = "session-refused"
     case nothingToAsk = "nothing-to-ask"
+    case versionExpired = "version-expired"
     case bodyTooLarge = "body-too-large"
     case urlTooLong = "url-too-long"
     case unsupportedEncoding = "unsupported-encoding"
@@ -84,6 +85,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case storeFull = "store-full"
     case storeReplaced = "store-replaced"
     case deleting = "deleting"
+    case logChanged = "log-changed"
     case overloaded = "overloaded"
     case tooManyListeners = "too-many-listeners"
 
@@ -152,6 +154,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .requestTimeout: (.requestTimeout, "the request did not arrive in time; the connection is closed")
         case .sessionRefused: (.conflict, "the upstream refused the source's key")
         case .nothingToAsk: (.conflict, "the source's query asks for nothing")
+        case .versionExpired: (.gone, "the version that the page continues can't be read any more")
         case .bodyTooLarge: (.contentTooLarge, "the body is too large")
         case .urlTooLong: (.uriTooLong, "the address is longer than 8,192 bytes")
         case .unsupportedEncoding: (.unsupportedMediaType, "the body is compressed")
@@ -172,6 +175,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .storeReplaced:
             (.serviceUnavailable, "the database file was removed or replaced: nothing can be stored until a restart")
         case .deleting: (.serviceUnavailable, "data of that time was just deleted; a second later the answer is new")
+        case .logChanged: (.serviceUnavailable, "what is stored has changed, and the server is about to read it anew")
         case .overloaded: (.serviceUnavailable, "too much work is waiting already")
         case .tooManyListeners: (.serviceUnavailable, "1,000 clients listen to events already")
         }

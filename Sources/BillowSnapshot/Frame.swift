@@ -14,8 +14,8 @@ public struct Frame: Sendable {
     private let test: RowTest
     private let testBefore: RowTest
 
-    /// How long before the picture the one lies that its trend is told against.
-    static let trendSeconds = 1_800
+    /// A trend compares the frame with the one so many seconds before it.
+    public static let trendSeconds = 1_800
 
     /// `window` must hold every row observed in (instant − history, instant], and those 30 minutes before for trends.
     public init(window: Window, at instant: Instant, filter: Filter, table: SeverityTable) {

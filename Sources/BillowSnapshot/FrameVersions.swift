@@ -5,8 +5,9 @@ public import Turbulence
 public struct FrameVersions: Sendable {
     /// Where everything is of one version: a picture as it was.
     private let fixed: Version?
-    /// The last version that changed everything: a source's rule, or a deletion.
-    private var rules = Version.zero
+    /// The last version that changed everything: a source's rule, or a deletion. Frames of older versions can't be
+    /// drawn any more.
+    public private(set) var rules = Version.zero
     /// The first step that is known.
     private var first: TimeStep
     /// By kind and hour, a version for each of its steps.

@@ -11,6 +11,8 @@ public struct Snapshot: Sendable {
     public let liveFrom: Instant
     /// Every source, in the order of their numbers.
     public let sources: [SourceRecord]
+    /// What times the log held at the publication's version.
+    public let extent: LogExtent
     public let severityTable: SeverityTable
     /// The pilot reports from `liveFrom` on, ordered by (time, id).
     public let reports: [PilotReport]
@@ -24,7 +26,8 @@ public struct Snapshot: Sendable {
 
     public init(
         publication: Publication, log: String, window: Window, liveFrom: Instant, sources: [SourceRecord],
-        severityTable: SeverityTable, reports: [PilotReport] = [], areas: AreaWindow = AreaWindow(),
+        extent: LogExtent = LogExtent(), severityTable: SeverityTable, reports: [PilotReport] = [],
+        areas: AreaWindow = AreaWindow(),
         traffic: Traffic = Traffic(), versions: DataVersions? = nil,
         frameVersions: FrameVersions? = nil
     ) {
@@ -33,6 +36,7 @@ public struct Snapshot: Sendable {
         self.window = window
         self.liveFrom = liveFrom
         self.sources = sources
+        self.extent = extent
         self.severityTable = severityTable
         self.reports = reports
         self.areas = areas
@@ -41,11 +45,13 @@ public struct Snapshot: Sendable {
         self.frameVersions = frameVersions ?? FrameVersions(fixed: publication.version)
     }
 
-    /// What was known at an older version: nothing of it is live, so all of it is read as it was.
+    /// The snapshot of an older version: none of it is live, so everything is read from the store as of that version.
+    ///
+    /// The sources' rules are those of this snapshot: the version must not be older than `frameVersions.rules`.
     public func former(_ version: Version) -> Snapshot {
         Snapshot(
             publication: Publication(version: version, asOf: .distantFuture), log: log, window: Window(),
-            liveFrom: .distantFuture, sources: sources, severityTable: severityTable)
+            liveFrom: .distantFuture, sources: sources, extent: extent, severityTable: severityTable)
     }
 
     /// When the newest of what is live of a source was observed: reports and aircraft as well as turbulence; nil where there is
@@ -57,9 +63,18 @@ public struct Snapshot: Sendable {
         ].compactMap { $0 }.max()
     }
 
-    /// The picture at an instant, or nil where it needs rows from before `liveFrom`.
+    /// The frame at an instant, or nil where it or its trends need rows from before `liveFrom`.
     public func frame(at instant: Instant, filter: Filter) -> Frame? {
-        guard instant.advanced(by: 1 - filter.lookBackSeconds) >= liveFrom else { return nil }
+        frame(at: instant, filter: filter, marginSeconds: Frame.trendSeconds)
+    }
+
+    /// The plane of the frame at an instant, or nil where it needs rows from before `liveFrom`. It has no trends.
+    public func plane(at instant: Instant, filter: Filter) -> FramePlane? {
+        frame(at: instant, filter: filter, marginSeconds: 0)?.plane()
+    }
+
+    private func frame(at instant: Instant, filter: Filter, marginSeconds: Int) -> Frame? {
+        guard instant.advanced(by: 1 - filter.lookBackSeconds - marginSeconds) >= liveFrom else { return nil }
         return Frame(window: window, at: instant, filter: filter, table: severityTable)
     }
 

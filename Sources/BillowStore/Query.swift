@@ -113,9 +113,11 @@ enum Query {
     static let openObservationsByExternalID = """
         SELECT \(rowAndDetails) FROM observation WHERE externalId = ? AND until IS NULL ORDER BY source, reporter
         """
-    static let openObservationByFeatureID = """
-        SELECT \(rowAndDetails) FROM observation WHERE externalId = ? AND until IS NULL AND idTaken = 0
-        ORDER BY source, reporter LIMIT 1
+    /// At a version: open, or closed after it, which are few; of any source.
+    static let observationsByFeatureID = """
+        SELECT \(rowAndDetails) FROM observation
+        WHERE idTaken = 0 AND ((externalId = ? AND until IS NULL AND since <= ?)
+            OR (until > ? AND since <= ? AND externalId = ?))
         """
     static let openOfSource = """
         SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND source = ? AND until IS NULL
@@ -136,13 +138,14 @@ enum Query {
         SELECT \(row) FROM observation
         WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
         """
-    static let openPage = """
-        SELECT \(rowAndDetails) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key
+    static let observationPage = """
+        SELECT \(rowAndDetails) FROM observation
+        WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
         """
     /// The same from the other end, up to a page that can't be read.
     static let openRowsFalling = openRows + " DESC"
     static let rowsAsOfFalling = rowsAsOf + " DESC"
-    static let openPageFalling = openPage + " DESC"
+    static let observationPageFalling = observationPage + " DESC"
     static let openedSince = "SELECT \(row) FROM observation WHERE since > ? AND until IS NULL"
     static let closedSince = "SELECT \(row) FROM observation WHERE until > ? AND since <= ?"
 
@@ -164,14 +167,16 @@ enum Query {
         SELECT \(report) FROM pilotReport JOIN source ON source.number = pilotReport.source
         WHERE id = ? AND pilotReport.source = ? AND until IS NULL
         """
-    static let openReportByID = """
+    /// At a version: open, or closed after it, which are few; of any source.
+    static let reportsByID = """
         SELECT \(report) FROM pilotReport JOIN source ON source.number = pilotReport.source
-        WHERE id = ? AND until IS NULL ORDER BY pilotReport.source LIMIT 1
+        WHERE (id = ? AND until IS NULL AND since <= ?) OR (until > ? AND since <= ? AND id = ?)
         """
     /// In the index's order, read as far as a page goes.
-    static let openReports = """
+    static let reportPage = """
         SELECT \(report) FROM pilotReport CROSS JOIN source ON source.number = pilotReport.source
-        WHERE until IS NULL AND observedAt >= ? AND observedAt < ? AND (observedAt > ? OR id > ?)
+        WHERE observedAt >= ? AND observedAt < ? AND (observedAt > ? OR id > ?) AND since <= ?
+            AND (until IS NULL OR until > ?)
         ORDER BY observedAt, id, pilotReport.source
         """
 
@@ -263,15 +268,15 @@ enum Query {
     static let positionsPage = """
         \(positions)
         WHERE (bucket, icao24, observedAt, position.source) > (?, ?, ?, ?) AND bucket <= ?
-            AND observedAt >= ? AND observedAt < ?
+            AND observedAt >= ? AND observedAt < ? AND since <= ?
         ORDER BY bucket, icao24, observedAt, position.source
         """
     static let aircraftBetween = """
-        SELECT icao24 FROM position WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ?
+        SELECT icao24 FROM position WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ? AND since <= ?
         """
     /// One bucket of a track.
     static let trackInBucket = """
-        \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ?
+        \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ? AND since <= ?
         ORDER BY observedAt, position.source
         """
     static let oldestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket LIMIT 1"
@@ -397,7 +402,7 @@ enum Query {
 
     private static let readAroundDamage =
         [
-            firstKey, lastKey, allRows, openRowsFalling, rowsAsOfFalling, openPageFalling, newestReportNumber,
+            firstKey, lastKey, allRows, openRowsFalling, rowsAsOfFalling, observationPageFalling, newestReportNumber,
             newestAreaNumber,
         ]
         + reportsByNumber + areasByNumber
@@ -409,12 +414,12 @@ enum Query {
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
             insertObservation, closeObservation, keepObservation, keepReport, keepArea, observationByKey,
             openObservationsByExternalID,
-            openObservationByFeatureID,
+            observationsByFeatureID,
             openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, newestAnyKey, newestReport,
-            newestIssue, openRows, openPage, openedSince,
+            newestIssue, openRows, observationPage, openedSince,
             closedSince, insertReport,
             closeReport, openReport,
-            openReportByID, openReports, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
+            reportsByID, reportPage, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
             closeArea, openArea, openAreasAfter, areasAsOf, areaValidities, areasOpenedSince, areasClosedSince,
             insertPosition,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,

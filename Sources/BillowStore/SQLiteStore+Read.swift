@@ -9,6 +9,13 @@ extension SQLiteStore {
         try await reading { [register] db in register.marking(try SourceRecord.all(db)) }
     }
 
+    public func state() async throws(StoreError) -> LogState {
+        try await reading { [register] db in
+            LogState(
+                head: try Head(db), sources: register.marking(try SourceRecord.all(db)), extent: try LogExtent(db))
+        }
+    }
+
     public func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
         try await reading { db in
             guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
@@ -39,7 +46,7 @@ extension SQLiteStore {
                 return statement
             }
             var changes = try Changes(
-                head: Head(db), sources: [], opened: opened(Query.openedSince).rows(register),
+                head: Head(db), sources: [], extent: LogExtent(db), opened: opened(Query.openedSince).rows(register),
                 closed: closed(Query.closedSince).rows(register),
                 openedReports: opened(Query.reportsOpenedSince).reports(register),
                 closedReports: closed(Query.reportsClosedSince).reports(register),
@@ -209,17 +216,16 @@ extension SQLiteStore {
     {
         try await reading { [register] db in
             try DeletedBefore.check(.positions, from: from, asOf: version, db)
-            let version = try version ?? Head(db).version
             return try Self.eachBucket(from, to, register, db) { from, to in
                 let statement = try Self.between(from, to, RawStatement(db, Query.positionsBetween))
-                statement.bind(version.rawValue, at: 5)
+                statement.bind(version.bound, at: 5)
                 return try statement.positions(register)
             }
         }
     }
 
     /// A quarter of a day to a read, so that none holds a reader for long, however much is stored.
-    public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
+    public func aircraft(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [ICAO24] {
         let stored = try await reading { db -> ClosedRange<Int64>? in
             guard let oldest = try Self.edge(Query.oldestBucket, db), let newest = try Self.edge(Query.newestBucket, db)
             else { return nil }
@@ -240,6 +246,7 @@ extension SQLiteStore {
                         let statement = try Self.between(from, to, RawStatement(db, Query.aircraftBetween))
                         // The end is not part of the time.
                         statement.bind(AircraftPosition.bucket(to.advanced(by: -1)), at: 2)
+                        statement.bind(version.bound, at: 5)
                         try statement.forEachRow { columns in
                             if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
                                 found.insert(address)
@@ -281,7 +288,7 @@ extension SQLiteStore {
     private static let bucketsOfDay = Int64(86_400 / AircraftPosition.bucketSeconds)
 
     /// The first or last value of an index; nil where there is none or its page can't be read.
-    private static func edge(_ query: String, _ db: Database) throws -> Int64? {
+    fileprivate static func edge(_ query: String, _ db: Database) throws -> Int64? {
         do { return try RawStatement(db, query).first { $0.integer(0) } } catch let error as DatabaseError
             where error.isPageDamage
         { return nil }
@@ -297,7 +304,7 @@ extension SQLiteStore {
 
     /// By bucket of three minutes, aircraft, time and source. A source that nobody knows starts after all of its second.
     public func positions(
-        after: PositionPlace?, from: Instant, to: Instant, limit: Int
+        after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
         try await reading { [register] db in
             let statement = try RawStatement(db, Query.positionsPage)
@@ -312,6 +319,7 @@ extension SQLiteStore {
             statement.bind(AircraftPosition.bucket(to), at: 5)
             statement.bind(Int64(from.seconds), at: 6)
             statement.bind(Int64(to.seconds), at: 7)
+            statement.bind(version.bound, at: 8)
             var page: [AircraftPosition] = []
             guard limit > 0 else { return page }
             do {
@@ -326,7 +334,7 @@ extension SQLiteStore {
 
     /// - Complexity: one look-up for each bucket between the times, held to what is stored.
     public func track(
-        of aircraft: ICAO24, from: Instant, to: Instant
+        of aircraft: ICAO24, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
         try await reading { [register] db in
             guard let oldest = try Self.edge(Query.oldestBucket, db), let newest = try Self.edge(Query.newestBucket, db)
@@ -341,6 +349,7 @@ extension SQLiteStore {
                 statement.bind(Int64(aircraft.rawValue), at: 2)
                 statement.bind(Int64(from.seconds), at: 3)
                 statement.bind(Int64(to.seconds), at: 4)
+                statement.bind(version.bound, at: 5)
                 do { track += try statement.positions(register) } catch let error as DatabaseError
                     where error.isPageDamage
                 {
@@ -355,24 +364,7 @@ extension SQLiteStore {
     }
 
     public func extent() async throws(StoreError) -> ClosedRange<Instant>? {
-        try await reading { db in
-            func instant(_ query: String) throws -> Instant? {
-                try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
-            }
-            do {
-                guard let oldest = try instant(Query.oldestKey), let newest = try instant(Query.newestKey) else {
-                    return nil
-                }
-                return oldest...max(oldest, newest)
-            } catch let error as DatabaseError where error.isPageDamage {
-                // To within a step.
-                return try RawStatement(db, Query.changedExtent).first { columns in
-                    let steps = [0, 1].compactMap { columns.optionalInteger($0).map { TimeStep(number: Int($0)) } }
-                    guard let first = steps.first, let last = steps.last else { return nil }
-                    return TimeStep.instants(first...max(first, last))
-                } ?? nil
-            }
-        }
+        try await reading { db in try LogExtent(db).observed }
     }
 
     public func newestTime() async throws(StoreError) -> Instant? {
@@ -388,17 +380,9 @@ extension SQLiteStore {
         }
     }
 
-    public func oldestReportOrArea() async throws(StoreError) -> Instant? {
-        try await reading { db in
-            try [Query.oldestReport, Query.oldestArea].compactMap { query in
-                try Self.edge(query, db).map { Instant(clamping: Int($0)) }
-            }.min()
-        }
-    }
-
     /// A `limit` below 1 gives an empty page. Rows that can't be read count for no page.
     public func page(
-        after: ObservationKey?, from: Instant, to: Instant, limit: Int
+        after: ObservationKey?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)] {
         typealias Item = (row: ObservationRow, details: ObservationDetails)
         // A key is never the largest integer: instants end far below.
@@ -407,9 +391,11 @@ extension SQLiteStore {
         guard limit > 0, first < end else { return [] }
         return try await reading { [register] db in
             func scan(_ keys: ClosedRange<Int64>, _ isRising: Bool, _ body: (Int64, Item) throws -> Void) throws {
-                let statement = try RawStatement(db, isRising ? Query.openPage : Query.openPageFalling)
+                let statement = try RawStatement(db, isRising ? Query.observationPage : Query.observationPageFalling)
                 statement.bind(keys.lowerBound, at: 1)
                 statement.bind(keys.upperBound &+ 1, at: 2)
+                statement.bind(version.bound, at: 3)
+                statement.bind(version.bound, at: 4)
                 try statement.forEachReadable(
                     register, { (try ObservationRow($0), ObservationDetails($0)) }
                 ) { try body($0.0.key.rawValue, $0) }
@@ -466,47 +452,56 @@ extension SQLiteStore {
 
     /// Where two sources gave the same id, the one of the lower number.
     public func observation(
-        id: String
+        id: String, asOf version: Version?
     ) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)? {
         try await reading { [register] db in
-            let byID = try RawStatement(db, Query.openObservationByFeatureID)
-            try byID.bind(id, at: 1)
-            if let found = try byID.firstReadable(register, { (try ObservationRow($0), ObservationDetails($0)) }) {
-                return found
+            let byID = try RawStatement(db, Query.observationsByFeatureID)
+            try byID.bind(id: id, asOf: version)
+            var found: (row: ObservationRow, details: ObservationDetails)?
+            try byID.forEachReadable(register, { (try ObservationRow($0), ObservationDetails($0)) }) { row, details in
+                if row.source.rawValue < found?.row.source.rawValue ?? .max { found = (row, details) }
             }
+            if let found { return found }
             guard let key = ObservationKey(id: id) else { return nil }
             let byKey = try RawStatement(db, Query.observationByKey)
             byKey.bind(key.rawValue, at: 1)
             guard
                 let found = try byKey.firstReadable(register, { (try ObservationRow($0), ObservationDetails($0)) }),
-                found.0.until == nil, found.1.id == nil
+                found.1.id == nil, found.0.since.rawValue <= version.bound,
+                found.0.until.map({ $0.rawValue > version.bound }) ?? true
             else { return nil }
             return found
         }
     }
 
     /// Where two sources gave the same id, the one of the lower number.
-    public func pilotReport(id: String) async throws(StoreError) -> PilotReport? {
+    public func pilotReport(id: String, asOf version: Version?) async throws(StoreError) -> PilotReport? {
         try await reading { [register] db in
-            let statement = try RawStatement(db, Query.openReportByID)
-            try statement.bind(id, at: 1)
-            return try statement.firstReadable(register, PilotReport.init)
+            let statement = try RawStatement(db, Query.reportsByID)
+            try statement.bind(id: id, asOf: version)
+            var found: (source: Int64, report: PilotReport)?
+            try statement.forEachReadable(register, { ($0.integer(9), try PilotReport($0)) }) { source, report in
+                if source < found?.source ?? .max { found = (source, report) }
+            }
+            return found?.report
         }
     }
 
     /// A page may hold a few more than `limit`: one and the same report from several sources (same time, same id) is
     /// never split between two pages, because the place where a page starts couldn't tell them apart.
     public func pilotReports(
-        after: (Instant, String)?, from: Instant, to: Instant, limit: Int
+        after: (Instant, String)?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [PilotReport] {
         guard limit > 0 else { return [] }
         let start = max(from, after?.0 ?? from)
         return try await reading { [register] db in
-            let statement = try RawStatement(db, Query.openReports)
+            let statement = try RawStatement(db, Query.reportPage)
             statement.bind(Int64(start.seconds), at: 1)
             statement.bind(Int64(to.seconds), at: 2)
             statement.bind(after.map { Int64($0.0.seconds) } ?? -1, at: 3)
             try statement.bind(after?.1 ?? "", at: 4)
+            statement.bind(version.bound, at: 5)
+            statement.bind(version.bound, at: 6)
             var page: [PilotReport] = []
             do {
                 try statement.forEachReadable(register, PilotReport.init) { report in
@@ -532,6 +527,13 @@ extension RawStatement {
         try readable(damage, PilotReport.init)
     }
 
+    /// An id at a version.
+    fileprivate func bind(id: String, asOf version: Version?) throws {
+        try bind(id, at: 1)
+        for position: Int32 in 2...4 { bind(version.bound, at: position) }
+        try bind(id, at: 5)
+    }
+
     /// A range of time, `from` ≤ t < `to`, at a version.
     fileprivate func bind(from: Instant, to: Instant, asOf version: Version) {
         bind(Int64(from.seconds), at: 1)
@@ -543,6 +545,36 @@ extension RawStatement {
     /// All rows of a query on observations that can be read.
     func rows(_ damage: DamageRegister, capacity: Int = 0) throws -> [ObservationRow] {
         try readable(damage, capacity: capacity, ObservationRow.init)
+    }
+}
+
+extension Version? {
+    /// The version that rows are held to; what counts at the largest counts at the head.
+    fileprivate var bound: Int64 { self?.rawValue ?? .max }
+}
+
+extension LogExtent {
+    init(_ db: Database) throws {
+        func instant(_ query: String) throws -> Instant? {
+            try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
+        }
+        self.init()
+        do {
+            if let oldest = try instant(Query.oldestKey), let newest = try instant(Query.newestKey) {
+                observed = oldest...max(oldest, newest)
+            }
+        } catch let error as DatabaseError where error.isPageDamage {
+            // To within a step.
+            observed =
+                try RawStatement(db, Query.changedExtent).first { columns in
+                    let steps = [0, 1].compactMap { columns.optionalInteger($0).map { TimeStep(number: Int($0)) } }
+                    guard let first = steps.first, let last = steps.last else { return nil }
+                    return TimeStep.instants(first...max(first, last))
+                } ?? nil
+        }
+        oldestReportOrArea = try [Query.oldestReport, Query.oldestArea].compactMap { query in
+            try SQLiteStore.edge(query, db).map { Instant(clamping: Int($0)) }
+        }.min()
     }
 }
 

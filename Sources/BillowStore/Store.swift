@@ -14,6 +14,9 @@ public protocol Store: Sendable {
     /// Which log it is, and its newest version.
     func head() async throws(StoreError) -> Head
 
+    /// Head, sources and extent, read in one transaction.
+    func state() async throws(StoreError) -> LogState
+
     /// Every source that was ever named, in the order of their numbers.
     func sources() async throws(StoreError) -> [SourceRecord]
 
@@ -33,7 +36,7 @@ public protocol Store: Sendable {
     /// The cursors of a source, by the name of the piece of its query.
     func cursors(of source: SourceID) async throws(StoreError) -> [String: String]
 
-    /// All that came and went after a version, as one consistent picture with the head and the sources.
+    /// All that came and went after a version, read in one transaction with the head, the sources and the extent.
     func changes(since version: Version) async throws(StoreError) -> Changes
 
     /// The rows that count at a version (nil: the head), observed at `from` ≤ t < `to`, in key order, with the head. A
@@ -55,9 +58,11 @@ public protocol Store: Sendable {
     /// Keeps rows packed, beside the log and without a version; false where they don't count any more as they were read.
     func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool
 
-    /// One page of the log that counts, in key order, starting after `after`; fewer than `limit` means the end.
-    func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
-        -> [(row: ObservationRow, details: ObservationDetails)]
+    /// One page of the observations that count at a version (nil: the head), in key order, starting after `after`.
+    /// Fewer than `limit` means the end.
+    func page(
+        after: ObservationKey?, from: Instant, to: Instant, limit: Int, asOf version: Version?
+    ) async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)]
 
     /// The times of the oldest and the newest observation that count; nil when there is none.
     func extent() async throws(StoreError) -> ClosedRange<Instant>?
@@ -66,21 +71,22 @@ public protocol Store: Sendable {
     /// no older than this, whatever a clock says.
     func newestTime() async throws(StoreError) -> Instant?
 
-    /// When the oldest pilot report or issued area that counts begins; nil when there is none.
-    func oldestReportOrArea() async throws(StoreError) -> Instant?
-
     /// The details of some rows; keys that aren't there are left out.
     func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails]
 
-    /// The row that counts with this feature id (the one it came with, or `ObservationKey.id`).
-    func observation(id: String) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)?
+    /// The row that counts at a version (nil: the head) with this feature id: the one it came with, or
+    /// `ObservationKey.id`.
+    func observation(id: String, asOf version: Version?) async throws(StoreError)
+        -> (row: ObservationRow, details: ObservationDetails)?
 
-    /// The pilot report that counts with this id.
-    func pilotReport(id: String) async throws(StoreError) -> PilotReport?
+    /// The pilot report that counts at a version (nil: the head) with this id.
+    func pilotReport(id: String, asOf version: Version?) async throws(StoreError) -> PilotReport?
 
-    /// One page of pilot reports that count, ordered by (time, id), starting after that pair.
-    func pilotReports(after: (Instant, String)?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
-        -> [PilotReport]
+    /// One page of the pilot reports that count at a version (nil: the head), ordered by (time, id), starting after
+    /// that pair.
+    func pilotReports(
+        after: (Instant, String)?, from: Instant, to: Instant, limit: Int, asOf version: Version?
+    ) async throws(StoreError) -> [PilotReport]
 
     /// All pilot reports that count at a version (nil: the head), ordered by (time, id).
     func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [PilotReport]
@@ -112,22 +118,68 @@ public protocol Store: Sendable {
     /// Whether a version changed something.
     func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool
 
-    /// One page of the positions observed at `from` ≤ t < `to`, in an order of the store's own, starting after `after`;
-    /// fewer than `limit` means the end.
-    func positions(after: PositionPlace?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
-        -> [AircraftPosition]
+    /// One page of the positions observed at `from` ≤ t < `to` that were there at a version (nil: the head), in an
+    /// order of the store's own, starting after `after`. Fewer than `limit` means the end.
+    func positions(
+        after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?
+    ) async throws(StoreError) -> [AircraftPosition]
 
-    /// The aircraft with a position observed at `from` ≤ t < `to`, by address.
-    func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24]
+    /// The aircraft with a position observed at `from` ≤ t < `to` that was there at a version (nil: the head), by
+    /// address.
+    func aircraft(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [ICAO24]
 
-    /// The positions of one aircraft, observed at `from` ≤ t < `to`, oldest first.
-    func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition]
+    /// The positions of one aircraft, observed at `from` ≤ t < `to`, that were there at a version (nil: the head),
+    /// oldest first.
+    func track(
+        of aircraft: ICAO24, from: Instant, to: Instant, asOf version: Version?
+    ) async throws(StoreError) -> [AircraftPosition]
 }
 
 extension Store {
     /// The rows that count at the head.
     public func rows(from: Instant, to: Instant) async throws(StoreError) -> Rows {
         try await rows(from: from, to: to, asOf: nil)
+    }
+
+    /// One page of the observations that count at the head.
+    public func page(
+        after: ObservationKey?, from: Instant, to: Instant, limit: Int
+    ) async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)] {
+        try await page(after: after, from: from, to: to, limit: limit, asOf: nil)
+    }
+
+    /// The row that counts at the head with this feature id.
+    public func observation(id: String) async throws(StoreError)
+        -> (row: ObservationRow, details: ObservationDetails)?
+    { try await observation(id: id, asOf: nil) }
+
+    /// The pilot report that counts at the head with this id.
+    public func pilotReport(id: String) async throws(StoreError) -> PilotReport? {
+        try await pilotReport(id: id, asOf: nil)
+    }
+
+    /// One page of the pilot reports that count at the head.
+    public func pilotReports(
+        after: (Instant, String)?, from: Instant, to: Instant, limit: Int
+    ) async throws(StoreError) -> [PilotReport] {
+        try await pilotReports(after: after, from: from, to: to, limit: limit, asOf: nil)
+    }
+
+    /// One page of the positions that are there at the head.
+    public func positions(
+        after: PositionPlace?, from: Instant, to: Instant, limit: Int
+    ) async throws(StoreError) -> [AircraftPosition] {
+        try await positions(after: after, from: from, to: to, limit: limit, asOf: nil)
+    }
+
+    /// The aircraft with a position that is there at the head.
+    public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
+        try await aircraft(from: from, to: to, asOf: nil)
+    }
+
+    /// The positions of one aircraft that are there at the head.
+    public func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
+        try await track(of: aircraft, from: from, to: to, asOf: nil)
     }
 }
 
@@ -141,6 +193,19 @@ public struct Head: Sendable, Hashable {
     public init(version: Version, log: String) {
         self.version = version
         self.log = log
+    }
+}
+
+/// The log at its head: what one transaction reads of it besides its rows.
+public struct LogState: Sendable, Hashable {
+    public var head: Head
+    public var sources: [SourceRecord]
+    public var extent: LogExtent
+
+    public init(head: Head, sources: [SourceRecord], extent: LogExtent) {
+        self.head = head
+        self.sources = sources
+        self.extent = extent
     }
 }
 
@@ -351,6 +416,7 @@ public struct BatchResult: Sendable, Hashable {
 public struct Changes: Sendable {
     public var head: Head
     public var sources: [SourceRecord]
+    public var extent: LogExtent
     /// Rows with since > version that still count.
     public var opened: [ObservationRow]
     /// Rows that counted at the version and have been closed after it.
@@ -362,12 +428,13 @@ public struct Changes: Sendable {
     public var positions: [AircraftPosition]
 
     public init(
-        head: Head, sources: [SourceRecord], opened: [ObservationRow] = [], closed: [ObservationRow] = [],
-        openedReports: [PilotReport] = [], closedReports: [PilotReport] = [], openedAreas: [IssuedArea] = [],
-        closedAreas: [IssuedArea] = [], positions: [AircraftPosition] = []
+        head: Head, sources: [SourceRecord], extent: LogExtent = LogExtent(), opened: [ObservationRow] = [],
+        closed: [ObservationRow] = [], openedReports: [PilotReport] = [], closedReports: [PilotReport] = [],
+        openedAreas: [IssuedArea] = [], closedAreas: [IssuedArea] = [], positions: [AircraftPosition] = []
     ) {
         self.head = head
         self.sources = sources
+        self.extent = extent
         self.opened = opened
         self.closed = closed
         self.openedReports = openedReports

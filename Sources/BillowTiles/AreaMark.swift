@@ -102,11 +102,12 @@ struct AreaMark: Sendable, Hashable {
 
     func mix(into fingerprint: inout Fingerprint) {
         look.mix(into: &fingerprint)
+        fingerprint.mix(UInt64(rings.count))
         for ring in rings {
             fingerprint.mix(UInt64(ring.places.count))
-            for place in ring.places {
-                PicturePlace(place).mix(into: &fingerprint)
-            }
+            for place in ring.places { place.mix(into: &fingerprint) }
+            fingerprint.mix(UInt64(ring.seams.count))
+            for seam in ring.seams.sorted() { fingerprint.mix(UInt64(seam)) }
         }
     }
 

@@ -5,7 +5,7 @@ import Foundation
 /// distances in the south-east. Nothing is cut off or covered: the time stamp takes as many lines as it needs, and the
 /// legend and then the bar are left out where there is no room for them. So is a time stamp, down to its warnings; where
 /// there is no room for these either, a mark in the corner stands for them, in a picture of any size.
-public struct MapFurniture: Sendable {
+public struct MapFurniture: Sendable, Hashable {
     public var legend: Legend?
     /// The time, and what else must be known of the picture; none for no time stamp.
     public var timeStamp: [String]

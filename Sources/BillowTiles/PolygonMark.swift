@@ -38,8 +38,7 @@ struct PolygonMark: Sendable, Hashable {
         for ring in rings {
             fingerprint.mix(UInt64(ring.count))
             for place in ring {
-                fingerprint.mix(place.x.bitPattern)
-                fingerprint.mix(place.y.bitPattern)
+                place.mix(into: &fingerprint)
             }
         }
     }

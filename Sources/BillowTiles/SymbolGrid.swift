@@ -80,6 +80,14 @@ struct SymbolGrid {
     }
 }
 
+extension Point {
+    /// What is drawn exactly where it is must be told apart exactly.
+    func mix(into fingerprint: inout Fingerprint) {
+        fingerprint.mix(x.bitPattern)
+        fingerprint.mix(y.bitPattern)
+    }
+}
+
 /// A position in a picture in sixteenths of a pixel: exact enough to draw, and the same number wherever it is asked.
 struct PicturePlace: Sendable, Hashable {
     let x: Int32

@@ -139,7 +139,7 @@ struct TrackMark: Sendable, Hashable {
 
     func mix(into fingerprint: inout Fingerprint) {
         fingerprint.mix(UInt64(points.count))
-        for point in points { PicturePlace(point).mix(into: &fingerprint) }
+        for point in points { point.mix(into: &fingerprint) }
     }
 
     func paint(_ style: Style, scale: Double, onto canvas: inout Canvas) {

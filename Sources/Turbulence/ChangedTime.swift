@@ -91,3 +91,19 @@ public struct ChangedTimes: Sendable, Hashable {
         self.rules = rules
     }
 }
+
+/// What times the log holds.
+public struct LogExtent: Sendable, Hashable {
+    /// The times of the oldest and the newest observation that count; nil when there is none.
+    public var observed: ClosedRange<Instant>?
+    /// When the oldest pilot report or issued area that counts begins; nil when there is none.
+    public var oldestReportOrArea: Instant?
+
+    /// When the oldest of all begins; nil when the log is empty.
+    public var oldest: Instant? { [observed?.lowerBound, oldestReportOrArea].compactMap { $0 }.min() }
+
+    public init(observed: ClosedRange<Instant>? = nil, oldestReportOrArea: Instant? = nil) {
+        self.observed = observed
+        self.oldestReportOrArea = oldestReportOrArea
+    }
+}

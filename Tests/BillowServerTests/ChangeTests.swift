@@ -14,17 +14,25 @@ import Turbulence
 /// A copy of a collection that a client keeps current.
 private struct ClientCopy {
     var features: [String: JSON] = [:]
-    var version: Double?
+    var cursor: String?
 
     /// Asks for what changed, and takes it in.
+    @discardableResult
     mutating func update(_ world: World, _ path: String) async throws -> JSON {
-        let since = version.map { "&since=\(Int($0))" } ?? ""
+        let since = cursor.map { "&since=\($0)" } ?? ""
         let answer = try await world.json("\(path)\(since)")
         if answer["full"]?.bool == true { features = [:] }
         for id in answer["removed"]?.items ?? [] { features[id.string ?? ""] = nil }
         for feature in answer.features { features[feature["id"]?.string ?? ""] = feature }
-        version = answer["version"]?.double
+        cursor = answer["cursor"]?.string
         return answer
+    }
+
+    /// What a client has that asks for the first time.
+    static func fresh(_ world: World, _ path: String) async throws -> [String: JSON] {
+        var copy = ClientCopy()
+        try await copy.update(world, path)
+        return copy.features
     }
 }
 
@@ -68,28 +76,86 @@ struct ChangeTests {
                 }
                 let answer = try await steady.update(world, path)
                 if answer["full"]?.bool == false { deltas += 1 }
-                if step % 7 == 0 { _ = try await lazy.update(world, path) }
-                var fresh = ClientCopy()
-                _ = try await fresh.update(world, path)
-                #expect(steady.features == fresh.features, "step \(step)")
-                if step % 7 == 0 { #expect(lazy.features == fresh.features, "step \(step)") }
+                if step % 7 == 0 { try await lazy.update(world, path) }
+                let fresh = try await ClientCopy.fresh(world, path)
+                #expect(steady.features == fresh, "step \(step)")
+                if step % 7 == 0 { #expect(lazy.features == fresh, "step \(step)") }
             }
             #expect(deltas == 24, "all but the first")
         }
     }
 
-    @Test("a version that isn't remembered gives everything, and says so")
+    @Test("hexagons that age out between a client's polls are removed there, however often others poll")
+    func agedOutBetweenPolls() async throws {
+        try await withWorld { world in
+            let path = "/changes/hexagons?hours=0.5"
+            let cells = H3.disk(around: try cell(10, 50), distance: 10).sorted().prefix(300)
+            // From the next minute on one ages out every two seconds.
+            try await world.take(
+                try cells.enumerated().map { try observation($1, at: -1_740 + 2 * $0, source: "import") })
+            var one = ClientCopy()
+            try await one.update(world, path)
+            #expect(one.features.count == 300)
+            world.clock.advance(by: 120)
+            try await world.refresh()
+            var other = ClientCopy()
+            for _ in 0..<246 { try await other.update(world, path) }
+            let answer = try await one.update(world, path)
+            #expect(answer["full"]?.bool == false)
+            #expect(answer["removed"]?.items.count == 31)
+            #expect(try await one.features == ClientCopy.fresh(world, path))
+            #expect(one.features.count == 269)
+        }
+    }
+
+    @Test("a poll that changes nothing adds no state")
+    func unchanged() async throws {
+        try await withWorld { world in
+            let path = "/changes/hexagons?hours=1"
+            try await world.take([try observation(try cell(10, 50))])
+            var copy = ClientCopy()
+            try await copy.update(world, path)
+            let cursor = try #require(copy.cursor)
+            for _ in 0..<5 {
+                world.clock.advance(by: 60)
+                try await world.refresh()
+                let answer = try await copy.update(world, path)
+                #expect(answer["full"]?.bool == false)
+                #expect(answer["since"]?.string == cursor)
+                #expect(copy.cursor == cursor)
+            }
+            try await world.take([try observation(try cell(11, 50), at: 100)])
+            try await copy.update(world, path)
+            #expect(copy.cursor != cursor)
+        }
+    }
+
+    @Test("anything but a state of this query, run and server that is held gives everything, and says so")
     func full() async throws {
         try await withWorld { world in
+            let path = "/changes/hexagons?hours=2"
             try await world.take([try observation(try cell(10, 50))])
-            let answer = try await world.json("/changes/hexagons?since=999")
+            let answer = try await world.json(path)
             #expect(answer["full"]?.bool == true)
             #expect(answer["since"] == .null)
             #expect(answer.features.count == 1)
-            let version = try #require(answer["version"]?.double)
-            let nothing = try await world.json("/changes/hexagons?since=\(Int(version))")
+            let cursor = try #require(answer["cursor"]?.string)
+            let nothing = try await world.json("\(path)&since=\(cursor)")
             #expect(nothing["full"]?.bool == false)
             #expect(nothing.features.isEmpty)
+            let version = try #require(try await world.json("/collections/hexagons/items")["version"]?.double)
+            let other = try await world.json("/changes/hexagons?hours=1")["cursor"]?.string ?? ""
+            let beyond = String(cursor.dropLast()) + "zzz"
+            for since in ["1", "\(Int(version))", other, beyond, "0\(cursor)", "+\(cursor)", "", "x", "1.1"] {
+                let answer = try await world.json("\(path)&since=\(since)")
+                #expect(answer["full"]?.bool == true, "\(since)")
+                #expect(answer["since"] == .null, "\(since)")
+                #expect(answer.features.count == 1, "\(since)")
+            }
+            try await world.restarted { second in
+                let answer = try await second.json("\(path)&since=\(cursor)")
+                #expect(answer["full"]?.bool == true, "another run")
+            }
             let problem = try await world.json("/changes/wind", status: .notFound)
             #expect(problem["code"]?.string == "unknown-collection")
             let all = ExportCollection.allCases.map(\.rawValue)
@@ -143,6 +209,219 @@ struct ChangeTests {
             #expect(Array(packed.body.readableBytesView.prefix(2)) == [0x1F, 0x8B])
             #expect(packed.body.readableBytes < plain.body.readableBytes / 3)
         }
+    }
+}
+
+/// Clients of several servers of one log, each with a copy of some query.
+private actor ChangeModel {
+    struct Client {
+        var path: String
+        var copy = ClientCopy()
+    }
+
+    private var random: SeededGenerator
+    private let cells: [Cell]
+    private var clients: [Client]
+    private var step = 0
+    private(set) var deltas = 0
+    private(set) var fulls = 0
+
+    static let paths = [
+        "/changes/hexagons?hours=0.5", "/changes/hexagons?hours=0.5&geometry=true", "/changes/hexagons?minSeverity=2",
+        "/changes/turbulence?hours=1&bbox=9,49,11,51", "/changes/observations?hours=0.5",
+        "/changes/observations?severity=3&hours=1", "/changes/polygons?hours=0.5", "/changes/pireps?hours=0.5",
+        "/changes/hexagons?source=nobody",
+    ]
+
+    init(seed: UInt64) throws {
+        random = SeededGenerator(seed: seed)
+        cells = H3.disk(around: try cell(10, 50), distance: 5).sorted()
+        clients = (Self.paths + Self.paths).map { Client(path: $0) }
+    }
+
+    private func number(below end: Int) -> Int { Int(random.next() % UInt64(end)) }
+
+    /// Lets something happen, and some clients poll.
+    func next(_ servers: [World]) async throws {
+        step += 1
+        switch number(below: 4) {
+        case 0:
+            servers[0].clock.advance(by: 60 + number(below: 600))
+        case 1: break
+        default:
+            let world = servers[0]
+            let observations = try (0..<number(below: 40)).map { _ in
+                try observation(
+                    cells[number(below: cells.count)], altitude: 30 + number(below: 3),
+                    severity: Severity(rawValue: UInt8(number(below: 5))),
+                    at: world.clock.now.seconds - noon.seconds - number(below: 1_200),
+                    source: ["skypath", "import"][number(below: 2)])
+            }
+            let reports = try (0..<number(below: 3)).map { report in
+                PilotReport(
+                    id: "\(step)-\(report)", place: try place(10, 50),
+                    observedAt: world.clock.now.advanced(by: -number(below: 600)), type: "PIREP", aircraft: nil,
+                    altitudeFeet: nil, turbulence: [], text: "UA", source: try source("awc"))
+            }
+            _ = try await world.store.commit(
+                Batch(source: nil, observations: observations, pilotReports: reports))
+        }
+        // One server may be behind the other.
+        for world in servers where number(below: 3) > 0 { try await world.refresh() }
+        for _ in 0..<6 { try await poll(number(below: clients.count), servers[number(below: servers.count)]) }
+    }
+
+    private func poll(_ index: Int, _ world: World) async throws {
+        let path = clients[index].path
+        var copy = clients[index].copy
+        let isFirst = copy.cursor == nil
+        let answer = try await copy.update(world, path)
+        if answer["full"]?.bool == false { deltas += 1 } else if !isFirst { fulls += 1 }
+        let fresh = try await ClientCopy.fresh(world, path)
+        #expect(copy.features == fresh, "step \(step), client \(index): \(path)")
+        clients[index].copy = copy
+    }
+}
+
+@Suite("A model of changes")
+struct ChangeModelTests {
+    @Test(
+        "after every poll each client has what a full answer has: commits, ageing, restarts, evictions, two servers",
+        arguments: [1, 2] as [UInt64])
+    func model(_ seed: UInt64) async throws {
+        try await withWorld { world in
+            let model = try ChangeModel(seed: seed)
+            for _ in 0..<3 {
+                // So little that logs push each other out.
+                try await world.restarted(cacheBytes: 150_000) { second in
+                    for _ in 0..<15 { try await model.next([world, second]) }
+                }
+            }
+            #expect(await model.deltas > 40)
+            #expect(await model.fulls > 10)
+        }
+    }
+
+    @Test("clients that poll one query at the same time, each from another state, get deltas of their own")
+    func together() async throws {
+        try await withWorld { world in
+            let path = "/changes/hexagons?hours=1"
+            let cells = H3.disk(around: try cell(10, 50), distance: 5).sorted()
+            var copies = [ClientCopy()]
+            for step in 0..<12 {
+                try await world.take(
+                    try (0..<5).map { try observation(cells[step * 5 + $0], at: -600, source: "import") })
+                var copy = ClientCopy()
+                try await copy.update(world, path)
+                copies.append(copy)
+            }
+            world.clock.advance(by: 60)
+            try await world.take([try observation(cells[70], at: 30)])
+            let fresh = try await ClientCopy.fresh(world, path)
+            #expect(fresh.count == 61)
+            try await withThrowingTaskGroup { group in
+                for copy in copies + copies + copies {
+                    group.addTask {
+                        var copy = copy
+                        let isFull = copy.cursor == nil
+                        let answer = try await copy.update(world, path)
+                        #expect(answer["full"]?.bool == isFull)
+                        return copy.features
+                    }
+                }
+                for try await features in group { #expect(features == fresh) }
+            }
+        }
+    }
+
+    @Test("logs are bounded by the cache's budget, also of queries that nothing answers to")
+    func bounded() async throws {
+        try await withWorld { world in
+            try await world.restarted(cacheBytes: 200_000) { second in
+                for number in 0..<1_500 {
+                    _ = try await second.json("/changes/pireps?source=nobody\(number)")
+                }
+                let held = second.application.changes.statistics
+                #expect(held.bytes <= 200_000)
+                #expect(held.entries < 500)
+            }
+        }
+    }
+
+    @Test("a log forgets its oldest states and what only they need")
+    func log() throws {
+        var log = ChangeLog()
+        for state in 1...3_000 as ClosedRange<UInt64> {
+            var next = ChangeLog.Next(after: log, state: state)
+            // Each state removes the feature of the one before.
+            _ = next.note("always", 1)
+            _ = next.note("\(state)", state)
+            log = next.log
+            #expect(log.state == state)
+        }
+        #expect(!log.holds(1))
+        #expect(log.holds(2_999))
+        #expect(log.removed(since: 2_999) == ["2999"])
+        #expect(log.changed("always") == 1)
+        #expect(log.bytes < 200_000)
+        let held = (1...3_000).filter { log.holds($0) }
+        #expect(held.count <= 1_000)
+        let first = try #require(held.first)
+        #expect(log.removed(since: first).count == Int(3_000 - first))
+    }
+
+    @Test("features that share an id change with any of them, and not by being asked for again")
+    func sharedIDs() {
+        func next(_ log: ChangeLog, _ state: UInt64, _ hashes: [UInt64]) -> ChangeLog {
+            var next = ChangeLog.Next(after: log, state: state)
+            for hash in hashes { _ = next.note("twice", hash) }
+            return next.log
+        }
+        let first = next(ChangeLog(), 1, [5, 6])
+        #expect(next(first, 2, [5, 6]).state == 1)
+        for hashes in [[5, 7], [6, 5], [5], [6]] as [[UInt64]] {
+            #expect(next(first, 2, hashes).changed("twice") == 2)
+        }
+    }
+
+    @Test("a client that leaves leaves no work behind")
+    func leaving() async throws {
+        try await withWorld { world in
+            let store = HoldingStore(world.store)
+            try await world.restarted(store: store) { second in
+                let client = Task { try await second.get("/changes/observations?hours=1") }
+                await store.entered()
+                client.cancel()
+                _ = await client.result
+                #expect(await store.left(), "the read was cancelled")
+            }
+        }
+    }
+}
+
+/// A real store whose pages of observations take until they are cancelled.
+private final class HoldingStore: WrappedStore {
+    let store: SQLiteStore
+    private let reading = AsyncStream<Void>.makeStream()
+    private let cancelled = AsyncStream<Bool>.makeStream()
+
+    init(_ store: SQLiteStore) { self.store = store }
+
+    func entered() async { for await _ in reading.stream { return } }
+
+    func left() async -> Bool {
+        for await wasCancelled in cancelled.stream { return wasCancelled }
+        return false
+    }
+
+    func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int, asOf version: Version?)
+        async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)]
+    {
+        reading.continuation.yield()
+        // Longer than any test; a cancellation ends it.
+        do { try await Task.sleep(for: .seconds(300)) } catch { cancelled.continuation.yield(true) }
+        cancelled.continuation.yield(false)
+        throw .failed("cancelled")
     }
 }
 
@@ -202,13 +481,13 @@ struct ChangeMeasureTests {
                 _ = try await world.store.commit(Batch(source: nil, observations: try reports(minute)))
             }
             try await world.refresh()
-            var versions: [String: Int] = [:]
+            var cursors: [String: String] = [:]
             for minute in Self.minutes..<Self.minutes + 4 {
                 for form in ["geometry=false", "geometry=true"] {
-                    let path = "/changes/hexagons?\(form)" + (versions[form].map { "&since=\($0)" } ?? "")
+                    let path = "/changes/hexagons?\(form)" + (cursors[form].map { "&since=\($0)" } ?? "")
                     let packed = try await world.get(path, [.acceptEncoding: "gzip"]).body.readableBytes
                     let answer = try await world.json(path)
-                    versions[form] = answer["version"]?.double.map { Int($0) }
+                    cursors[form] = answer["cursor"]?.string
                     print(
                         "\(path): \(packed) bytes in gzip, \(answer.features.count) features,",
                         "\(answer["removed"]?.items.count ?? 0) removed")

@@ -38,6 +38,10 @@ private final class FailingStore: WrappedStore {
         try check()
         return try await store.head()
     }
+    func state() async throws(StoreError) -> LogState {
+        try check()
+        return try await store.state()
+    }
     func changes(since version: Version) async throws(StoreError) -> Changes {
         try check()
         return try await store.changes(since: version)
@@ -46,29 +50,31 @@ private final class FailingStore: WrappedStore {
         try check()
         return try await store.rows(from: from, to: to, asOf: version)
     }
-    func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
-        -> [(row: ObservationRow, details: ObservationDetails)]
+    func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int, asOf version: Version?)
+        async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)]
     {
         try check()
-        return try await store.page(after: after, from: from, to: to, limit: limit)
+        return try await store.page(after: after, from: from, to: to, limit: limit, asOf: version)
     }
     func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
         try check()
         return try await store.details(of: keys)
     }
-    func observation(id: String) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)? {
-        try check()
-        return try await store.observation(id: id)
-    }
-    func pilotReport(id: String) async throws(StoreError) -> PilotReport? {
-        try check()
-        return try await store.pilotReport(id: id)
-    }
-    func pilotReports(after: (Instant, String)?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
-        -> [PilotReport]
+    func observation(id: String, asOf version: Version?) async throws(StoreError)
+        -> (row: ObservationRow, details: ObservationDetails)?
     {
         try check()
-        return try await store.pilotReports(after: after, from: from, to: to, limit: limit)
+        return try await store.observation(id: id, asOf: version)
+    }
+    func pilotReport(id: String, asOf version: Version?) async throws(StoreError) -> PilotReport? {
+        try check()
+        return try await store.pilotReport(id: id, asOf: version)
+    }
+    func pilotReports(after: (Instant, String)?, from: Instant, to: Instant, limit: Int, asOf version: Version?)
+        async throws(StoreError) -> [PilotReport]
+    {
+        try check()
+        return try await store.pilotReports(after: after, from: from, to: to, limit: limit, asOf: version)
     }
 }
 
@@ -130,12 +136,12 @@ struct FailingStoreTests {
     @Test("an export that breaks off half way never looks whole", arguments: ["geojson", "csv", "geojsonl"])
     func exportBreaks(format: String) async throws {
         try await withFailingStore(.live) { store, _, client in
-            // The first piece takes two reads; what fails before it is there is still a status.
-            store.fail(after: 1)
+            // The first piece takes two pages, each with a look at the head; what fails before is still a status.
+            store.fail(after: 3)
             let refused = try await client.executeRequest(
                 uri: "/export/observations.\(format)", method: .get, headers: [:], body: nil)
             #expect(refused.status == .serviceUnavailable)
-            store.fail(after: 2)
+            store.fail(after: 4)
             await #expect(throws: (any Error).self) {
                 try await client.executeRequest(
                     uri: "/export/observations.\(format)", method: .get, headers: [:], body: nil)

@@ -60,13 +60,19 @@ struct World: Sendable {
     func refresh() async throws { try await application.publisher.refresh() }
 
     /// The same with a server that has only just read the log.
-    func restarted(_ test: @Sendable (World) async throws -> Void) async throws {
+    ///
+    /// - Parameter wrapped: what the server has in place of the store.
+    func restarted(
+        cacheBytes: Int = CacheBudget.defaultBytes, store wrapped: (any Store)? = nil,
+        _ test: @Sendable (World) async throws -> Void
+    ) async throws {
         let folder = { (name: String) in World.repository.appending(path: name).path }
-        let configuration = BillowApplication.Configuration(
+        var configuration = BillowApplication.Configuration(
             host: "127.0.0.1", port: 0, publicURL: nil, publicFolder: folder("Public"), retentionSeconds: 7 * 86_400,
             freshness: FreshnessSettings(staleAfterSeconds: 300, feeds: [:]), severityTable: SeverityTable())
+        configuration.cacheBytes = cacheBytes
         let other = try BillowApplication(
-            configuration, store: store, control: store, styles: try StyleLibrary(folder: folder("Styles")),
+            configuration, store: wrapped ?? store, control: store, styles: try StyleLibrary(folder: folder("Styles")),
             states: states, loops: loops, now: { clock.now }, logger: World.quiet())
         try await other.publisher.refresh()
         try await Application(router: other.router(), logger: World.quiet()).test(.router) { client in

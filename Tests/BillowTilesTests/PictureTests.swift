@@ -263,6 +263,58 @@ struct PictureTests {
         #expect(try fingerprint("hexagons,pireps") == alone)
     }
 
+    @Test("areas and tracks whose pixels differ have different fingerprints, by fractions of a pixel or a seam")
+    func exactFingerprints() throws {
+        func place(_ longitude: Double, _ latitude: Double) throws -> LonLat {
+            try #require(LonLat(longitude: longitude, latitude: latitude))
+        }
+        func area(_ west: Double, _ north: Double) throws -> IssuedArea {
+            let ring = try [(west, 10.0), (-100, 10), (-100, north), (west, north), (west, 10)].map {
+                try place($0.0, $0.1)
+            }
+            return IssuedArea(
+                collection: .hazards, id: "a", source: try #require(SourceID("test")), kind: "sigmet", hazard: "TURB",
+                severity: .moderate, altitudeMinFeet: 0, altitudeMaxFeet: 40_000, validFrom: now(-60),
+                validTo: now(7_200), text: "", geometry: MultiPolygon(polygons: [[ring]]))
+        }
+        func track(_ latitude: Double) throws -> [AircraftPosition] {
+            try [-170.0, -120].enumerated().map { step, longitude in
+                AircraftPosition(
+                    icao24: try #require(ICAO24("3c0001")), callsign: nil, place: try place(longitude, latitude),
+                    source: try #require(SourceID("test")), observedAt: now(-60 + step), altitudeFeet: 30_000,
+                    groundSpeedKnots: nil, headingDegrees: nil, isOnGround: false)
+            }
+        }
+        var all: [PictureData] = []
+        for shift in 0..<12 {
+            // A pixel of zoom 2 is a third of a degree.
+            let north = 40 + Double(shift) * 0.003
+            var data = PictureData(instant: Self.now)
+            data.hazards = [try area(-160, north)]
+            data.tracks = [try track(north + 20)]
+            all.append(data)
+        }
+        for west in [-180, -179.999_999_99] {
+            var data = PictureData(instant: Self.now)
+            data.hazards = [try area(west, 40)]
+            all.append(data)
+        }
+        let region = MapRegion(try #require(TileCoord(z: 2, x: 0, y: 1)), scale: .one)
+        for list in [LayerList(.hazards), LayerList(.tracks)] {
+            var pixels: [Fingerprint: [PremultipliedColour]] = [:]
+            var pictures = Set<[PremultipliedColour]>()
+            for data in all {
+                let content = PictureContent(list, of: data, in: region)
+                let fingerprint = try content.fingerprint(style: TilePainterTests.style)
+                let drawn = try PicturePainter().canvas(content, in: region, style: TilePainterTests.style).pixels
+                #expect(pixels[fingerprint] ?? drawn == drawn)
+                pixels[fingerprint] = drawn
+                pictures.insert(drawn)
+            }
+            #expect(pictures.count > 8, "fractions of a pixel are seen")
+        }
+    }
+
     private func now(_ seconds: Int) -> Instant { Self.now.advanced(by: seconds) }
 
     @Test("a tile of every layer has symbols bounded in number at every zoom, whatever the data")

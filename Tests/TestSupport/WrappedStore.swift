@@ -11,6 +11,7 @@ extension WrappedStore {
     public func survey(rest: Duration) async throws(StoreError) { try await store.survey(rest: rest) }
     public func head() async throws(StoreError) -> Head { try await store.head() }
     public func sources() async throws(StoreError) -> [SourceRecord] { try await store.sources() }
+    public func state() async throws(StoreError) -> LogState { try await store.state() }
     public func register(_ source: SourceID, merge: MergeRule, simulated: Bool?) async throws(StoreError)
         -> SourceRecord
     { try await store.register(source, merge: merge, simulated: simulated) }
@@ -35,23 +36,23 @@ extension WrappedStore {
     public func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
         try await store.keep(bytes, packedFrom: rows)
     }
-    public func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
-        -> [(row: ObservationRow, details: ObservationDetails)]
-    { try await store.page(after: after, from: from, to: to, limit: limit) }
+    public func page(after: ObservationKey?, from: Instant, to: Instant, limit: Int, asOf version: Version?)
+        async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)]
+    { try await store.page(after: after, from: from, to: to, limit: limit, asOf: version) }
     public func extent() async throws(StoreError) -> ClosedRange<Instant>? { try await store.extent() }
     public func newestTime() async throws(StoreError) -> Instant? { try await store.newestTime() }
-    public func oldestReportOrArea() async throws(StoreError) -> Instant? { try await store.oldestReportOrArea() }
     public func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
         try await store.details(of: keys)
     }
-    public func observation(id: String) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)?
-    { try await store.observation(id: id) }
-    public func pilotReport(id: String) async throws(StoreError) -> PilotReport? {
-        try await store.pilotReport(id: id)
+    public func observation(id: String, asOf version: Version?) async throws(StoreError)
+        -> (row: ObservationRow, details: ObservationDetails)?
+    { try await store.observation(id: id, asOf: version) }
+    public func pilotReport(id: String, asOf version: Version?) async throws(StoreError) -> PilotReport? {
+        try await store.pilotReport(id: id, asOf: version)
     }
-    public func pilotReports(after: (Instant, String)?, from: Instant, to: Instant, limit: Int)
+    public func pilotReports(after: (Instant, String)?, from: Instant, to: Instant, limit: Int, asOf version: Version?)
         async throws(StoreError) -> [PilotReport]
-    { try await store.pilotReports(after: after, from: from, to: to, limit: limit) }
+    { try await store.pilotReports(after: after, from: from, to: to, limit: limit, asOf: version) }
     public func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [PilotReport]
     { try await store.pilotReports(from: from, to: to, asOf: version) }
@@ -79,14 +80,14 @@ extension WrappedStore {
     public func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool {
         try await store.hasChange(of: data, at: version)
     }
-    public func positions(after: PositionPlace?, from: Instant, to: Instant, limit: Int) async throws(StoreError)
-        -> [AircraftPosition]
-    { try await store.positions(after: after, from: from, to: to, limit: limit) }
-    public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
-        try await store.aircraft(from: from, to: to)
+    public func positions(after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?)
+        async throws(StoreError) -> [AircraftPosition]
+    { try await store.positions(after: after, from: from, to: to, limit: limit, asOf: version) }
+    public func aircraft(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [ICAO24] {
+        try await store.aircraft(from: from, to: to, asOf: version)
     }
 
-    public func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
-        try await store.track(of: aircraft, from: from, to: to)
-    }
+    public func track(of aircraft: ICAO24, from: Instant, to: Instant, asOf version: Version?)
+        async throws(StoreError) -> [AircraftPosition]
+    { try await store.track(of: aircraft, from: from, to: to, asOf: version) }
 }

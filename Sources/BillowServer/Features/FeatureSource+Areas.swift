@@ -31,8 +31,10 @@ extension FeatureSource {
     {
         let all =
             query.isInterval
-            ? try await store.areas(
-                collection, from: query.from, to: query.to, asOf: snapshot.publication.version)
+            ? try await frames.reading(in: snapshot) {
+                try await store.areas(
+                    collection, from: query.from, to: query.to, asOf: snapshot.publication.version)
+            }
             : try await frames.areas(collection, at: query.instant, in: snapshot)
         return all.filter { area in
             query.filter.takes(area) && query.touches(area.geometry)

@@ -11,17 +11,18 @@ extension FeatureSource {
     {
         guard let cell = Cell(h3String: id) else { return }
         let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
-        _ = try await hexagons(frame, in: CellArea(cell), after: nil, limit: 1, to: &writer)
+        _ = try await hexagons(frame, in: CellArea(cell), of: snapshot, after: nil, limit: 1, to: &writer)
     }
 
     func hexagons(
-        _ frame: Frame, in area: CellArea, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+        _ frame: Frame, in area: CellArea, of snapshot: Snapshot, after cursor: Cursor?, limit: Int,
+        to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         let start = try cursor.map { try Self.cell($0.text) }
         // One more than wanted tells whether there is a next page.
         let found = frame.hexagons(after: start, limit: limit + 1, area: area)
         let page = found.prefix(limit)
-        let details = try await store.details(of: page.map(\.record.row.key))
+        let details = try await details(of: page.map(\.record.row.key), in: snapshot)
         for hexagon in page {
             let record = hexagon.record
             writer.write(
@@ -36,8 +37,8 @@ extension FeatureSource {
 
     /// Hexagons in the order in which a route meets them.
     func hexagons(
-        _ frame: Frame, _ query: FeatureQuery, along route: AlongRoute, after cursor: Cursor?, limit: PageLimit,
-        memory: inout PageMemory, to writer: inout FeatureWriter
+        _ frame: Frame, _ query: FeatureQuery, of snapshot: Snapshot, along route: AlongRoute, after cursor: Cursor?,
+        limit: PageLimit, memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         let start = try cursor.map { try Self.cell($0.text) }
         let found =
@@ -49,7 +50,7 @@ extension FeatureSource {
         // A page begins behind the cell where the one before ended, wherever that lies by now.
         let first = start.flatMap { cell in found.firstIndex { $0.record.row.cell == cell } }.map { $0 + 1 } ?? 0
         let page = found[first...].prefix(limit.features)
-        let details = try await store.details(of: page.map(\.record.row.key))
+        let details = try await details(of: page.map(\.record.row.key), in: snapshot)
         for hexagon in page {
             let record = hexagon.record
             writer.write(
@@ -64,7 +65,8 @@ extension FeatureSource {
     }
 
     func standingRecords(
-        _ frame: Frame, _ query: FeatureQuery, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
+        _ frame: Frame, _ query: FeatureQuery, of snapshot: Snapshot, after cursor: Cursor?, limit: Int,
+        to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         var start: (Cell, ObservationKey)?
         if let cursor {
@@ -74,7 +76,7 @@ extension FeatureSource {
         }
         let found = frame.standingRecords(after: start, limit: limit + 1, area: query.cells)
         let page = found.prefix(limit)
-        let details = try await store.details(of: page.map(\.row.key))
+        let details = try await details(of: page.map(\.row.key), in: snapshot)
         for record in page {
             writer.write(
                 Self.observation(record.row, record.source, details[record.row.key]),
@@ -83,5 +85,11 @@ extension FeatureSource {
         }
         guard found.count > limit, let last = page.last else { return nil }
         return Cursor(text: "\(last.row.cell.h3String)-\(last.row.key.id)")
+    }
+
+    private func details(of keys: [ObservationKey], in snapshot: Snapshot) async throws
+        -> [ObservationKey: ObservationDetails]
+    {
+        try await frames.reading(in: snapshot) { try await store.details(of: keys) }
     }
 }

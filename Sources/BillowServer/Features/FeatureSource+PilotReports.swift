@@ -7,7 +7,8 @@ import Turbulence
 /// Pilot reports as they were sent.
 extension FeatureSource {
     func pilotReports(
-        _ query: FeatureQuery, after cursor: Cursor?, limit: PageLimit, to writer: inout FeatureWriter
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
+        to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         var after: (Instant, String)?
         if let cursor {
@@ -20,7 +21,11 @@ extension FeatureSource {
         var scanned = 0
         while scanned < Self.scanLimit {
             let asked = min(Self.storePage, max(limit.features - written + 1, 100, scanned))
-            let page = try await store.pilotReports(after: after, from: query.from, to: query.to, limit: asked)
+            let place = after
+            let page = try await frames.reading(in: snapshot) {
+                try await store.pilotReports(
+                    after: place, from: query.from, to: query.to, limit: asked, asOf: snapshot.publication.version)
+            }
             for report in page {
                 // The page ends before the first that has no room, unless it is the same report from another source,
                 // which the place where a page starts couldn't tell apart.

@@ -26,7 +26,7 @@ extension FeatureSource {
             }
             let aircraft = found[next]
             next += 1
-            guard let track = try await track(of: aircraft, query) else { continue }
+            guard let track = try await track(of: aircraft, query, in: snapshot) else { continue }
             writer.write(Feature(track))
             written += 1
             last = aircraft
@@ -37,27 +37,36 @@ extension FeatureSource {
 
     /// The aircraft that were seen in the query's time, in the order of their addresses: found once for all pages of it.
     private func aircraft(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [ICAO24] {
-        let key = AircraftKey(from: query.from, to: query.to, version: snapshot.versions.positions)
-        return try await aircraftOfTimes.value(for: key) { [store] in
-            try await store.aircraft(from: query.from, to: query.to)
+        let key = AircraftKey(
+            from: query.from, to: query.to, head: Head(version: snapshot.versions.positions, log: snapshot.log))
+        return try await aircraftOfTimes.value(for: key) { [frames, store] in
+            try await frames.reading(in: snapshot) {
+                try await store.aircraft(from: query.from, to: query.to, asOf: key.head.version)
+            }
         }
     }
 
     struct AircraftKey: Hashable, Sendable {
         var from: Instant
         var to: Instant
-        var version: Version
+        var head: Head
     }
 
-    func track(_ id: String, _ query: FeatureQuery, to writer: inout FeatureWriter) async throws {
-        guard let aircraft = ICAO24(id), let track = try await track(of: aircraft, query) else { return }
+    func track(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
+        async throws
+    {
+        guard let aircraft = ICAO24(id), let track = try await track(of: aircraft, query, in: snapshot) else { return }
         writer.write(Feature(track))
     }
 
     /// Whole, where some of it is wanted; of the sources that are.
-    private func track(of aircraft: ICAO24, _ query: FeatureQuery) async throws -> AircraftTrack? {
-        let positions = try await store.track(of: aircraft, from: query.from, to: query.to)
-            .filter { query.filter.sources?.contains($0.source) ?? true }
+    private func track(of aircraft: ICAO24, _ query: FeatureQuery, in snapshot: Snapshot) async throws
+        -> AircraftTrack?
+    {
+        let stored = try await frames.reading(in: snapshot) {
+            try await store.track(of: aircraft, from: query.from, to: query.to, asOf: snapshot.publication.version)
+        }
+        let positions = stored.filter { query.filter.sources?.contains($0.source) ?? true }
         let isWanted = positions.contains { query.filter.takes($0) && query.contains($0.place) }
         return isWanted ? AircraftTrack(positions) : nil
     }

@@ -27,7 +27,11 @@ extension FeatureSource {
         while scanned < Self.scanLimit {
             // One more than wanted tells whether there is a next page.
             let asked = min(Self.storePage, max(limit - written + 1, 100, scanned))
-            let page = try await store.positions(after: after, from: query.from, to: query.to, limit: asked)
+            let place = after
+            let page = try await frames.reading(in: snapshot) {
+                try await store.positions(
+                    after: place, from: query.from, to: query.to, limit: asked, asOf: snapshot.publication.version)
+            }
             for position in page {
                 if written == limit { return after.map(Self.cursor) }
                 after = PositionPlace(position)

@@ -5,8 +5,8 @@ public import BillowStore
 import Geometry
 import Turbulence
 
-/// Writes features page by page, in a fixed order, from the picture or from the log: so an answer of any size takes the
-/// memory of a page, and no read of the store outlives one.
+/// Writes features page by page, in a fixed order, from the snapshot or from the log as of the snapshot's version. An
+/// answer of any size takes the memory of a page, and no read of the store outlives one.
 public struct FeatureSource: Sendable {
     let frames: FrameSource
     let store: any Store
@@ -60,15 +60,18 @@ public struct FeatureSource: Sendable {
             let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
             if let route = query.route, query.aggregate {
                 return try await hexagons(
-                    frame, query, along: route, after: cursor, limit: limit, memory: &memory, to: &writer)
+                    frame, query, of: snapshot, along: route, after: cursor, limit: limit, memory: &memory, to: &writer)
             }
             return query.aggregate
-                ? try await hexagons(frame, in: query.cells, after: cursor, limit: limit.features, to: &writer)
-                : try await standingRecords(frame, query, after: cursor, limit: limit.features, to: &writer)
+                ? try await hexagons(
+                    frame, in: query.cells, of: snapshot, after: cursor, limit: limit.features, to: &writer)
+                : try await standingRecords(
+                    frame, query, of: snapshot, after: cursor, limit: limit.features, to: &writer)
         case .observations:
             return try await observations(
-                query, snapshot.severityTable, after: cursor, limit: limit.features, to: &writer)
-        case .pireps: return try await pilotReports(query, after: cursor, limit: limit, to: &writer)
+                query, in: snapshot, after: cursor, limit: limit.features, to: &writer)
+        case .pireps:
+            return try await pilotReports(query, in: snapshot, after: cursor, limit: limit, to: &writer)
         case .polygons:
             return try await polygons(query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
         case .hazards:
@@ -92,12 +95,15 @@ public struct FeatureSource: Sendable {
         case .turbulence, .hexagons: try await hexagon(id, query, in: snapshot, to: &writer)
         case .observations: try await observation(id, query, in: snapshot, to: &writer)
         case .pireps:
-            if let report = try await store.pilotReport(id: id) { writer.write(report) }
+            let report = try await frames.reading(in: snapshot) {
+                try await store.pilotReport(id: id, asOf: snapshot.publication.version)
+            }
+            if let report { writer.write(report) }
         case .polygons: try await polygon(id, query, in: snapshot, to: &writer)
         case .hazards: try await area(id, .hazards, query, in: snapshot, to: &writer)
         case .forecast: try await area(id, .forecast, query, in: snapshot, to: &writer)
         case .traffic: try await aircraft(id, query, in: snapshot, to: &writer)
-        case .tracks: try await track(id, query, to: &writer)
+        case .tracks: try await track(id, query, in: snapshot, to: &writer)
         }
         return writer.features > 0
     }

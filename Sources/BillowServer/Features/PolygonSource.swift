@@ -1,5 +1,6 @@
 import BillowAreas
 import BillowSnapshot
+import BillowStore
 import BillowTiles
 import Geometry
 import HTTPTypes
@@ -39,7 +40,7 @@ extension QueryReader {
 /// that show the same, and minutes in which nothing changed, have them in common.
 final class PolygonSource: Sendable {
     private struct Picture: Hashable, Sendable {
-        var version: Version
+        var head: Head
         var instant: Instant
         var filter: Filter
         var area: CellArea
@@ -90,7 +91,7 @@ final class PolygonSource: Sendable {
     func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [TurbulencePolygon] {
         try frames.polygonHistories.require(query.filter)
         let picture = Picture(
-            version: snapshot.versions.observations, instant: query.instant, filter: query.filter, area: query.cells)
+            head: Self.head(snapshot), instant: query.instant, filter: query.filter, area: query.cells)
         let content = try await content(picture, snapshot)
         let areas = try await areas(of: content, in: picture, shape: query.shape)
         return TurbulencePolygon.all(
@@ -103,10 +104,15 @@ final class PolygonSource: Sendable {
         -> [TurbulencePolygon]
     {
         let picture = Picture(
-            version: snapshot.versions.observations, instant: instant, filter: filter, area: .everywhere)
+            head: Self.head(snapshot), instant: instant, filter: filter, area: .everywhere)
         let content = try await content(picture, snapshot)
         return TurbulencePolygon.all(
             of: content.cells, areas: [:], mode: mode, severities: filter.severities, observed: content.observed)
+    }
+
+    /// The last version that changed observations or the sources' rules.
+    private static func head(_ snapshot: Snapshot) -> Head {
+        Head(version: snapshot.versions.observations, log: snapshot.log)
     }
 
     private func content(_ picture: Picture, _ snapshot: Snapshot) async throws -> Content {
@@ -150,7 +156,7 @@ final class PolygonSource: Sendable {
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
         for history in frames.polygonHistories.all.sorted(by: >) {
             let picture = Picture(
-                version: snapshot.versions.observations, instant: snapshot.publication.asOf,
+                head: Self.head(snapshot), instant: snapshot.publication.asOf,
                 filter: Filter(history: history), area: .everywhere)
             let content = try await content(picture, snapshot)
             guard areas[content.fingerprint] == nil else { continue }

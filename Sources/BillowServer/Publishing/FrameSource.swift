@@ -6,36 +6,38 @@ public import Turbulence
 
 /// Finds the picture of any instant: in the live snapshot, or, for one long past, from the parts of the archive.
 public final class FrameSource: Sendable {
+    // Keys of caches name the log beside the version: versions of two logs have nothing in common.
+
     private struct WindowKey: Hashable, Sendable {
         var parts: ClosedRange<ArchivePart>
-        var version: Version
+        var head: Head
     }
 
     private struct PartKey: Hashable, Sendable {
         var part: ArchivePart
-        var version: Version
+        var head: Head
     }
 
     private struct ChangeKey: Hashable, Sendable {
         var data: SeenData
-        var version: Version
+        var head: Head
     }
 
     /// What an archived picture shows of reports and areas, as it was at the last version that changed that.
     private struct SeenKey: Hashable, Sendable {
         var data: SeenData
         var instant: Instant
-        var version: Version
+        var head: Head
     }
 
     private struct AreaChangesKey: Hashable, Sendable {
         var collection: IssuedArea.Collection
         var range: ClosedRange<Instant>
-        var version: Version
+        var head: Head
     }
 
     struct PlaneKey: Hashable, Sendable {
-        var version: Version
+        var head: Head
         var instant: Instant
         var filter: Filter
     }
@@ -104,6 +106,28 @@ public final class FrameSource: Sendable {
         return snapshot
     }
 
+    /// The snapshot of the version that an earlier answer was read at.
+    ///
+    /// - Parameter snapshot: the current one.
+    /// - Throws: `Problem` 410 where that version can't be read any more, 503 where this server hasn't read it yet.
+    func snapshot(of head: Head, now snapshot: Snapshot) async throws -> Snapshot {
+        if head == snapshot.head { return snapshot }
+        if head.log == snapshot.log, head.version < snapshot.publication.version,
+            head.version >= snapshot.frameVersions.rules
+        {
+            return snapshot.former(head.version)
+        }
+        let stored = try await store.head()
+        // Another server of the same database may be ahead.
+        if head.log == stored.log, head.version > snapshot.publication.version, head.version <= stored.version {
+            throw Self.logChanged
+        }
+        throw Problem(
+            .versionExpired,
+            detail: "The version that this page continues can't be read any more; start again with the first page.",
+            parameter: "after")
+    }
+
     /// Seconds until the picture is published anew because it ages: what is answered until then expires together. At least
     /// 1, for the moment when that is due.
     func freshSeconds(of snapshot: Snapshot) -> Int {
@@ -113,7 +137,7 @@ public final class FrameSource: Sendable {
     /// From when to when an instant may be asked for.
     public func extent(of snapshot: Snapshot) -> ClosedRange<Instant> {
         let retained = snapshot.publication.asOf.advanced(by: -retentionSeconds)
-        let oldest = publisher.oldest.map { min($0, retained) } ?? retained
+        let oldest = snapshot.extent.oldest.map { min($0, retained) } ?? retained
         return oldest...max(oldest, snapshot.publication.asOf.advanced(by: 60))
     }
 
@@ -144,28 +168,37 @@ public final class FrameSource: Sendable {
             allowed: "\(extent.lowerBound)/\(extent.upperBound)")
     }
 
-    /// How far before a picture its trends look.
-    static let trendSeconds = 1_800
-
-    /// The picture at an instant that `instant(_:in:)` gave.
-    public func frame(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> Frame {
-        // With what trends look back to.
-        try await frame(at: instant, filter: filter, marginSeconds: Self.trendSeconds, in: snapshot)
+    /// Reads from the store what an answer from a snapshot needs. What is read as of a version never changes, unless
+    /// rows are deleted; then the log has another name before the first of them goes.
+    /// - Throws: `Problem` 503 where the log isn't the snapshot's any more; `StoreError`.
+    func reading<Value>(in snapshot: Snapshot, _ body: () async throws -> Value) async throws -> Value {
+        let value = try await body()
+        guard try await store.head().log == snapshot.log else { throw Self.logChanged }
+        return value
     }
 
-    private func frame(at instant: Instant, filter: Filter, marginSeconds: Int, in snapshot: Snapshot) async throws
+    private static let logChanged = Problem(
+        .logChanged, detail: "What is stored changed just now; try again in a second.", retryAfterSeconds: 1)
+
+    /// The frame at an instant that `instant(_:in:)` gave, with what trends look back to.
+    public func frame(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> Frame {
+        if let frame = snapshot.frame(at: instant, filter: filter) { return frame }
+        return try await archived(at: instant, filter: filter, marginSeconds: Frame.trendSeconds, in: snapshot)
+    }
+
+    private func archived(at instant: Instant, filter: Filter, marginSeconds: Int, in snapshot: Snapshot) async throws
         -> Frame
     {
-        if let frame = snapshot.frame(at: instant, filter: filter) { return frame }
         let first = ArchivePart(instant.advanced(by: 1 - filter.lookBackSeconds - marginSeconds))
         let window = try await window(of: first...ArchivePart(instant), in: snapshot)
         return Frame(window: window, at: instant, filter: filter, table: snapshot.severityTable)
     }
 
-    /// Parts of the archive, as they were at the last version that changed them.
+    /// Parts of the archive, as they were at the last version that changed them. The rows are read as of that version,
+    /// and the snapshot's sources are those of it: no version in between changed a rule.
     private func window(of range: ClosedRange<ArchivePart>, in snapshot: Snapshot) async throws -> Window {
-        let version = try await version(of: ArchivePart.seen(range), in: snapshot)
-        return try await windows.value(for: WindowKey(parts: range, version: version)) { [self] in
+        let head = try await head(of: ArchivePart.seen(range), in: snapshot)
+        return try await windows.value(for: WindowKey(parts: range, head: head)) { [self] in
             let parts = try await withThrowingTaskGroup { group in
                 for number in range.lowerBound.number...range.upperBound.number {
                     group.addTask { try await self.part(ArchivePart(number: number), in: snapshot) }
@@ -177,9 +210,11 @@ public final class FrameSource: Sendable {
     }
 
     private func part(_ part: ArchivePart, in snapshot: Snapshot) async throws -> WindowPart {
-        let version = try await version(of: ArchivePart.seen(part...part), in: snapshot)
-        return try await parts.value(for: PartKey(part: part, version: version)) { [archive] in
-            try await archive.part(part, asOf: version, sources: snapshot.sources)
+        let head = try await head(of: ArchivePart.seen(part...part), in: snapshot)
+        return try await parts.value(for: PartKey(part: part, head: head)) { [self] in
+            try await reading(in: snapshot) {
+                try await archive.part(part, asOf: head.version, sources: snapshot.sources)
+            }
         }
     }
 
@@ -187,18 +222,26 @@ public final class FrameSource: Sendable {
     public func plane(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FramePlane {
         let seen = SeenData.observed(.observations, at: instant, lookBackSeconds: filter.lookBackSeconds)
         // By what it shows and not by the publication: most frames outlive many of those.
-        let key = PlaneKey(version: try await version(of: seen, in: snapshot), instant: instant, filter: filter)
+        let key = PlaneKey(head: try await head(of: seen, in: snapshot), instant: instant, filter: filter)
         return try await planes.value(for: key) { [self] in
-            try await frame(at: instant, filter: filter, marginSeconds: 0, in: snapshot).plane()
+            if let plane = snapshot.plane(at: instant, filter: filter) { return plane }
+            return try await archived(at: instant, filter: filter, marginSeconds: 0, in: snapshot).plane()
         }
     }
 
-    /// The last version that changed what is seen.
+    /// The last version that changed what is seen, of those that the snapshot knows: never one above its own, even
+    /// where the store has newer ones. A change that is not published yet counts as the snapshot's version until it is.
     func version(of data: SeenData, in snapshot: Snapshot) async throws -> Version {
-        if let version = snapshot.frameVersions.version(of: data) { return version }
-        return try await changes.value(for: ChangeKey(data: data, version: snapshot.publication.version)) { [store] in
-            try await store.lastChange(of: data)
+        let newest = snapshot.publication.version
+        if let version = snapshot.frameVersions.version(of: data) { return min(version, newest) }
+        return try await changes.value(for: ChangeKey(data: data, head: snapshot.head)) { [store] in
+            min(try await store.lastChange(of: data), newest)
         }
+    }
+
+    /// The same with the log that it is a version of: what a cache's key names.
+    private func head(of data: SeenData, in snapshot: Snapshot) async throws -> Head {
+        Head(version: try await version(of: data, in: snapshot), log: snapshot.log)
     }
 
     /// Whether a version changed any of what is seen.
@@ -212,10 +255,12 @@ public final class FrameSource: Sendable {
     {
         if let reports = snapshot.reports(at: instant, lookBackSeconds: lookBackSeconds) { return reports }
         let seen = SeenData.observed(.reports, at: instant, lookBackSeconds: lookBackSeconds)
-        let version = try await version(of: seen, in: snapshot)
-        return try await self.reports.value(for: SeenKey(data: seen, instant: instant, version: version)) { [store] in
-            try await store.pilotReports(
-                from: instant.advanced(by: 1 - lookBackSeconds), to: instant.advanced(by: 1), asOf: version)
+        let head = try await head(of: seen, in: snapshot)
+        return try await self.reports.value(for: SeenKey(data: seen, instant: instant, head: head)) { [self] in
+            try await reading(in: snapshot) {
+                try await store.pilotReports(
+                    from: instant.advanced(by: 1 - lookBackSeconds), to: instant.advanced(by: 1), asOf: head.version)
+            }
         }
     }
 
@@ -225,9 +270,11 @@ public final class FrameSource: Sendable {
     {
         if let areas = snapshot.areas(collection, at: instant) { return areas }
         let seen = SeenData.areas(collection, at: instant)
-        let version = try await version(of: seen, in: snapshot)
-        return try await self.areas.value(for: SeenKey(data: seen, instant: instant, version: version)) { [store] in
-            try await store.areas(collection, from: instant, to: instant.advanced(by: 1), asOf: version)
+        let head = try await head(of: seen, in: snapshot)
+        return try await self.areas.value(for: SeenKey(data: seen, instant: instant, head: head)) { [self] in
+            try await reading(in: snapshot) {
+                try await store.areas(collection, from: instant, to: instant.advanced(by: 1), asOf: head.version)
+            }
         }
     }
 
@@ -236,9 +283,12 @@ public final class FrameSource: Sendable {
         async throws -> [Instant]
     {
         if range.lowerBound >= snapshot.liveFrom { return snapshot.areas.changes(of: collection, in: range) }
-        let key = AreaChangesKey(collection: collection, range: range, version: snapshot.versions.areas)
-        return try await areaChanges.value(for: key) { [store] in
-            try await store.areaChanges(of: collection, in: range, asOf: key.version)
+        let head = Head(version: snapshot.versions.areas, log: snapshot.log)
+        return try await areaChanges.value(for: AreaChangesKey(collection: collection, range: range, head: head)) {
+            [self] in
+            try await reading(in: snapshot) {
+                try await store.areaChanges(of: collection, in: range, asOf: head.version)
+            }
         }
     }
 
@@ -249,11 +299,18 @@ public final class FrameSource: Sendable {
         if let positions = snapshot.positions(at: instant, droppedAfterSeconds: droppedAfterSeconds) {
             return positions
         }
-        let stored = try await store.positions(
-            from: instant.advanced(by: 1 - droppedAfterSeconds), to: instant.advanced(by: 1),
-            asOf: snapshot.publication.version)
+        let stored = try await reading(in: snapshot) {
+            try await store.positions(
+                from: instant.advanced(by: 1 - droppedAfterSeconds), to: instant.advanced(by: 1),
+                asOf: snapshot.publication.version)
+        }
         return Traffic.standing(stored, at: instant, droppedAfterSeconds: droppedAfterSeconds)
     }
+}
+
+extension Snapshot {
+    /// Its version, and the log that it is a version of.
+    var head: Head { Head(version: publication.version, log: log) }
 }
 
 /// The instant that a request names.

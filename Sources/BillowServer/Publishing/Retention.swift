@@ -98,7 +98,7 @@ public struct Retention: Service {
     /// What the oldest picture that may be asked for shows, and its trend half an hour before; nothing that a server has in
     /// memory. A whole number of steps, of which a retention has at least 24.
     private static func limit(_ now: Instant, _ retentionSeconds: Int) -> Instant {
-        let shown = now.advanced(by: -retentionSeconds - History.sixHours.seconds - FrameSource.trendSeconds)
+        let shown = now.advanced(by: -retentionSeconds - History.sixHours.seconds - Frame.trendSeconds)
         let step = max(600, min(longestStep, retentionSeconds / 24))
         return min(shown, SnapshotPublisher.liveFrom(now)).floored(toMultipleOf: step)
     }

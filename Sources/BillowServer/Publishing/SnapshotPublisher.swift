@@ -22,8 +22,6 @@ public final class SnapshotPublisher: Service {
     private let logger: Logger
     private let current: Mutex<Snapshot?> = Mutex(nil)
     private let pausing = Mutex(Pausing())
-    private let extent: Mutex<ClosedRange<Instant>?> = Mutex(nil)
-    private let oldestReportOrArea: Mutex<Instant?> = Mutex(nil)
     private let failure: Mutex<StoreError?> = Mutex(nil)
     private let loggedDamage: Mutex<[StoredDamage]> = Mutex([])
     private let observers: Mutex<[Observer]> = Mutex([])
@@ -45,12 +43,6 @@ public final class SnapshotPublisher: Service {
 
     /// The picture to answer from; nil until the store has been read for the first time.
     public var snapshot: Snapshot? { current.withLock { $0 } }
-
-    /// The oldest and the newest observation of the store; nil when it is empty.
-    public var observed: ClosedRange<Instant>? { extent.withLock { $0 } }
-
-    /// When the oldest of all that the store has begins; nil when it is empty.
-    var oldest: Instant? { [observed?.lowerBound, oldestReportOrArea.withLock { $0 }].compactMap { $0 }.min() }
 
     /// Why the store can't be read at present; nil while it can.
     public var storeFailure: StoreError? { failure.withLock { $0 } }
@@ -110,48 +102,45 @@ public final class SnapshotPublisher: Service {
         guard let snapshot else { return try await load(asOf: now) }
         // A clock that was ahead and has been put right has let go of hours that count again.
         guard Self.liveFrom(now) >= snapshot.liveFrom else { return try await load(asOf: now) }
-        let head = try await store.head()
-        // Rows have gone that no delta tells of.
-        guard head.log == snapshot.log else { return try await load(asOf: now) }
-        if head.version != snapshot.publication.version {
+        let state = try await store.state()
+        // Rows were deleted, which no delta tells.
+        guard state.head.log == snapshot.log else { return try await load(asOf: now) }
+        if state.head.version != snapshot.publication.version {
             do throws(StoreError) { try await update(snapshot, asOf: now) } catch {
                 // Changes are found by indices. Where one can't be read, the rows may be.
                 guard case .corrupt = error else { throw error }
                 try await load(asOf: now)
             }
         } else if now.floored(toMultipleOf: 60) != snapshot.publication.asOf.floored(toMultipleOf: 60) {
-            try await publishAnew(snapshot, asOf: now)
+            publishAnew(snapshot, state, asOf: now)
         } else {
-            try await noteFetches(snapshot)
+            noteFetches(snapshot, state)
         }
     }
 
-    /// A fetch that brought nothing new makes no version, but it was one: the same picture, with the sources' newer times.
-    private func noteFetches(_ old: Snapshot) async throws(StoreError) {
-        let sources = try await store.sources()
-        guard sources != old.sources else { return }
+    /// A fetch without new data raises no version: publishes the same data with the sources' newer times.
+    private func noteFetches(_ old: Snapshot, _ state: LogState) {
+        guard state.sources != old.sources || state.extent != old.extent else { return }
         publish(
             Snapshot(
                 publication: old.publication, log: old.log, window: old.window, liveFrom: old.liveFrom,
-                sources: sources,
-                severityTable: severityTable, reports: old.reports, areas: old.areas, traffic: old.traffic,
-                versions: old.versions, frameVersions: old.frameVersions))
+                sources: state.sources, extent: state.extent, severityTable: severityTable, reports: old.reports,
+                areas: old.areas, traffic: old.traffic, versions: old.versions, frameVersions: old.frameVersions))
     }
 
     private func load(asOf now: Instant) async throws(StoreError) {
         let liveFrom = Self.liveFrom(now)
-        // The head is asked for first: what is committed in between is read now and found again by the next delta, which
-        // takes in what is there already without a trace.
-        let head = try await store.head()
+        // Everything is read as of this head, also what is committed meanwhile.
+        let state = try await store.state()
+        let head = state.head
         var windows: [Window] = []
-        var sources: [SourceRecord]
         // An hour at a time, because rows take more room than the columns that they become.
         for hour in stride(from: liveFrom.seconds, through: max(now, liveFrom).seconds, by: Self.hour) {
             let end = hour + Self.hour
             let rows = try await store.rows(
                 from: Instant(clamping: hour), to: end > now.seconds ? .distantFuture : Instant(clamping: end),
                 asOf: head.version)
-            windows.append(Window(rows: rows.rows, sources: rows.sources))
+            windows.append(Window(rows: rows.rows, sources: state.sources))
         }
         let reports = try await store.pilotReports(from: liveFrom, to: .distantFuture, asOf: head.version)
         let areas = try await store.areas(nil, from: liveFrom, to: .distantFuture, asOf: head.version)
@@ -160,15 +149,17 @@ public final class SnapshotPublisher: Service {
         let changed = try await store.changedTimes(since: .zero, from: liveFrom)
         var frameVersions = FrameVersions(from: liveFrom)
         frameVersions.update(changed, upTo: head.version)
-        try await readExtent()
-        // After all that was read: what of it can't be read marks the sources.
-        sources = try await store.sources()
+        // Rows that were deleted while others were read are missing: the next look reads it anew.
+        let after = try await store.state()
+        guard after.head.log == head.log else { return }
+        // What can't be read is known only after it was read; it marks the sources.
+        let sources = store.damage.isEmpty ? state.sources : after.sources
         publish(
             Snapshot(
                 publication: Publication(version: head.version, asOf: now), log: head.log,
                 window: Window(joining: windows, sources: sources), liveFrom: liveFrom, sources: sources,
-                severityTable: severityTable, reports: reports, areas: AreaWindow(areas), traffic: Traffic(positions, asOf: now),
-                frameVersions: frameVersions))
+                extent: state.extent, severityTable: severityTable, reports: reports, areas: AreaWindow(areas),
+                traffic: Traffic(positions, asOf: now), frameVersions: frameVersions))
     }
 
     /// So often both are read anew; after that what is too new counts as the head, which is true at the next look.
@@ -185,21 +176,13 @@ public final class SnapshotPublisher: Service {
             // Something was committed between the two: what a frame's version was before that is known only together.
             return try await update(old, asOf: now, attempt: attempt + 1)
         }
-        try await readExtent()
         publish(old.taking(changes, changed, asOf: now, liveFrom: Self.liveFrom(now)), changes)
     }
 
-    private func publishAnew(_ old: Snapshot, asOf now: Instant) async throws(StoreError) {
-        let head = Head(version: old.publication.version, log: old.log)
-        let changes = Changes(head: head, sources: try await store.sources())
+    /// Publishes the same version, aged. The state is that of the version.
+    private func publishAnew(_ old: Snapshot, _ state: LogState, asOf now: Instant) {
+        let changes = Changes(head: state.head, sources: state.sources, extent: state.extent)
         publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: Self.liveFrom(now)))
-    }
-
-    private func readExtent() async throws(StoreError) {
-        let range = try await store.extent()
-        let oldest = try await store.oldestReportOrArea()
-        extent.withLock { $0 = range }
-        oldestReportOrArea.withLock { $0 = oldest }
     }
 
     private func publish(_ snapshot: Snapshot, _ changes: Changes? = nil) {
@@ -242,7 +225,8 @@ public final class SnapshotPublisher: Service {
         guard let old = snapshot, now.floored(toMultipleOf: 60) > old.publication.asOf.floored(toMultipleOf: 60) else {
             return
         }
-        let changes = Changes(head: Head(version: old.publication.version, log: old.log), sources: old.sources)
+        let changes = Changes(
+            head: Head(version: old.publication.version, log: old.log), sources: old.sources, extent: old.extent)
         publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: Self.liveFrom(now)))
     }
 
@@ -315,8 +299,8 @@ extension Snapshot {
         return Snapshot(
             publication: Publication(version: version, asOf: now), log: log, window: window,
             liveFrom: max(liveFrom, self.liveFrom),
-            sources: changes.sources, severityTable: severityTable, reports: reports, areas: areas, traffic: traffic,
-            versions: versions, frameVersions: frameVersions)
+            sources: changes.sources, extent: changes.extent, severityTable: severityTable, reports: reports,
+            areas: areas, traffic: traffic, versions: versions, frameVersions: frameVersions)
     }
 }
 

@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 import Turbulence
 
-/// `/changes/{collection}?since={version}`: what became different since an answer before, so that a client keeps its copy
+/// `/changes/{collection}?since={cursor}`: what changed since an earlier answer, so that a client keeps its copy
 /// current with little traffic.
 struct ChangeRoutes: Sendable {
     let frames: FrameSource
@@ -25,7 +25,7 @@ struct ChangeRoutes: Sendable {
         let known = FeatureQuery.names(collection).subtracting(["time", "datetime", "aggregate"])
         let reader = try QueryReader(request, known: known.union(["since", "geometry"]))
         try reader.requireJSON("geojson")
-        let since = try reader.integer("since", in: 0...Int.max).map { Version(rawValue: Int64($0)) }
+        let since = reader.text("since")
         // A hexagon's shape is that of the cell in its properties, and most of its bytes.
         let isNamedByCell = collection.isHexagons || collection == .observations
         let hasGeometry = try reader.boolean("geometry") ?? !isNamedByCell
@@ -50,7 +50,9 @@ struct ChangeRoutes: Sendable {
             hasGeometry: hasGeometry)
         writer.begin { json in
             json.name("since")
-            if let since, !delta.isFull { json.value(since.rawValue) } else { json.null() }
+            if let since, !delta.isFull { json.value(since) } else { json.null() }
+            json.name("cursor")
+            json.value(delta.cursor)
             json.name("full")
             json.value(delta.isFull)
             json.name("removed")

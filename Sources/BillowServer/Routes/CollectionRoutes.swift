@@ -1,11 +1,34 @@
 import BillowExchange
 import BillowSnapshot
+import BillowStore
 import Foundation
 import Geometry
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import Turbulence
+
+/// Where a page of features starts, as `next` links say it: behind a feature, in the log as of a version.
+struct PageStart: Sendable {
+    var head: Head
+    var cursor: FeatureSource.Cursor
+
+    var text: String { "\(head.version)-\(head.log)-\(cursor.text)" }
+
+    init(head: Head, cursor: FeatureSource.Cursor) {
+        self.head = head
+        self.cursor = cursor
+    }
+
+    init(_ text: String) throws(Problem) {
+        let parts = text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let version = Digits.integer(parts[0]) else {
+            throw FeatureSource.badCursor(FeatureSource.Cursor(text: text))
+        }
+        head = Head(version: Version(rawValue: Int64(version)), log: String(parts[1]))
+        cursor = FeatureSource.Cursor(text: String(parts[2]))
+    }
+}
 
 /// `/collections`, `/collections/{id}`, `…/items` and `…/items/{featureId}`.
 ///
@@ -126,20 +149,22 @@ struct CollectionRoutes: Sendable {
         return try await page(of: query, reader, in: snapshot, request)
     }
 
-    /// A page of what a query asks for.
+    /// A page of what a query asks for. A page after the first continues the version that the first was read at.
     func page(of query: FeatureQuery, _ reader: QueryReader, in snapshot: Snapshot, _ request: Request) async throws
         -> Response
     {
         try reader.requireJSON("geojson")
         let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
+        let start = try reader.text("after").map { (text) throws(Problem) in try PageStart(text) }
+        let former = if let start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
         let shown = policy.shown(query, in: snapshot)
         var pieces = FeaturePage(
-            features.reader(
-                query, in: snapshot, after: reader.text("after").map { FeatureSource.Cursor(text: $0) }),
+            features.reader(query, in: former, after: start?.cursor),
             FeatureWriter(
-                query.collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, shown: shown)),
+                query.collection, as: .geojson, members: CollectionMembers(query, snapshot: former, shown: shown)),
             limit: limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
-            query: request.uri.query, nextQuery: { query.nextQuery(reader, after: $0) })
+            query: request.uri.query,
+            nextQuery: { query.nextQuery(reader, after: PageStart(head: former.head, cursor: $0)) })
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         let first = try await pieces.next() ?? []
@@ -294,16 +319,18 @@ extension CollectionMembers {
 }
 
 extension FeatureQuery {
-    /// The parameters of the next page: the same, with the picture's instant held fast.
-    func nextQuery(_ reader: QueryReader, after cursor: FeatureSource.Cursor) -> String {
+    /// The parameters of the next page: the same of the same version, with the instant held fast.
+    func nextQuery(_ reader: QueryReader, after start: PageStart) -> String {
         var parameters = reader.all
-        parameters["after"] = cursor.text
+        parameters["after"] = start.text
         if collection.isHexagons || collection.isPicture && !isInterval {
             parameters["time"] = nil
             let start = reader.text("datetime").flatMap {
                 $0.contains("/") ? instant.advanced(by: -filter.lookBackSeconds) : nil
             }
             parameters["datetime"] = start.map { "\($0)/\(instant)" } ?? instant.description
+        } else if reader.has("hours"), !reader.has("datetime") {
+            parameters["time"] = instant.description
         }
         return QueryReader.query(parameters)
     }

@@ -68,24 +68,22 @@ public final class AnimationRenderer: Sendable {
     private let policy: FreshnessPolicy
     private let made: SharedCache<Key, [UInt8]>
 
-    /// All that the bytes depend on.
+    /// All that the bytes depend on: what is drawn, to the words in its captions, and of which data.
     private struct Key: Hashable, Sendable {
-        var layers: LayerList
-        var frames: [Version]
-        var scenes: [FrameSource.Scene]
-        var region: MapRegion
-        var filter: Filter
-        var style: Style
-        var numbers: [Int]
-        var flags: [Bool]
-        /// What is written on each frame: it depends on the time of asking and on what the log covers by then.
-        var captions: [[String]]
-        var hatched: [Bool]
+        var log: String
+        var versions: [Version]
+        var maps: [MapRenderer.Request]
+        var isSimulated: Bool
+        /// In milliseconds.
+        var delay: Int
+        var hold: Int
+        var loops: Int
+        var form: Form
 
         var keptBytes: Int {
-            let words = captions.reduce(0) { $0 + $1.reduce(32) { $0 + $1.utf8.count + 16 } }
-            return 1_000 + frames.count * MemoryLayout<Version>.stride + filter.keptBytes + words
-                + scenes.count * (MemoryLayout<FrameSource.Scene>.stride + 64)
+            let words = maps.reduce(0) { $0 + $1.furniture.timeStamp.reduce(32) { $0 + $1.utf8.count + 16 } }
+            let filter = maps.first?.filter.keptBytes ?? 0
+            return 1_000 + maps.count * (MemoryLayout<MapRenderer.Request>.stride + 64) + filter + words
         }
     }
 
@@ -133,14 +131,9 @@ public final class AnimationRenderer: Sendable {
                     of: LayerTime.list(of: scene.layers), at: scene.instant, filter: request.filter, in: snapshot))
         }
         let key = Key(
-            layers: request.layers, frames: versions, scenes: frames.map(\.scene), region: request.region,
-            filter: request.filter, style: request.style,
-            numbers: [request.delayMilliseconds, request.holdMilliseconds, request.loops, request.labels],
-            flags: [
-                request.hasLegend, request.hasTimeStamp, request.form == .sheet,
-                frames.contains { $0.shown.freshness.isSimulated },
-            ], captions: frames.map(\.caption),
-            hatched: frames.map { request.hatchesIncomplete && $0.shown.isIncomplete })
+            log: snapshot.log, versions: versions, maps: frames.map { map(request, $0) },
+            isSimulated: frames.contains { $0.shown.freshness.isSimulated },
+            delay: request.delayMilliseconds, hold: request.holdMilliseconds, loops: request.loops, form: request.form)
         return try await made.value(for: key) { [self] in
             switch request.form {
             case .animation: try await animation(request, frames, in: snapshot)

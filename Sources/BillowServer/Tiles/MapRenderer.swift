@@ -7,7 +7,7 @@ public import Turbulence
 /// Draws pictures of a region: for map images and for the frames of animations.
 public final class MapRenderer: Sendable {
     /// What a picture is asked for.
-    public struct Request: Sendable {
+    public struct Request: Sendable, Hashable {
         public var layers: LayerList
         public var region: MapRegion
         public var instant: Instant

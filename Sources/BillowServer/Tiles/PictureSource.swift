@@ -7,7 +7,7 @@ public import Turbulence
 public final class PictureSource: Sendable {
     private struct Key: Hashable, Sendable {
         var layer: Layer
-        var version: Version
+        var head: Head
         var instant: Instant
         var filter: Filter
     }
@@ -17,7 +17,7 @@ public final class PictureSource: Sendable {
     private let records: SharedCache<Key, PictureData>
     private struct TrackKey: Hashable, Sendable {
         var minute: Instant
-        var version: Version
+        var head: Head
     }
 
     /// Every track at a minute.
@@ -58,7 +58,8 @@ public final class PictureSource: Sendable {
             // By what it shows and not by the publication: most pictures outlive many of those.
             let version = try await frames.frameVersion(
                 of: LayerTime.list(of: LayerList(layer)), at: instant, filter: filter, in: snapshot)
-            let key = Key(layer: layer, version: version, instant: instant, filter: filter)
+            let head = Head(version: version, log: snapshot.log)
+            let key = Key(layer: layer, head: head, instant: instant, filter: filter)
             let found = try await records.value(for: key) { [self] in
                 try await records(of: layer, at: instant, filter: filter, in: snapshot)
             }
@@ -122,10 +123,12 @@ public final class PictureSource: Sendable {
         -> [[AircraftPosition]]
     {
         let minute = instant.floored(toMultipleOf: 60)
-        let key = TrackKey(minute: minute, version: snapshot.versions.positions)
-        let known = try await tracks.value(for: key) { [store] in
-            let positions = try await store.positions(
-                from: minute.advanced(by: -Self.trackSeconds), to: minute.advanced(by: 1), asOf: key.version)
+        let key = TrackKey(minute: minute, head: Head(version: snapshot.versions.positions, log: snapshot.log))
+        let known = try await tracks.value(for: key) { [frames, store] in
+            let positions = try await frames.reading(in: snapshot) {
+                try await store.positions(
+                    from: minute.advanced(by: -Self.trackSeconds), to: minute.advanced(by: 1), asOf: key.head.version)
+            }
             return Dictionary(grouping: positions, by: \.icao24).values.map { track in
                 track.sorted { ($0.observedAt, $0.source) < ($1.observedAt, $1.source) }
             }.sorted { ($0.first?.icao24.rawValue ?? 0) < ($1.first?.icao24.rawValue ?? 0) }

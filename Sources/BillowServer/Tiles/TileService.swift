@@ -1,5 +1,6 @@
 public import BillowRaster
 public import BillowSnapshot
+import BillowStore
 import BillowTiles
 import HTTPTypes
 import Synchronization
@@ -34,7 +35,7 @@ public final class TileService: Sendable {
     /// What a tile shows is settled by these.
     private struct Shown: Hashable, Sendable {
         /// Of what the layers show at the instant: most frames outlive many publications.
-        var version: Version
+        var head: Head
         var request: Request
     }
 
@@ -55,7 +56,7 @@ public final class TileService: Sendable {
     ) async throws -> EncodedPicture {
         let version = try await pictures.version(
             of: request.layers, at: request.instant, filter: request.filter, in: snapshot)
-        let key = Shown(version: version, request: request)
+        let key = Shown(head: Head(version: version, log: snapshot.log), request: request)
         if let known = cached(key, isUnchanged) { return known }
         let tile = try await work.run(.tile) { [self] in
             // Drawn for another request while this one waited?

@@ -24,7 +24,7 @@ final class VectorTileSource: Sendable {
     private struct Key: Hashable, Sendable {
         var request: Request
         /// Of what the layers show at the instant.
-        var version: Version
+        var head: Head
     }
 
     /// Makes the features of a layer.
@@ -52,7 +52,7 @@ final class VectorTileSource: Sendable {
     func tile(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
         let version = try await frames.frameVersion(
             of: LayerTime.list(of: request.layers), at: request.instant, filter: request.filter, in: snapshot)
-        let key = Key(request: request, version: version)
+        let key = Key(request: request, head: Head(version: version, log: snapshot.log))
         if let tile = tiles.kept(key) { return tile }
         return try await work.run(.tile) { [self] in try await made(key, in: snapshot) }
     }
@@ -136,7 +136,9 @@ final class VectorTileSource: Sendable {
         let hexagons = frame.hexagons(area: CellArea(request.coord.bounds)).filter {
             shown.contains($0.record.row.cell.dense)
         }
-        let details = try await store.details(of: hexagons.map(\.record.row.key))
+        let details = try await frames.reading(in: snapshot) {
+            try await store.details(of: hexagons.map(\.record.row.key))
+        }
         return {
             hexagons.map { hexagon in
                 let record = hexagon.record

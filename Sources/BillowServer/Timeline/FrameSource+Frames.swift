@@ -5,8 +5,8 @@ import BillowTiles
 import Turbulence
 
 extension FrameSource {
-    /// The version of a frame: the last one that changed anything in these layers at this instant. Of two frames with the
-    /// same version, layers, instant and filter the pictures are the same.
+    /// The version of a frame: the last one that changed anything in these layers at this instant. Two frames with the
+    /// same version, layers, instant and filter have the same pictures and features.
     func frameVersion(of layers: [LayerTime], at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
         -> Version
     {
@@ -40,7 +40,10 @@ extension FrameSource {
             look: look(style, in: snapshot))
         guard name.look == nil || name.look == current.look else { return .moved(current) }
         if name.version == current.version { return .current }
-        guard name.version < current.version else { return .moved(current) }
+        // Frames from before the last change of a source's rule, or the last deletion, can't be drawn as they were.
+        guard name.version < current.version, name.version >= snapshot.frameVersions.rules else {
+            return .moved(current)
+        }
         // Before the first version there was nothing to see.
         let data = seen(in: layers, at: instant, filter: filter)
         let was = name.version == .zero ? true : try await hasChange(of: data, at: name.version)

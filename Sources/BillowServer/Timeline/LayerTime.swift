@@ -85,7 +85,13 @@ struct LayerTime: Sendable {
     func seen(at instant: Instant, filter: Filter, trafficDropSeconds: Int) -> [SeenData] {
         contents.flatMap { content -> [SeenData] in
             switch content {
-            case .history(let kind): [.observed(kind, at: instant, lookBackSeconds: filter.lookBackSeconds)]
+            case .history(let kind):
+                // Features of observations have trends, which look back further.
+                [
+                    .observed(
+                        kind, at: instant,
+                        lookBackSeconds: filter.lookBackSeconds + (kind == .observations ? Frame.trendSeconds : 0))
+                ]
             case .positions:
                 [
                     .observed(
