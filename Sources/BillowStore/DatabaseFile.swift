@@ -156,11 +156,11 @@ struct DatabaseFile {
         guard header.usesLog else { throw foreignLog }
         // A process that has the database open has found the log right.
         guard opener == nil else { return }
-        let alone: LogState
+        let alone: WriteAheadLogState
         // Without the pages of its log the file may make no sense at all, which proves nothing.
-        do { alone = try reading(immutable: true, LogState.init) } catch { return }
+        do { alone = try reading(immutable: true, WriteAheadLogState.init) } catch { return }
         do {
-            guard try reading(LogState.init).mayFollow(alone) else { throw foreignLog }
+            guard try reading(WriteAheadLogState.init).mayFollow(alone) else { throw foreignLog }
         } catch let error as DatabaseError {
             // What could be read without the log, and can't with it, is not damaged: SQLite sums up each page of a log.
             if [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) { throw foreignLog }
@@ -284,7 +284,7 @@ struct FileHeader {
 }
 
 /// What a database says about its own log of versions.
-private struct LogState {
+private struct WriteAheadLogState {
     var head: Head
     var rules: Version
 
@@ -295,7 +295,7 @@ private struct LogState {
 
     /// Whether a database can come from another one by commits. Versions rise, and a new name of the log is a change of
     /// all pictures, which is noted (`Query.renewHead`).
-    func mayFollow(_ other: LogState) -> Bool {
+    func mayFollow(_ other: WriteAheadLogState) -> Bool {
         head.version >= other.head.version && (head.log == other.head.log || rules > other.head.version)
     }
 }
