@@ -1,3 +1,4 @@
+import BillowSnapshot
 public import BillowStore
 public import Logging
 public import ServiceLifecycle
