@@ -5,12 +5,12 @@ WORKDIR /build
 # What changes least comes first, so that it is built least often: libraries and the viewer's parts, then dependencies.
 COPY Scripts Scripts
 RUN Scripts/setup
-COPY Package.swift Package.resolved ./
-RUN swift package resolve --force-resolved-versions
+COPY Package.swift ./
+RUN swift package resolve
 COPY Sources Sources
 COPY Tests Tests
 COPY Fuzz Fuzz
-RUN swift build -c release --product billow --static-swift-stdlib --force-resolved-versions \
+RUN swift build -c release --product billow --static-swift-stdlib \
     && install -D "$(swift build -c release --static-swift-stdlib --show-bin-path)/billow" /out/bin/billow \
     && strip /out/bin/billow
 COPY Public Public

@@ -183,9 +183,13 @@ struct AccessTests {
             let listener = try world.application.events.subscribe(
                 after: nil, flight: nil, greeting: nil as (name: String, payload: String)?)
             world.states.update(try source("skypath")) { state in
-                state.lastError = SourceState.Failure(
+                var area = SourceState.AreaState()
+                area.lastError = SourceState.Failure(
                     code: "inbox", message: "the folder /secret/place can't be used", at: world.clock.now)
-                state.consecutiveFailures += 1
+                area.failedParts = [SourceState.Part(area: .corridor, collection: "hexagons")]
+                area.consecutiveFailures = 1
+                area.failures = 1
+                state.areas[.corridor] = area
             }
             _ = try await world.send(
                 .patch, "/admin/sources/skypath", #"{"polygon":[[12.25,0],[9,9],[9,0],[0,9],[12.25,0]]}"#, key: admin)
@@ -241,6 +245,12 @@ private final class CountingControl: ControlStore {
     func add(_ key: AccessKey) async throws(StoreError) { try await store.add(key) }
     func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
         try await store.revokeAccessKey(id: id, at: at)
+    }
+    func followedFlights() async throws(StoreError) -> [FollowedFlight] { try await store.followedFlights() }
+    func add(_ flight: FollowedFlight) async throws(StoreError) { try await store.add(flight) }
+    func update(_ flights: [FollowedFlight]) async throws(StoreError) { try await store.update(flights) }
+    func removeFollowedFlights(_ ids: [String]) async throws(StoreError) {
+        try await store.removeFollowedFlights(ids)
     }
     func control(of source: SourceID) async throws(StoreError) -> String? { try await store.control(of: source) }
     func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
