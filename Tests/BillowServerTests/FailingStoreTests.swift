@@ -136,12 +136,12 @@ struct FailingStoreTests {
     @Test("an export that breaks off half way never looks whole", arguments: ["geojson", "csv", "geojsonl"])
     func exportBreaks(format: String) async throws {
         try await withFailingStore(.live) { store, _, client in
-            // The first piece takes two pages, each with a look at the head; what fails before is still a status.
-            store.fail(after: 3)
+            // The first piece takes a page and a look at the head; what fails before is still a status.
+            store.fail(after: 1)
             let refused = try await client.executeRequest(
                 uri: "/export/observations.\(format)", method: .get, headers: [:], body: nil)
             #expect(refused.status == .serviceUnavailable)
-            store.fail(after: 4)
+            store.fail(after: 2)
             await #expect(throws: (any Error).self) {
                 try await client.executeRequest(
                     uri: "/export/observations.\(format)", method: .get, headers: [:], body: nil)

@@ -106,7 +106,7 @@ struct WindowPartTests {
             (PackedHeader.length + 1, [0xF0], "kind of place"),
             (header.kindsAt, [255, 255], "kind of place"), (header.secondsAt, [0xB0, 4], "second"),
             (header.tagsAt + 3, [0x40], "tag"), (header.severitiesAt, [5], "severity"),
-            (header.severitiesAt, [0x2F], "EDR"), (header.edrsAt, [0x11, 0x27], "EDR"),
+            (header.severitiesAt, [0x3F], "kind of observation"), (header.edrsAt, [0x11, 0x27], "EDR"),
             (header.cellsAt, [255, 255, 255, 127], "cell"),
         ]
         for value in values {

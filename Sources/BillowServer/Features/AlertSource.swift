@@ -51,8 +51,11 @@ struct AlertSource: Sendable {
             let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
             records = try await self.records(request, of: frame, in: area.cells, at: instant)
             let index = AreaIndex(looked)
+            // No hazard is smooth air: one without a severity isn't left out with that.
+            var hazardFilter = filter
+            hazardFilter.severities.formUnion(SeveritySet([.smooth]))
             hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
-                filter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? false
+                hazardFilter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? false
             }
         }
         let items = try AlertItem.items(of: records, request.query, in: area, of: flight)
