@@ -212,7 +212,8 @@ struct BoundedAnswerTests {
         try await withWorld { world in
             for route in [
                 "/tiles/pireps/latest/3/1/1.png", "/maps/hexagons.png", "/collections/hexagons/items",
-                "/changes/hexagons", "/timeline.json", "/export/observations.csv", "/legend.png", "/tiles/hexagons.json",
+                "/changes/hexagons", "/timeline.json", "/export/observations.csv", "/legend.png",
+                "/tiles/hexagons.json",
             ] {
                 let answer = try await world.get("\(route)?source=\(Self.names)")
                 #expect(answer.status == .badRequest, "\(route)")
@@ -221,8 +222,12 @@ struct BoundedAnswerTests {
             }
             let most = Self.names.split(separator: ",").dropLast().joined(separator: ",")
             #expect(try await world.get("/tiles/pireps/latest/3/1/1.png?source=\(most)").status == .ok)
-            #expect(try await world.get("/legend.json?kind=\(String(repeating: "sigmet,", count: 40))x").status == .badRequest)
-            #expect(try await world.get("/legend.json?severity=\(String(repeating: "1,", count: 40))1").status == .badRequest)
+            #expect(
+                try await world.get("/legend.json?kind=\(String(repeating: "sigmet,", count: 40))x").status
+                    == .badRequest)
+            #expect(
+                try await world.get("/legend.json?severity=\(String(repeating: "1,", count: 40))1").status
+                    == .badRequest)
         }
     }
 

@@ -287,7 +287,9 @@ struct OperationTests {
             try await world.refresh()
             let page = try await world.get("/status", [.accept: "text/html,application/xhtml+xml,*/*;q=0.8"])
             #expect(page.headers[.contentType] == "text/html; charset=utf-8")
-            #expect(page.headers[.cacheControl]?.contains("no-store") == true && page.headers[.vary]?.hasPrefix("Accept") == true)
+            #expect(
+                page.headers[.cacheControl]?.contains("no-store") == true
+                    && page.headers[.vary]?.hasPrefix("Accept") == true)
             #expect(page.text.contains("serving stale data") && page.text.contains("<td class=\"bad\">skypath</td>"))
             #expect(page.text.contains("<td>1000</td>"))
             for accept in ["application/json", "*/*"] {

@@ -179,7 +179,8 @@ struct WorkExecutorTests {
         let work = Self.executor(jobs: 0, queue: 0)
         try await withWorld(work: work) { world in
             let routes = [
-                "/tiles/hexagons/latest/2/1/1.png?hours=1", "/maps/hexagons.png", "/animations/hexagons.png?intervals=2",
+                "/tiles/hexagons/latest/2/1/1.png?hours=1", "/maps/hexagons.png",
+                "/animations/hexagons.png?intervals=2",
                 "/legend.png", "/timeline.json", "/collections/hexagons/items", "/changes/hexagons",
                 "/export/hexagons.csv", "/profiles.json?route=KJFK%20EGLL", "/collections/polygons/items",
             ]
@@ -221,7 +222,8 @@ struct WorkExecutorTests {
                 WorkClass.allCases.allSatisfy { work.statistics($0).running == work.limits($0).jobs }
             }
             let requests = [
-                "/tiles/pireps/latest/3/1/1.png", "/maps/hexagons.png?width=", "/animations/hexagons.png?intervals=2&width=",
+                "/tiles/pireps/latest/3/1/1.png", "/maps/hexagons.png?width=",
+                "/animations/hexagons.png?intervals=2&width=",
                 "/collections/hexagons/items?limit=",
             ]
             let clients = requests.flatMap { route in

@@ -60,7 +60,8 @@ struct TrafficTests {
             #expect(traffic.positions(at: noon.advanced(by: 250), droppedAfterSeconds: 300) == [own, other])
             #expect(traffic.count == 2)
         }
-        #expect(snapshot([own, early, other], asOf: 0).positions(at: noon, droppedAfterSeconds: 180) == [early, other])
+        #expect(
+            snapshot([own, early, other], asOf: 0).positions(at: noon, droppedAfterSeconds: 180) == [early, other])
     }
 
     @Test func whatIsNotRememberedIsNotGuessed() throws {

@@ -325,7 +325,8 @@ struct DamageTests {
         #expect(try await store.contents().count == 50)
         #expect(try await store.accessKeys() == [key(1)])
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("source") })
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("source") })
     }
 
     @Test("what can't be read at all is said so, and leaves nothing")

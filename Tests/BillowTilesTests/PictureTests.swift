@@ -546,7 +546,8 @@ struct MapFurnitureTests {
         style: TilePainterTests.style, severities: .all, simulated: true, notes: ["Last 2 hours"])
     private static let words = ["2026-11-21 12:00 UTC", "INCOMPLETE", "SIMULATED", "FL300–FL400"]
 
-    private static func canvas(_ width: Int, _ height: Int, scale: Int = 1, _ furniture: MapFurniture) throws -> Canvas {
+    private static func canvas(_ width: Int, _ height: Int, scale: Int = 1, _ furniture: MapFurniture) throws -> Canvas
+    {
         let box = try #require(BoundingBox(west: -100, south: -60, east: 100, north: -30))
         let region = try #require(MapRegion(box, width: width, height: height, scale: scale))
         var canvas = try Canvas(width: region.width, height: region.height)

@@ -72,6 +72,9 @@ struct RecoveryTests {
         let status = try await server.status()
         #expect(status["damage"][0]["table"].string == "observation")
         #expect(status["damage"][0]["rows"].integer == 1)
+        try await eventually("all rows to be published") {
+            try await server.get("/collections/observations/items?limit=2000").json["features"].items.count == 1_000
+        }
         let features = try await server.get("/collections/observations/items?limit=2000")
         #expect(features.status == 200)
         #expect(try features.json["features"].items.count == 1_000)
@@ -179,7 +182,9 @@ struct RecoveryTests {
         try change("DELETE FROM head")
         let again = try await Server("--database", database)
         #expect(try await again.send(.POST, "/observations", observations(100..<101), key: key).status == 200)
-        #expect(try await again.get("/collections/observations/items?limit=1000").json["features"].items.count == 101)
+        try await eventually("all rows to be published") {
+            try await again.get("/collections/observations/items?limit=1000").json["features"].items.count == 101
+        }
         #expect(try await again.stop() == 0)
         #expect(try names().contains { $0.hasPrefix("x.sqlite.corrupt-") })
         let salvaged = try await Command.run(

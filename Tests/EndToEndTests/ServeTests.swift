@@ -106,7 +106,8 @@ struct ServeTests {
         #expect(try await server.status()["version"].integer == 0)
         #expect(try server.command.standardError.contains("kept under another name"))
         #expect(try await server.stop() == 0)
-        let names = try kept()
+        // Its log may have come along.
+        let names = try kept().filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
         #expect(names.count == 1 && names.allSatisfy { $0.hasPrefix("x.sqlite.corrupt-2") })
         #expect(try names.map { try Data(contentsOf: URL(filePath: folder.path($0))) } == [bytes])
     }
@@ -170,7 +171,12 @@ struct ServeTests {
             request.method = .HEAD
             let head = try await Answer.of(request)
             #expect(get.status == 200 && head.status == 200, "\(path)")
-            if path != "/status" { #expect(head.header("Content-Length") == "\(get.body.count)", "\(path)") }
+            if path.hasPrefix("/export/") {
+                // The length of a stream is not known before its end.
+                #expect(head.header("Content-Length") == nil, "\(path)")
+            } else if path != "/status" {
+                #expect(head.header("Content-Length") == "\(get.body.count)", "\(path)")
+            }
             let framing = ["content-length", "transfer-encoding", "date"]
             let names = { (answer: Answer) in Set(answer.headers.map { $0.name.lowercased() }).subtracting(framing) }
             #expect(names(get) == names(head) && get.header("Content-Type") == head.header("Content-Type"), "\(path)")
@@ -325,8 +331,11 @@ struct ServeTests {
         func source() async throws -> JSON { try await server.status()["sources"][0] }
         try await eventually("a sync") { try await source()["lastSuccess"].string != nil }
         #expect(try await source()["reachable"].bool == true)
-        let before = try await server.get("/collections/observations/items?limit=1").json["features"][0]["id"].string
-        #expect(before != nil)
+        let first = "/collections/observations/items?limit=1"
+        try await eventually("it to be published") {
+            try await server.get(first).json["features"][0]["id"].string != nil
+        }
+        let before = try await server.get(first).json["features"][0]["id"].string
 
         for (fault, reachable) in [("server-error", true), ("connection-reset", false)] {
             try await simulator.fault(fault)

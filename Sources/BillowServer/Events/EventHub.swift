@@ -143,7 +143,8 @@ public final class EventHub: Sendable {
                 framed.writeImmutableBuffer(greeting)
                 // One that comes back from an earlier run missed what its flight was told since the restart.
                 if lastEventID != nil, let flight {
-                    for event in state.events.filter({ $0.audience == .flight(flight) }).suffix(Self.longestBacklog / 2) {
+                    for event in state.events.filter({ $0.audience == .flight(flight) }).suffix(Self.longestBacklog / 2)
+                    {
                         stream.yield(event.bytes)
                     }
                 }

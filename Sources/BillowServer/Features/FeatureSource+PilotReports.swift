@@ -29,7 +29,9 @@ extension FeatureSource {
             for report in page {
                 // The page ends before the first that has no room, unless it is the same report from another source,
                 // which the place where a page starts couldn't tell apart.
-                if written >= limit.features || writer.count >= limit.bytes, written > 0, after.map({ $0 != (report.observedAt, report.id) }) ?? true {
+                if written >= limit.features || writer.count >= limit.bytes, written > 0,
+                    after.map({ $0 != (report.observedAt, report.id) }) ?? true
+                {
                     return after.map { Cursor(text: "\($0.0.seconds)-\($0.1)") }
                 }
                 after = (report.observedAt, report.id)

@@ -14,7 +14,8 @@ extension FeatureSource {
             if memory.made == nil {
                 let positions = try await frames.positions(
                     at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
-                memory.made = positions.map { Self.reckoned($0, query) }.filter { Self.takes($0, query) }.map { position in
+                memory.made = positions.map { Self.reckoned($0, query) }.filter { Self.takes($0, query) }.map {
+                    position in
                     Made(id: position.icao24.text) { Feature(position) }
                 }
             }

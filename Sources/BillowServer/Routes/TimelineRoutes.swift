@@ -44,7 +44,8 @@ struct TimelineRoutes: Sendable {
         let passedOn = String(query.passedOn(Self.passedOn).dropFirst())
         guard passedOn.utf8.count <= Self.mostPassedOn else {
             throw query.invalid(
-                "source", "\(passedOn.prefix(100))…", "filters and style of at most \(Self.mostPassedOn) bytes together")
+                "source", "\(passedOn.prefix(100))…", "filters and style of at most \(Self.mostPassedOn) bytes together"
+            )
         }
         let rules = FrameRule.allCases.map { ($0.rawValue, $0) }
         let layers = try query.has("layers") ? LayerTime.list(query.text("layers") ?? "") : LayerTime.all

@@ -71,7 +71,11 @@ public final class WorkExecutor: Sendable {
         }
         let id = requester.onLeave { task.cancel() }
         defer { requester.forget(id) }
-        return try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     /// Runs something on the threads of a class without a turn in its queue: for services that work one step at a time.

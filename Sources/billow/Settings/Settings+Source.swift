@@ -80,7 +80,8 @@ extension Settings.Source.Kind {
     /// world by bulk calls comes whole each time.
     fileprivate var defaultUpdate: UpdateFrequency {
         switch self {
-        case .skyPath(let settings): settings.api == .v5 && settings.query.areas(of: .turbulence).contains(.global) ? .medium : .fast
+        case .skyPath(let settings):
+            settings.api == .v5 && settings.query.areas(of: .turbulence).contains(.global) ? .medium : .fast
         case .aviationWeather: .fast
         case .openSky: .every(.seconds(10))
         case .inbox: .every(.seconds(2))
