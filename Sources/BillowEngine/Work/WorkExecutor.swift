@@ -97,7 +97,7 @@ package final class WorkExecutor: Sendable {
 
     /// To be called where much is computed: in debug builds it stops a request that would do that on the cooperative pool.
     @inline(__always)
-    static func assertIsJob(_ function: StaticString = #function) {
+    package static func assertIsJob(_ function: StaticString = #function) {
         assert(!isMisplaced, "\(function) computes on a thread that answers requests")
     }
 
