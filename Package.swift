@@ -124,10 +124,19 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
+        // The parameters of the routes, which the command line takes too. Their folder is the HTTP module's, and a module of
+        // its own without HTTP.
+        .target(
+            name: "BillowParameters",
+            dependencies: [
+                "BillowEngine", "Turbulence", "Geometry", "BillowSnapshot", "BillowStore", "BillowAreas", "BillowTiles",
+                "BillowRaster", "BillowExchange", "BillowTimeline",
+            ], path: "Sources/BillowHTTP/Parameters", swiftSettings: strict),
         .target(
             name: "BillowHTTP",
             dependencies: [
-                "BillowEngine", "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas", "BillowStore", "BillowSync",
+                "BillowEngine", "BillowParameters", "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas",
+                "BillowStore", "BillowSync",
                 "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "WireJSON", "CDeflate",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -137,12 +146,14 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], swiftSettings: strict),
+            ], exclude: ["Parameters"], swiftSettings: strict),
         .executableTarget(
             name: "billow",
             dependencies: [
-                "BillowEngine", "BillowHTTP", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
-                "BillowRaster", "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky", "SkyPath",
+                "BillowAreas", "BillowEngine", "BillowHTTP", "BillowParameters", "BillowSync", "BillowStore",
+                "BillowSnapshot",
+                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky",
+                "SkyPath",
                 "AviationWeather",
                 "Turbulence", "Geometry", "WireHTTP", "WireJSON", "CMemory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -160,7 +171,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "AviationWeather", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowRaster", "BillowSnapshot",
+                "AviationWeather", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowParameters", "BillowRaster",
+                "BillowSnapshot",
                 "BillowTiles", "BillowTimeline", "Geometry",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
@@ -226,10 +238,23 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
+        .target(
+            name: "EngineTestSupport", dependencies: ["Turbulence", "Geometry"], path: "Tests/EngineTestSupport",
+            swiftSettings: strict),
+        .testTarget(
+            name: "BillowEngineTests",
+            dependencies: [
+                "EngineTestSupport", "TestSupport", "BillowEngine", "BillowStore", "BillowSnapshot", "BillowTiles",
+                "BillowRaster", "Turbulence", "Geometry",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+            ], swiftSettings: strict),
         .testTarget(
             name: "BillowHTTPTests",
             dependencies: [
-                "TestSupport", "BillowEngine", "BillowHTTP", "BillowSync", "BillowStore", "BillowSnapshot",
+                "EngineTestSupport", "TestSupport", "BillowEngine", "BillowHTTP", "BillowParameters", "BillowSync",
+                "BillowStore", "BillowSnapshot",
                 "BillowTiles",
                 "BillowRaster",
                 "BillowExchange", "WireJSON", "Turbulence", "Geometry",
@@ -243,7 +268,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "billow", "BillowRaster", "BillowTimeline",
+                "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowTimeline", "Turbulence",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
     ],

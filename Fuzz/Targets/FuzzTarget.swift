@@ -7,6 +7,7 @@ import Turbulence
 @testable import BillowRaster
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 @testable import BillowSnapshot
 @testable import BillowTiles
 @testable import BillowTimeline

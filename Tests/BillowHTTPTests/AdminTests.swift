@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowStore
 import BillowSync
 import Foundation
@@ -10,6 +11,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// An upstream that always answers, with nothing.
 private struct Quiet: Upstream {

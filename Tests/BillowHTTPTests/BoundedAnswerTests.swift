@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowExchange
 import BillowRaster
 import BillowSnapshot
@@ -17,6 +18,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("What an answer keeps in memory is bounded")
 struct BoundedAnswerTests {
@@ -33,8 +35,7 @@ struct BoundedAnswerTests {
         -> FeatureQuery
     {
         let frames = world.application.frames
-        return try FeatureQuery(
-            parameters: parameters, collection: collection, frames: frames, snapshot: try frames.snapshot())
+        return try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: try frames.snapshot())
     }
 
     // MARK: - Pieces
@@ -259,8 +260,8 @@ struct BoundedAnswerTests {
 
     @Test("answers kept by address count the address")
     func addresses() {
-        let answers = KeptAnswers { 1 }
-        let empty = KeptAnswers.Answer(
+        let answers = ResponseMicrocache { 1 }
+        let empty = ResponseMicrocache.Answer(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<8_000 {
             answers.keep(empty, to: String(repeating: "a", count: 8_000) + "\(number)", at: answers.moment)

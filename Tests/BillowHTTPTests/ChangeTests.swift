@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowExchange
 import BillowStore
 import Foundation
@@ -11,6 +12,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// A copy of a collection that a client keeps current.
 private struct ClientCopy {

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowExchange
 import BillowRaster
 import BillowSnapshot
@@ -13,6 +14,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// Whether the log covers what is shown: what isn't known is incomplete.
 @Suite("Coverage")

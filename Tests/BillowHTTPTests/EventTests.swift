@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowStore
 import BillowSync
 import Foundation
@@ -12,6 +13,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// A server-sent event, read as a browser does.
 struct Heard: Hashable {

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowExchange
 import BillowSnapshot
 import BillowStore
@@ -8,6 +9,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// How old a picture is said to be goes by the sources of what it shows, wherever it is said.
 @Suite("Freshness")

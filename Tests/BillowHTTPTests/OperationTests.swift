@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import BillowStore
 import BillowSync
@@ -13,6 +14,7 @@ import WireJSON
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Operation over HTTP")
 struct OperationTests {

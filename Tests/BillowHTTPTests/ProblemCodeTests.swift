@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowExchange
 import Foundation
 import HTTPTypes
@@ -5,6 +6,7 @@ import Testing
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// The codes of errors: one table in the code, the same in README.
 @Suite("Problem codes")

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowStore
 import Geometry
 import HTTPTypes
@@ -8,6 +9,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// Issue 2, "Snapshot": a report of smooth air after one of moderate-severe, seen from outside.
 @Suite("4 and then 0 at a cell, over HTTP")

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import Foundation
 import Geometry
@@ -10,6 +11,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Tiles over HTTP")
 struct TileTests {
@@ -19,7 +21,7 @@ struct TileTests {
             let cell = try cell(10, 50)
             try await world.take([try observation(cell, severity: severity)])
             #expect(try await world.colour(cell) == Pixel.bySeverity[Int(severity.rawValue)])
-            #expect(try await world.colour(try BillowHTTPTests.cell(10.5, 50)) == Pixel.none)
+            #expect(try await world.colour(try EngineTestSupport.cell(10.5, 50)) == Pixel.none)
         }
     }
 

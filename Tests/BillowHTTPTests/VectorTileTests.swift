@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowStore
 import BillowTiles
 import Geometry
@@ -10,6 +11,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Vector tiles over HTTP")
 struct VectorTileRouteTests {

@@ -22,8 +22,8 @@ package struct FeatureQuery: Sendable {
     package var area: AreaIndex?
     /// A route along which features are ordered.
     package var route: AlongRoute?
-    /// Of polygons: whose issued ones are wanted, where those dissolved here are asked for by the name of their source; nil
-    /// where the filter says.
+    /// Of polygons: whose issued ones are wanted, where those dissolved here are asked for by the name of their source;
+    /// nil where the filter says.
     package var issuers: Set<SourceID>?
     /// How polygons are made.
     package var shape = PolygonShape()

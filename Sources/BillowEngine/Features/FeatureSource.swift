@@ -53,8 +53,8 @@ package struct FeatureSource: Sendable {
     }
 
     /// The same up to a limit of bytes.
-    /// - Returns: the cursor of the last feature; nil where nothing follows, or only the rest of a feature that has begun
-    ///   (`memory.isInside`).
+    /// - Returns: the cursor of the last feature; nil where nothing follows, or only the rest of a feature that has
+    ///   begun (`memory.isInside`).
     package func write(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
         memory: inout PageMemory, to writer: inout FeatureWriter

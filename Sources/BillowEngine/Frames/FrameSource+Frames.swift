@@ -27,28 +27,28 @@ extension FrameSource {
         /// It is the frame's name.
         case current
         /// It was, and what it showed can still be drawn.
-        case former
+        case superseded
         /// It never was, or nobody draws like that any more: this is the frame's name.
-        case moved(FrameName)
+        case redirect(FrameRevision)
     }
 
     package func standing(
-        of name: FrameName, layers: [LayerTime], at instant: Instant, filter: Filter, style: Style,
+        of name: FrameRevision, layers: [LayerTime], at instant: Instant, filter: Filter, style: Style,
         in snapshot: Snapshot
     ) async throws -> Standing {
-        let current = FrameName(
+        let current = FrameRevision(
             version: try await frameVersion(of: layers, at: instant, filter: filter, in: snapshot),
-            look: look(style, in: snapshot))
-        guard name.look == nil || name.look == current.look else { return .moved(current) }
+            renderKey: renderKey(style, in: snapshot))
+        guard name.renderKey == nil || name.renderKey == current.renderKey else { return .redirect(current) }
         if name.version == current.version { return .current }
         // Frames from before the last change of a source's rule, or the last deletion, can't be drawn as they were.
         guard name.version < current.version, name.version >= snapshot.frameVersions.rules else {
-            return .moved(current)
+            return .redirect(current)
         }
         // Before the first version there was nothing to see.
         let data = seen(in: layers, at: instant, filter: filter)
         let was = name.version == .zero ? true : try await hasChange(of: data, at: name.version)
-        return was ? .former : .moved(current)
+        return was ? .superseded : .redirect(current)
     }
 
     /// From when to when there are pictures of some layers: as far as any of them reaches.
@@ -79,7 +79,8 @@ extension FrameSource {
         return min(first, last)...last
     }
 
-    /// For how many seconds retention leaves the pictures of some layers at an instant whole; 0 or less where it doesn't.
+    /// For how many seconds retention leaves the pictures of some layers at an instant whole; 0 or less where it
+    /// doesn't.
     package func retainedSeconds(of layers: [LayerTime], at instant: Instant, in snapshot: Snapshot) -> Int {
         let age = snapshot.publication.asOf.seconds - instant.seconds
         return layers.map { layer in
@@ -98,8 +99,8 @@ extension FrameSource {
         package var isWhole: Bool
     }
 
-    /// What there is of some layers at the time that a request names. A layer is no part of pictures from beyond its extent:
-    /// observations that age on into the future would look like a forecast.
+    /// What there is of some layers at the time that a request names. A layer is no part of pictures from beyond its
+    /// extent: observations that age on into the future would look like a forecast.
     /// - Throws: `EngineError.timeOutsideLog` with the range where none of them has a picture.
     package func scene(of layers: LayerList, at time: RequestedTime, in snapshot: Snapshot) throws(EngineError) -> Scene
     {
@@ -117,8 +118,8 @@ extension FrameSource {
         return Scene(instant: instant, layers: there ?? layers, isWhole: there == layers)
     }
 
-    /// From when to when a layer may be asked for: its extent, and what publications of the next minute name, as another
-    /// server may be ahead.
+    /// From when to when a layer may be asked for: its extent, and what publications of the next minute name, as
+    /// another server may be ahead.
     package func reach(of layer: LayerTime, in snapshot: Snapshot) -> ClosedRange<Instant> {
         let own = extent(of: layer, in: snapshot)
         return own.lowerBound...max(own.upperBound, extent(of: snapshot).upperBound)

@@ -3,8 +3,8 @@ package import BillowSnapshot
 package import BillowTiles
 package import Turbulence
 
-/// What an answer shows: at which instant, and how fresh and complete that is. Headers of data answers are made of it alone
-/// (`AnswerHeaders`), so that no answer leaves a mark out.
+/// What an answer shows: at which instant, and how fresh and complete that is. Headers of data answers are made of it
+/// alone (`AnswerHeaders`), so that no answer leaves a mark out.
 package struct Shown: Sendable, Hashable {
     package var freshness: Freshness
     /// Of the picture.
@@ -60,7 +60,8 @@ extension FreshnessPolicy {
 }
 
 extension FeatureQuery {
-    /// The time that its answer is about. A query without a start asks for whatever is stored, of which nothing is missing.
+    /// The time that its answer is about. A query without a start asks for whatever is stored, of which nothing is
+    /// missing.
     package func range(upTo now: Instant) -> ClosedRange<Instant> {
         let isPicture = collection.isPicture && !isInterval
         let end = isPicture ? instant : min(to.advanced(by: -1), max(now, from))

@@ -3,8 +3,8 @@ package import BillowSnapshot
 package import BillowTiles
 package import Turbulence
 
-/// Draws timelines of a region: one animated picture, or a sheet of its frames. Its class of work does one at a time, from the
-/// first frame to the encoded file, so the frames of one are all that is ever in memory.
+/// Draws timelines of a region: one animated picture, or a sheet of its frames. Its class of work does one at a time,
+/// from the first frame to the encoded file, so the frames of one are all that is ever in memory.
 package final class AnimationRenderer: Sendable {
     /// How the frames are given.
     package enum Form: Sendable, Hashable {
@@ -105,7 +105,8 @@ package final class AnimationRenderer: Sendable {
     }
 
     /// The picture as a PNG file.
-    /// - Throws: `EngineError.tooManyPixels` for more than `mostPixels`, `.noFrames` without a frame; as `MapRenderer` does.
+    /// - Throws: `EngineError.tooManyPixels` for more than `mostPixels`, `.noFrames` without a frame; as `MapRenderer`
+    ///   does.
     package func png(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
         guard !request.times.isEmpty else {
             let extent = frames.extent(of: LayerTime.list(of: request.layers), in: snapshot)

@@ -76,8 +76,8 @@ package final class PictureSource: Sendable {
         return data
     }
 
-    /// Issued polygons where they are asked for and there are any of the history, whatever their severity and altitude; else
-    /// our own: never one upon the other.
+    /// Issued polygons where they are asked for and there are any of the history, whatever their severity and altitude;
+    /// else our own: never one upon the other.
     private func polygons(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
         -> PictureData.Polygons
     {

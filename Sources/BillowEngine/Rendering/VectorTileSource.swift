@@ -8,9 +8,10 @@ import Foundation
 import Geometry
 package import Turbulence
 
-/// Makes vector tiles: what the pictures show, as features with the properties of GeoJSON and its id as `id`. What GeoJSON
-/// has as a list is its JSON as text. Issued polygons are as they were issued. At low zooms, where pictures show coarser cells, a cell has `severity`,
-/// `severityName` and `resolution`, and polygons have the outlines of those cells.
+/// Makes vector tiles: what the pictures show, as features with the properties of GeoJSON and its id as `id`. What
+/// GeoJSON has as a list is its JSON as text. Issued polygons are as they were issued. At low zooms, where pictures
+/// show coarser cells, a cell has `severity`, `severityName` and `resolution`, and polygons have the outlines of those
+/// cells.
 package final class VectorTileSource: Sendable {
     package struct Request: Sendable, Hashable {
         package var layers: LayerList

@@ -46,15 +46,16 @@ package struct LayerTime: Sendable {
 
     package static func of(_ layer: Layer) -> LayerTime? { all.first { $0.layer == layer } }
 
-    /// How far back before an instant it looks for aircraft, where they are dropped so many seconds after they were seen last.
+    /// How far back before an instant it looks for aircraft, where they are dropped so many seconds after they were
+    /// seen last.
     func positionsSeconds(trafficDropSeconds: Int) -> Int {
         contents.map { content in
             if case .positions(let trackSeconds) = content { max(trackSeconds + 60, trafficDropSeconds) } else { 0 }
         }.max() ?? 0
     }
 
-    /// How far back before an instant layers look, by kind of data, in seconds. Aircraft and areas are as they were fetched
-    /// last: no earlier fetch is needed to show them.
+    /// How far back before an instant layers look, by kind of data, in seconds. Aircraft and areas are as they were
+    /// fetched last: no earlier fetch is needed to show them.
     package static func lookBack(of layers: some Sequence<LayerTime>, _ filter: Filter) -> [DataKind: Int] {
         var lookBack: [DataKind: Int] = [:]
         for layer in layers {

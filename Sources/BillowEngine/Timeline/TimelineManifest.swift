@@ -133,8 +133,8 @@ package struct TimelineService: Sendable {
     /// Now, for offsets: the publication's minute.
     private static func now(_ snapshot: Snapshot) -> Instant { snapshot.publication.asOf.floored(toMultipleOf: 60) }
 
-    /// The instants of the frames of some layers, of those of the timeline that any of them has: as often as the one that is
-    /// new most often, or at the changes of all where none has an interval.
+    /// The instants of the frames of some layers, of those of the timeline that any of them has: as often as the one
+    /// that is new most often, or at the changes of all where none has an interval.
     package func times(of layers: [LayerTime], _ timeline: Timeline, _ filter: Filter, in snapshot: Snapshot)
         async throws
         -> [Instant]
@@ -151,8 +151,8 @@ package struct TimelineService: Sendable {
         return try await animates(layers, filter, in: snapshot) ? there : Array(there.suffix(1))
     }
 
-    /// Whether frames of some layers say more than the last one does. An upstream's own polygons have no past: each issue
-    /// replaces the one before.
+    /// Whether frames of some layers say more than the last one does. An upstream's own polygons have no past: each
+    /// issue replaces the one before.
     private func animates(_ layers: [LayerTime], _ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
         guard layers.allSatisfy({ $0.layer == .polygons }) else { return true }
         return try await !frames.showsIssuedPolygons(filter, in: snapshot)
@@ -168,9 +168,9 @@ package struct TimelineService: Sendable {
         let id = picture.map(\.id).joined(separator: ",")
         let times = try await times(of: picture, timeline, request.filter, in: snapshot)
         let extent = frames.extent(of: picture, in: snapshot)
-        let look = frames.look(request.style, in: snapshot)
+        let renderKey = frames.renderKey(request.style, in: snapshot)
         let tiles = { (time: String, version: Version?) in
-            let query = [version.map { "v=\($0)&s=\(look)" } ?? "", request.passedOn].filter { !$0.isEmpty }
+            let query = [version.map { "v=\($0)&s=\(renderKey)" } ?? "", request.passedOn].filter { !$0.isEmpty }
             return "\(request.base)/tiles/\(id)/\(time)/{z}/{x}/{y}.png"
                 + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         }

@@ -15,8 +15,8 @@ import Synchronization
 
 /// The files of a folder, for whoever may have any of them: the viewer.
 ///
-/// Small files are kept in memory as long as they don't change, so that a client that takes its time holds no descriptor,
-/// and all clients share the bytes.
+/// Small files are kept in memory as long as they don't change, so that a client that takes its time holds no
+/// descriptor, and all clients share the bytes.
 final class PublicFiles: Sendable {
     struct File: Sendable {
         /// nil for one that is too large to be kept.
@@ -191,8 +191,8 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// What pages of this server may do: load what they need from it, and nothing else. Nobody else's page may hold them in a
-/// frame, and no address of theirs goes to other servers, because it may carry a signature.
+/// What pages of this server may do: load what they need from it, and nothing else. Nobody else's page may hold them in
+/// a frame, and no address of theirs goes to other servers, because it may carry a signature.
 ///
 /// Source: W3C Content Security Policy Level 3; MapLibre GL JS documentation ("CSP directives")
 struct PageRules: Sendable {

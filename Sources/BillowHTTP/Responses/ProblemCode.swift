@@ -1,6 +1,5 @@
 import BillowEngine
 import BillowStore
-import Geometry
 package import HTTPTypes
 
 /// The one table of what an answer's `code` can be.
@@ -184,38 +183,6 @@ package enum ProblemCode: String, CaseIterable, Sendable {
 }
 
 extension ProblemCode {
-    init(_ failure: RingRules.Failure) {
-        self =
-            switch failure {
-            case .tooFew: .ringTooFewPositions
-            case .tooMany: .ringTooManyPositions
-            case .open: .ringNotClosed
-            case .crossing: .ringCrossesItself
-            case .withoutArea: .ringWithoutArea
-            case .holes: .ringWithHoles
-            case .tooLarge: .areaTooLarge
-            }
-    }
-
-    init(_ failure: Route.Failure) {
-        self =
-            switch failure {
-            case .tooFew: .routeTooFewPositions
-            case .tooMany: .routeTooManyPositions
-            case .antipodal: .routeAntipodal
-            case .tooLong: .routeTooLong
-            }
-    }
-
-    init(_ failure: Corridor.Failure) {
-        self =
-            switch failure {
-            case .width: .invalidParameter
-            case .tooWinding: .routeTooWinding
-            case .aroundTheEarth: .routeAroundTheEarth
-            }
-    }
-
     init(_ error: StoreError) {
         self =
             switch error {

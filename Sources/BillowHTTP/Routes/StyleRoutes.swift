@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowParameters
 import BillowRaster
 import BillowTiles
 import HTTPTypes
@@ -6,10 +7,10 @@ import Hummingbird
 
 /// `/styles` and `/styles/{id}.json`.
 struct StyleRoutes: Sendable {
-    let shelf: StyleShelf
+    let styleStore: StyleStore
     let publicURL: String?
 
-    private var styles: StyleLibrary { shelf.current }
+    private var styles: StyleLibrary { styleStore.current }
 
     /// What a style document shows at first; the other layers are in it, hidden.
     private static let visible: Set<Layer> = [.turbulence, .hazards, .pireps]
@@ -69,11 +70,8 @@ struct StyleRoutes: Sendable {
                 .unknownStyle, detail: "There is no style '\(name.prefix(100))'.", parameter: "id",
                 value: String(name.prefix(100)), allowed: styles.styles.map { "\($0.id).json" }.joined(separator: ", "))
         }
-        let query = try QueryReader(request)
-        _ = try query.filter()
+        let filters = try StyleParameters(QueryReader(request)).passedOn
         let base = BaseURL.of(request, publicURL)
-        let filters = query.passedOn(QueryReader.filterNames.union(["opacity", "time", "labels", "incomplete"]))
-            .dropFirst()
         let tail = "style=\(style.id)" + (filters.isEmpty ? "" : "&\(filters)")
         var sources: [String: StyleDocument.Source] = [:]
         for layer in Self.drawn {

@@ -2,7 +2,7 @@ import ArgumentParser
 import BillowExchange
 import BillowRaster
 import BillowEngine
-import BillowHTTP
+import BillowParameters
 import BillowStore
 import BillowSync
 import Foundation
@@ -116,8 +116,7 @@ struct Export: AsyncParsableCommand {
         var count = 0
         try await sink.write(from: store, publisher) {
             let snapshot = try frames.snapshot()
-            let query = try FeatureQuery(
-                parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
+            let query = try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: snapshot)
             let export = FeatureExport(
                 features: FeatureSource(frames: frames, store: store), query: query, format: format,
                 snapshot: snapshot,

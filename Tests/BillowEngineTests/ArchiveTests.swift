@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowSnapshot
 import BillowStore
 import Geometry
@@ -8,7 +9,6 @@ import Testing
 import Turbulence
 
 @testable import BillowEngine
-@testable import BillowHTTP
 
 /// A real store that counts how often the archive's rows are read, and may have forgotten or damaged what is packed.
 private final class CountingStore: WrappedStore {
@@ -127,7 +127,8 @@ struct ArchiveTests {
         ]
     }
 
-    /// Random instants look the same to a server with what is packed and to one that has only rows, now and at versions.
+    /// Random instants look the same to a server with what is packed and to one that has only rows, now and at
+    /// versions.
     private func compare(_ world: World, seed: UInt64, versions: [Version?] = [nil]) async throws -> Server {
         let packed = try await Server(world)
         let rows = try await Server(world, .none)

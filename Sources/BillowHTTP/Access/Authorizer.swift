@@ -1,13 +1,15 @@
 import BillowEngine
+import BillowParameters
 import BillowStore
 import HTTPTypes
 import Hummingbird
 import Logging
 import Turbulence
 
-/// Tells who may pass. Keys are read from the store once a second, so that one made or revoked beside the running server counts
-/// within a second, on every server of the same store. A key that isn't known makes them be read again, a few times a second.
-package actor Gate {
+/// Tells who may pass. Keys are read from the store once a second, so that one made or revoked beside the running
+/// server counts within a second, on every server of the same store. A key that isn't known makes them be read again, a
+/// few times a second.
+package actor Authorizer {
     private let store: any ControlStore
     /// Whether what shows data is open to everybody.
     nonisolated let anonymousRead: Bool
@@ -21,8 +23,8 @@ package actor Gate {
     private var failure: String?
     private var wrong: (minute: Instant, count: Int) = (.distantPast, 0)
 
-    /// Wrong keys answered with 401 in a minute; more get a 429. No number of guesses finds 256 random bits: this makes a
-    /// client that goes on with a revoked key stop. A right key always passes.
+    /// Wrong keys answered with 401 in a minute; more get a 429. No number of guesses finds 256 random bits: this makes
+    /// a client that goes on with a revoked key stop. A right key always passes.
     static let wrongKeysAMinute = 60
 
     /// Times that the keys are read in a second at most.
@@ -36,23 +38,24 @@ package actor Gate {
     }
 
     /// How a request was let in.
-    struct Admission: Sendable {
+    struct Authorization: Sendable {
         var key: AccessKey
         /// Until when the signature of its address is good; nil where it came with the key itself.
         var expires: Instant?
     }
 
     /// Whether a request that may read comes from an administrator, who sends a key and no signature.
-    /// - Throws: as `admit` for reading, and 401 for a wrong key even where reading is open.
+    /// - Throws: as `authorize` for reading, and 401 for a wrong key even where reading is open.
     func isAdministrator(_ request: Request) async throws -> Bool {
         if anonymousRead, request.headers[.apiKey] == nil { return false }
-        let admission = try await admit(request, needs: anonymousRead ? [] : .read)
-        return admission.expires == nil && admission.key.scopes.isSuperset(of: .admin)
+        let authorization = try await authorize(request, needs: anonymousRead ? [] : .read)
+        return authorization.expires == nil && authorization.key.scopes.isSuperset(of: .admin)
     }
 
     /// The key of a request that has a scope.
-    /// - Throws: 401 without a key or with a wrong one, 403 with one that lacks the scope, 429 after too many wrong ones.
-    func admit(_ request: Request, needs scope: AccessScopes) async throws -> Admission {
+    /// - Throws: 401 without a key or with a wrong one, 403 with one that lacks the scope, 429 after too many wrong
+    ///   ones.
+    func authorize(_ request: Request, needs scope: AccessScopes) async throws -> Authorization {
         let now = now()
         let key: AccessKey
         var expires: Instant?
@@ -85,7 +88,7 @@ package actor Gate {
                 detail: "The key \(key.id) has scope \(key.scopes.names.joined(separator: ", ")); this needs "
                     + "\(scope.names.joined()).")
         }
-        return Admission(key: key, expires: expires)
+        return Authorization(key: key, expires: expires)
     }
 
     /// - Throws: 401 for a signature that can't be read.
@@ -140,21 +143,21 @@ extension AccessKey {
     @TaskLocal static var ofRequest: AccessKey?
 }
 
-/// Lets requests through that may pass, and marks what they get as theirs alone. Beside routes, so that what isn't there
-/// stays a 404.
+/// Lets requests through that may pass, and marks what they get as theirs alone. Beside routes, so that what isn't
+/// there stays a 404.
 struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
-    let gate: Gate
+    let authorizer: Authorizer
     let scope: AccessScopes
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        if scope == .read, gate.anonymousRead { return try await next(request, context) }
-        let admission = try await gate.admit(request, needs: scope)
-        var response = try await AccessKey.$ofRequest.withValue(admission.key) { try await next(request, context) }
+        if scope == .read, authorizer.anonymousRead { return try await next(request, context) }
+        let authorization = try await authorizer.authorize(request, needs: scope)
+        var response = try await AccessKey.$ofRequest.withValue(authorization.key) { try await next(request, context) }
         // Who followed a signed address may follow it to where it leads.
-        if let expires = admission.expires, let location = response.headers[.location], location.hasPrefix("/") {
-            response.headers[.location] = SignedAddress.sign(location, with: admission.key, expires: expires)
+        if let expires = authorization.expires, let location = response.headers[.location], location.hasPrefix("/") {
+            response.headers[.location] = SignedAddress.sign(location, with: authorization.key, expires: expires)
         }
         let control = response.headers[.cacheControl] ?? "private"
         response.headers[.cacheControl] = control.replacing("public", with: "private")
@@ -165,7 +168,7 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
 
 extension RouterMethods {
     /// Where routes go that need a scope.
-    func needing(_ scope: AccessScopes, _ gate: Gate) -> RouterGroup<Context> {
-        group().add(middleware: AccessMiddleware(gate: gate, scope: scope))
+    func requiring(_ scope: AccessScopes, _ authorizer: Authorizer) -> RouterGroup<Context> {
+        group().add(middleware: AccessMiddleware(authorizer: authorizer, scope: scope))
     }
 }

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -6,15 +7,16 @@ import Testing
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// A connection whose requests go to nobody: what is handed on is seen, and answered by hand.
 private struct Connection: ~Copyable {
     let channel: EmbeddedChannel
-    let answers: KeptAnswers
+    let answers: ResponseMicrocache
 
-    init(_ answers: KeptAnswers) throws {
+    init(_ answers: ResponseMicrocache) throws {
         self.answers = answers
-        channel = EmbeddedChannel(handler: KeptAnswerHandler(answers))
+        channel = EmbeddedChannel(handler: MicrocacheHandler(answers))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
     }
 
@@ -59,18 +61,18 @@ private struct Connection: ~Copyable {
     }
 }
 
-@Suite("Kept answers")
-struct KeptAnswerTests {
+@Suite("The response microcache")
+struct MicrocacheTests {
     private final class Clock: Sendable {
         let second = Atomic(100)
     }
 
     private let clock = Clock()
-    private let answers: KeptAnswers
+    private let answers: ResponseMicrocache
 
     init() {
         let clock = clock
-        answers = KeptAnswers { clock.second.load(ordering: .relaxed) }
+        answers = ResponseMicrocache { clock.second.load(ordering: .relaxed) }
     }
 
     /// A connection over which a picture has gone once.
@@ -112,7 +114,7 @@ struct KeptAnswerTests {
         arguments: [99, 101, nil])
     func forgets(second: Int?) throws {
         let connection = try primed()
-        if let second { clock.second.store(second, ordering: .relaxed) } else { answers.forget() }
+        if let second { clock.second.store(second, ordering: .relaxed) } else { answers.invalidate() }
         try connection.ask()
         #expect(try connection.handedOn() != nil)
         try connection.answer("newer")
@@ -125,7 +127,7 @@ struct KeptAnswerTests {
     func slow(byClock: Bool) throws {
         let connection = try Connection(answers)
         try connection.ask()
-        if byClock { clock.second.store(101, ordering: .relaxed) } else { answers.forget() }
+        if byClock { clock.second.store(101, ordering: .relaxed) } else { answers.invalidate() }
         try connection.answer("old")
         #expect(answers.statistics.entries == 0)
     }
@@ -207,19 +209,20 @@ struct KeptAnswerTests {
     @Test("what is kept is bounded: in an answer's size, in the number of answers")
     func bounded() throws {
         let connection = try Connection(answers)
-        for (length, isKept) in [(KeptAnswers.largestBody, true), (KeptAnswers.largestBody + 1, false)] {
+        for (length, isKept) in [(ResponseMicrocache.largestBody, true), (ResponseMicrocache.largestBody + 1, false)] {
             try connection.ask("/\(length)")
             _ = try connection.handedOn()
             try connection.answer(String(repeating: "a", count: length))
             _ = try connection.left()
             #expect((answers.answer(to: "/\(length)", at: answers.moment) != nil) == isKept)
         }
-        let empty = KeptAnswers.Answer(head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
+        let empty = ResponseMicrocache.Answer(
+            head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<10_000 { answers.keep(empty, to: "/n\(number)", at: answers.moment) }
         #expect(answers.statistics.entries == 8_192)
-        let large = KeptAnswers.Answer(
-            head: empty.head, body: ByteBuffer(repeating: 0, count: KeptAnswers.largestBody))
-        answers.forget()
+        let large = ResponseMicrocache.Answer(
+            head: empty.head, body: ByteBuffer(repeating: 0, count: ResponseMicrocache.largestBody))
+        answers.invalidate()
         for number in 0..<200 { answers.keep(large, to: "/l\(number)", at: answers.moment) }
         // The addresses count too, so one answer fewer than 32 fits.
         #expect(answers.statistics.entries == 31)

@@ -3,13 +3,13 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Answers that were given in this second and show the current picture: who asks for the same address gets the same bytes,
-/// without a way through the router.
+/// Caches the answers of the current second that show the current snapshot: a request for the same address gets the same
+/// bytes, without a way through the router.
 ///
-/// What an answer depends on is its address, the picture, the styles, the sources' states, and the clock in whole seconds. So
-/// all are forgotten when one of those changes, and none is ever older than the second in which it was made.
-/// Asking takes constant time; what is kept is bounded in number and in bytes.
-final class KeptAnswers: Sendable {
+/// What an answer depends on is its address, the picture, the styles, the sources' states, and the clock in whole
+/// seconds. So all are invalidated when one of those changes, and none is ever older than the second in which it was
+/// made. Asking takes constant time; what is kept is bounded in number and in bytes.
+final class ResponseMicrocache: Sendable {
     /// What answers are the same in.
     struct Moment: Equatable, Sendable {
         fileprivate var second: Int
@@ -48,7 +48,7 @@ final class KeptAnswers: Sendable {
     var moment: Moment { Moment(second: second(), changes: changes.load(ordering: .acquiring)) }
 
     /// To be called after what answers are made from has changed.
-    func forget() { changes.add(1, ordering: .releasing) }
+    func invalidate() { changes.add(1, ordering: .releasing) }
 
     var statistics: CacheStatistics {
         state.withLock {

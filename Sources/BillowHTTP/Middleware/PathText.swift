@@ -2,8 +2,8 @@ import BillowEngine
 import Hummingbird
 
 extension Parameters {
-    /// A part of the path without its percent encoding: clients encode the colons of a time, and an id may hold anything.
-    /// Empty where the route has none of that name.
+    /// A part of the path without its percent encoding: clients encode the colons of a time, and an id may hold
+    /// anything. Empty where the route has none of that name.
     func text(_ name: String) -> String {
         let encoded = get(name) ?? ""
         return encoded.removingPercentEncodingOfBytes().map { String(decoding: $0, as: UTF8.self) } ?? encoded

@@ -3,10 +3,10 @@ package import BillowSnapshot
 import BillowTiles
 package import Turbulence
 
-/// What the picture of a frame depends on besides its version: the log that the version is of, and all that turns what is in
-/// it into pixels. An address that names both shows the same for ever, whatever is configured later; servers with the same
-/// settings and the same log agree.
-package struct PictureLook: Sendable, Hashable, CustomStringConvertible {
+/// What the picture of a frame depends on besides its version: the log that the version is of, and all that turns what
+/// is in it into pixels. An address that names both shows the same for ever, whatever is configured later; servers with
+/// the same settings and the same log agree.
+package struct RenderKey: Sendable, Hashable, CustomStringConvertible {
     /// 16 hexadecimal digits.
     package let description: String
 
@@ -34,33 +34,34 @@ package struct PictureLook: Sendable, Hashable, CustomStringConvertible {
 
 /// What of a frame its address names: its version, and what that looks like here. The latter may be missing; then the
 /// address promises the data, in whatever style.
-package struct FrameName: Sendable, Hashable {
+package struct FrameRevision: Sendable, Hashable {
     package var version: Version
-    package var look: PictureLook?
+    package var renderKey: RenderKey?
 
     package init(
-        version: Version, look: PictureLook? = nil
+        version: Version, renderKey: RenderKey? = nil
     ) {
         self.version = version
-        self.look = look
+        self.renderKey = renderKey
     }
 
     /// The parameters of an address that say it.
     package var parameters: [String: String] {
-        ["v": version.description].merging(look.map { ["s": $0.description] } ?? [:]) { version, _ in version }
+        ["v": version.description].merging(renderKey.map { ["s": $0.description] } ?? [:]) { version, _ in version }
     }
 
     /// The same as a path of `/public/weather-maps.json`.
-    package static func weatherMapPath(layer: String, time: String, _ name: FrameName) -> String {
+    package static func weatherMapPath(layer: String, time: String, _ name: FrameRevision) -> String {
         "/v2/radar/"
-            + [layer, time, name.version.description, name.look?.description].compactMap { $0 }.joined(separator: "-")
+            + [layer, time, name.version.description, name.renderKey?.description].compactMap { $0 }.joined(
+                separator: "-")
     }
 }
 
 extension FrameSource {
-    /// What pictures in a style look like.
-    package func look(_ style: Style, in snapshot: Snapshot) -> PictureLook {
-        PictureLook(
+    /// The render key of pictures in a style.
+    package func renderKey(_ style: Style, in snapshot: Snapshot) -> RenderKey {
+        RenderKey(
             log: snapshot.log, style: style, severityTable: snapshot.severityTable,
             trafficDropSeconds: trafficDropSeconds)
     }

@@ -1,14 +1,13 @@
+import EngineTestSupport
 import BillowRaster
 import BillowSnapshot
 import BillowTiles
 import Foundation
-import HTTPTypes
 import Synchronization
 import Testing
 import Turbulence
 
 @testable import BillowEngine
-@testable import BillowHTTP
 
 @Suite("Values are made once and kept while there is room", .timeLimit(.minutes(20)))
 struct SharedCacheTests {

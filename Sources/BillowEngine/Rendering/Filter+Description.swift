@@ -7,7 +7,7 @@ extension Filter {
     /// default. A picture of some levels that didn't say so would look like one of smooth air at all of them.
     ///
     /// - Parameter lookBackSeconds: 0 where nothing of the picture looks back, and so nothing of it is of a history.
-    func words(lookBackSeconds: Int) -> [String] {
+    func descriptions(lookBackSeconds: Int) -> [String] {
         [
             FlightLevelText.band(
                 altitudes.minimum > AltitudeRange.all.minimum ? altitudes.minimum * 1_000 : nil,
@@ -22,8 +22,8 @@ extension Filter {
 
     /// The same as a line of a legend; none where there are no words.
     package func notes(lookBackSeconds: Int) -> [String] {
-        let words = words(lookBackSeconds: lookBackSeconds)
-        return words.isEmpty ? [] : ["Shown: \(words.joined(separator: " · "))"]
+        let descriptions = descriptions(lookBackSeconds: lookBackSeconds)
+        return descriptions.isEmpty ? [] : ["Shown: \(descriptions.joined(separator: " · "))"]
     }
 
     private static func words(of severities: SeveritySet) -> String? {

@@ -2,7 +2,7 @@ package import BillowRaster
 import Synchronization
 
 /// The styles in use, replaced whole when their folder has been read again.
-package final class StyleShelf: Sendable {
+package final class StyleStore: Sendable {
     private let library: Mutex<StyleLibrary>
     private let replaced: @Sendable () -> Void
 

@@ -2,12 +2,12 @@ import BillowEngine
 import NIOCore
 import NIOHTTP1
 
-/// Answers a request from what is kept, on the connection's own thread, and keeps the answers of pictures that go by.
+/// Answers a request from the microcache, on the connection's own thread, and caches the answers of pictures that go by.
 ///
 /// It stands behind the HTTP decoder and its limits, and before everything else. It answers only when nothing that came
-/// before is still to be answered, so that answers leave in the order of the requests, and only while the connection takes
-/// what is written, so that a client that doesn't read can't have answers piled up for it.
-final class KeptAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
+/// before is still to be answered, so that answers leave in the order of the requests, and only while the connection
+/// takes what is written, so that a client that doesn't read can't have answers piled up for it.
+final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
@@ -16,26 +16,26 @@ final class KeptAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// An answer that is being looked at as it goes by.
     private struct Recording {
         var address: String
-        var moment: KeptAnswers.Moment
+        var moment: ResponseMicrocache.Moment
         var head: HTTPResponseHead?
         var body = ByteBuffer()
     }
 
-    private let answers: KeptAnswers
+    private let microcache: ResponseMicrocache
     /// Requests handed on whose answers have not ended.
     private var handedOn = 0
     /// What the request that is being read is answered with.
-    private var answer: KeptAnswers.Answer?
+    private var answer: ResponseMicrocache.Answer?
     private var recording: Recording?
 
-    init(_ answers: KeptAnswers) { self.answers = answers }
+    init(_ microcache: ResponseMicrocache) { self.microcache = microcache }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
             if handedOn == 0, context.channel.isWritable, Self.isPlain(head) {
-                let moment = answers.moment
-                answer = answers.answer(to: head.uri, at: moment)
+                let moment = microcache.moment
+                answer = microcache.answer(to: head.uri, at: moment)
                 if answer != nil { return }
                 recording = Recording(address: head.uri, moment: moment)
             }
@@ -61,8 +61,9 @@ final class KeptAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             handedOn = max(0, handedOn - 1)
             if let recording, let head = recording.head {
-                answers.keep(
-                    KeptAnswers.Answer(head: head, body: recording.body), to: recording.address, at: recording.moment)
+                microcache.keep(
+                    ResponseMicrocache.Answer(head: head, body: recording.body), to: recording.address,
+                    at: recording.moment)
             }
             recording = nil
         }
@@ -75,7 +76,7 @@ final class KeptAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func record(_ part: IOData) {
         guard case .byteBuffer(var bytes) = part, let length = recording?.body.readableBytes,
-            length + bytes.readableBytes <= KeptAnswers.largestBody
+            length + bytes.readableBytes <= ResponseMicrocache.largestBody
         else {
             recording = nil
             return

@@ -2,9 +2,10 @@ import CMemory
 import Foundation
 import ServiceLifecycle
 
-/// Gives memory back to the system that answers and publications leave free, in small pieces between what is kept. Every two
-/// seconds, because a large answer's may be free only some time after it was sent; but not while nothing is done.
-package struct MemoryReturn: Service {
+/// Gives memory back to the system that answers and publications leave free, in small pieces between what is kept.
+/// Every two seconds, because a large answer's may be free only some time after it was sent; but not while nothing is
+/// done.
+package struct HeapTrimmer: Service {
     package init() {}
 
     private static let pause = Duration.seconds(2)
@@ -13,9 +14,7 @@ package struct MemoryReturn: Service {
 
     package func run() async throws {
         var worked = Self.processorSeconds
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            // Cut short only by the shutdown that ends the loop.
-            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
+        while await ServicePause.rest(Self.pause) {
             guard Self.processorSeconds - worked > Self.work else { continue }
             billow_memory_trim()
             worked = Self.processorSeconds

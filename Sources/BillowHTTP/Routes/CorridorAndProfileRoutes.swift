@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowParameters
 import BillowAreas
 import BillowExchange
 import BillowRaster
@@ -9,15 +10,11 @@ import Hummingbird
 import Turbulence
 
 /// `POST /corridors`: a ring around a route; `/profiles.json` and `.png`: turbulence along a route, seen from the side.
-struct RouteRoutes: Sendable {
+struct CorridorAndProfileRoutes: Sendable {
     let frames: FrameSource
     let policy: FreshnessPolicy
-    let shelf: StyleShelf
+    let styleStore: StyleStore
     let airports: AirportTable
-
-    private static let tolerances = 0.0...5.0
-    /// What a profile looks at beside the route by default, in nautical miles, edge to edge.
-    private static let profileWidth = 40.0
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.post("/corridors") { request, _ in try await corridor(request) }
@@ -28,20 +25,13 @@ struct RouteRoutes: Sendable {
     // MARK: - Corridors
 
     private func corridor(_ request: Request) async throws -> Response {
-        let reader = try QueryReader(request, known: ["f", "width", "tolerance", "simplify"])
+        let reader = try QueryReader(request, known: CorridorShapeParameters.names)
         try reader.requireJSON("geojson")
         let body = try await JSONBody.read(ShapeBody.self, of: request, longest: ShapeBody.longest)
-        let asked = try RouteReader(airports).read(reader, body)
-        var tolerance: Double? = Corridor.defaultTolerance
-        let inQuery = try reader.number("tolerance", in: Self.tolerances)
-        if let wanted = body.tolerance ?? inQuery {
-            guard Self.tolerances.contains(wanted) else {
-                throw reader.invalid("tolerance", String(wanted), "a number of degrees from 0 to 5")
-            }
-            tolerance = wanted
-        }
-        if try body.simplify ?? reader.boolean("simplify") == false { tolerance = nil }
-        let corridor = try AreaReader.corridor(around: asked.route, width: asked.width, tolerance: tolerance)
+        let parameters = try CorridorShapeParameters(reader, body: body, airports: airports)
+        let asked = parameters.asked
+        let corridor = try AreaReader.corridor(
+            around: asked.route, width: asked.width, tolerance: parameters.tolerance)
         var json = JSONWriter()
         json.openObject()
         json.name("type")
@@ -93,16 +83,13 @@ struct RouteRoutes: Sendable {
         var headers: HTTPFields
     }
 
-    private static let names = QueryReader.filterNames.union(RouteReader.names)
-        .union(["time", "stretch", "style", "width", "f"])
-
     private func profile(_ reader: QueryReader) async throws -> Profile {
+        let parameters = try ProfileParameters(reader, airports: airports)
+        let (asked, filter, stretch, corridor) = (
+            parameters.asked, parameters.filter, parameters.stretch, parameters.corridor
+        )
         let snapshot = try frames.snapshot()
-        let asked = try RouteReader(airports).read(reader, nil, defaultWidth: Self.profileWidth)
-        let filter = try reader.filter()
-        let instant = try frames.instant(try reader.time(), in: snapshot)
-        let stretch = try reader.number("stretch", in: 1...500) ?? 10
-        let corridor = try AreaReader.corridor(around: asked.route, width: asked.width, tolerance: nil)
+        let instant = try frames.instant(parameters.time, in: snapshot)
         let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
         let index = AreaIndex(corridor.area)
         let half = asked.width / 2 * Geodesic.metresPerNauticalMile
@@ -157,7 +144,7 @@ struct RouteRoutes: Sendable {
     }
 
     private func profileJSON(_ request: Request) async throws -> Response {
-        let made = try await profile(try QueryReader(request, known: Self.names))
+        let made = try await profile(try QueryReader(request, known: ProfileParameters.names))
         let profile = made.profile
         let rows = Self.rows(made.filter)
         return try JSONAnswer.make(
@@ -189,16 +176,15 @@ struct RouteRoutes: Sendable {
     }
 
     private func profilePNG(_ request: Request) async throws -> Response {
-        let reader = try QueryReader(request, known: Self.names.union(["width-pixels", "height-pixels", "theme"]))
+        let reader = try QueryReader(request, known: ProfileParameters.Picture.names)
+        let asked = try ProfileParameters.Picture(reader, styles: styleStore.current)
         let made = try await profile(reader)
-        let style = try shelf.current.style(reader)
         let picture = ProfilePicture(
             profile: made.profile, hazards: made.hazards, instant: made.instant, rows: Self.rows(made.filter),
-            style: style,
-            severities: made.filter.severities, title: reader.phrase("route") ?? "Along the route",
+            style: asked.style,
+            severities: made.filter.severities, title: asked.title,
             caption: made.caption,
-            width: try reader.integer("width-pixels", in: 320...4_096) ?? 1_000,
-            height: try reader.integer("height-pixels", in: 200...2_048) ?? 420)
+            width: asked.width, height: asked.height)
         var headers = made.headers
         headers[.contentType] = "image/png"
         return try BytesAnswer.make(try picture.png(), headers: headers, request: request)

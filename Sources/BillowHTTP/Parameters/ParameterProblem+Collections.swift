@@ -1,0 +1,11 @@
+import BillowEngine
+import BillowExchange
+
+extension ParameterProblem {
+    package static func unknownCollection(_ id: some StringProtocol) -> ParameterProblem {
+        ParameterProblem(
+            .unknownCollection, detail: "There is no collection '\(id.prefix(100))'.",
+            parameter: "collection", value: String(id.prefix(100)),
+            allowed: ExportCollection.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+}
