@@ -124,8 +124,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
-        // The parameters of the routes, which the command line takes too. Their folder is the HTTP module's, and a module of
-        // its own without HTTP.
+        // The routes' parameters, which the command line takes too: a folder of the HTTP module, and a module of its own
+        // without HTTP.
         .target(
             name: "BillowParameters",
             dependencies: [

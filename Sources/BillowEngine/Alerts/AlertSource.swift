@@ -44,9 +44,7 @@ package struct AlertSource: Sendable {
     package let store: any Store
     package let policy: FreshnessPolicy
 
-    package init(
-        frames: FrameSource, store: any Store, policy: FreshnessPolicy
-    ) {
+    package init(frames: FrameSource, store: any Store, policy: FreshnessPolicy) {
         self.frames = frames
         self.store = store
         self.policy = policy

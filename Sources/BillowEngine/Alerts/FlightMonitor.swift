@@ -380,9 +380,7 @@ package struct FlightWatch: Service {
     let monitor: FlightMonitor
     package let logger: Logger
 
-    package init(
-        publisher: SnapshotPublisher, monitor: FlightMonitor, logger: Logger
-    ) {
+    package init(publisher: SnapshotPublisher, monitor: FlightMonitor, logger: Logger) {
         self.publisher = publisher
         self.monitor = monitor
         self.logger = logger

@@ -176,9 +176,7 @@ package struct CacheStatistics: Sendable {
     package var hits: Int
     package var misses: Int
 
-    package init(
-        entries: Int, bytes: Int, hits: Int, misses: Int
-    ) {
+    package init(entries: Int, bytes: Int, hits: Int, misses: Int) {
         self.entries = entries
         self.bytes = bytes
         self.hits = hits

@@ -10,9 +10,7 @@ package struct AlongRoute: Sendable {
     /// When the start is left.
     package let departure: Instant
 
-    package init(
-        locator: RouteLocator, groundSpeed: Double? = nil, departure: Instant
-    ) {
+    package init(locator: RouteLocator, groundSpeed: Double? = nil, departure: Instant) {
         self.locator = locator
         self.groundSpeed = groundSpeed
         self.departure = departure

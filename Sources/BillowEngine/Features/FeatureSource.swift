@@ -25,9 +25,7 @@ package struct FeatureSource: Sendable {
     package struct Cursor: Sendable, Hashable {
         package var text: String
 
-        package init(
-            text: String
-        ) {
+        package init(text: String) {
             self.text = text
         }
     }

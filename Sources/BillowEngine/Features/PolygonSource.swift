@@ -190,9 +190,7 @@ package struct PolygonPreparation: Service {
     package let publisher: SnapshotPublisher
     package let polygons: PolygonSource
 
-    package init(
-        publisher: SnapshotPublisher, polygons: PolygonSource
-    ) {
+    package init(publisher: SnapshotPublisher, polygons: PolygonSource) {
         self.publisher = publisher
         self.polygons = polygons
     }

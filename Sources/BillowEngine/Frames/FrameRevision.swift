@@ -32,29 +32,27 @@ package struct RenderKey: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What of a frame its address names: its version, and what that looks like here. The latter may be missing; then the
-/// address promises the data, in whatever style.
+/// What of a frame its address names: its version, and its render key. Without a render key the address promises the
+/// data, in whatever style.
 package struct FrameRevision: Sendable, Hashable {
     package var version: Version
     package var renderKey: RenderKey?
 
-    package init(
-        version: Version, renderKey: RenderKey? = nil
-    ) {
+    package init(version: Version, renderKey: RenderKey? = nil) {
         self.version = version
         self.renderKey = renderKey
     }
 
-    /// The parameters of an address that say it.
+    /// The parameters of an address that name it.
     package var parameters: [String: String] {
         ["v": version.description].merging(renderKey.map { ["s": $0.description] } ?? [:]) { version, _ in version }
     }
 
     /// The same as a path of `/public/weather-maps.json`.
-    package static func weatherMapPath(layer: String, time: String, _ name: FrameRevision) -> String {
+    package static func weatherMapPath(layer: String, time: String, _ revision: FrameRevision) -> String {
         "/v2/radar/"
-            + [layer, time, name.version.description, name.renderKey?.description].compactMap { $0 }.joined(
-                separator: "-")
+            + [layer, time, revision.version.description, revision.renderKey?.description].compactMap { $0 }
+            .joined(separator: "-")
     }
 }
 

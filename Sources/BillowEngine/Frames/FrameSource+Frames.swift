@@ -22,32 +22,33 @@ extension FrameSource {
         layers.flatMap { $0.seen(at: instant, filter: filter, trafficDropSeconds: trafficDropSeconds) }
     }
 
-    /// How an address that names a frame's picture stands to the frame's own.
+    /// How the revision that an address names relates to the frame's current one.
     package enum Standing: Sendable, Hashable {
-        /// It is the frame's name.
+        /// It is the current one.
         case current
-        /// It was, and what it showed can still be drawn.
+        /// It was current before, and can still be drawn.
         case superseded
-        /// It never was, or nobody draws like that any more: this is the frame's name.
+        /// It never was current, or its render key is another server's: this is the current one.
         case redirect(FrameRevision)
     }
 
+    /// Compares a revision with the current one.
     package func standing(
-        of name: FrameRevision, layers: [LayerTime], at instant: Instant, filter: Filter, style: Style,
+        of revision: FrameRevision, layers: [LayerTime], at instant: Instant, filter: Filter, style: Style,
         in snapshot: Snapshot
     ) async throws -> Standing {
         let current = FrameRevision(
             version: try await frameVersion(of: layers, at: instant, filter: filter, in: snapshot),
             renderKey: renderKey(style, in: snapshot))
-        guard name.renderKey == nil || name.renderKey == current.renderKey else { return .redirect(current) }
-        if name.version == current.version { return .current }
+        guard revision.renderKey == nil || revision.renderKey == current.renderKey else { return .redirect(current) }
+        if revision.version == current.version { return .current }
         // Frames from before the last change of a source's rule, or the last deletion, can't be drawn as they were.
-        guard name.version < current.version, name.version >= snapshot.frameVersions.rules else {
+        guard revision.version < current.version, revision.version >= snapshot.frameVersions.rules else {
             return .redirect(current)
         }
         // Before the first version there was nothing to see.
         let data = seen(in: layers, at: instant, filter: filter)
-        let was = name.version == .zero ? true : try await hasChange(of: data, at: name.version)
+        let was = revision.version == .zero ? true : try await hasChange(of: data, at: revision.version)
         return was ? .superseded : .redirect(current)
     }
 

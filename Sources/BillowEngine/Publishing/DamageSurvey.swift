@@ -9,9 +9,7 @@ package struct DamageSurvey: Service {
     package let store: any Store
     package let logger: Logger
 
-    package init(
-        store: any Store, logger: Logger
-    ) {
+    package init(store: any Store, logger: Logger) {
         self.store = store
         self.logger = logger
     }

@@ -8,9 +8,7 @@ import Turbulence
 package struct OutlineWarmer: Service {
     package let publisher: SnapshotPublisher
 
-    package init(
-        publisher: SnapshotPublisher
-    ) {
+    package init(publisher: SnapshotPublisher) {
         self.publisher = publisher
     }
 

@@ -9,9 +9,7 @@ package struct Prerenderer: Service {
     let tiles: TileService
     let hot: HotTiles
 
-    package init(
-        publisher: SnapshotPublisher, tiles: TileService, hot: HotTiles
-    ) {
+    package init(publisher: SnapshotPublisher, tiles: TileService, hot: HotTiles) {
         self.publisher = publisher
         self.tiles = tiles
         self.hot = hot

@@ -65,9 +65,7 @@ package struct TimelineService: Sendable {
     package let settings: TimelineSettings
     package let policy: FreshnessPolicy
 
-    package init(
-        frames: FrameSource, settings: TimelineSettings, policy: FreshnessPolicy
-    ) {
+    package init(frames: FrameSource, settings: TimelineSettings, policy: FreshnessPolicy) {
         self.frames = frames
         self.settings = settings
         self.policy = policy

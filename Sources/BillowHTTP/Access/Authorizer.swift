@@ -1,14 +1,13 @@
 import BillowEngine
-import BillowParameters
 import BillowStore
 import HTTPTypes
 import Hummingbird
 import Logging
 import Turbulence
 
-/// Tells who may pass. Keys are read from the store once a second, so that one made or revoked beside the running
-/// server counts within a second, on every server of the same store. A key that isn't known makes them be read again, a
-/// few times a second.
+/// Decides which requests a key, or a signed address, authorizes. Keys are read from the store once a second, so that
+/// one made or revoked beside the running server counts within a second, on every server of the same store. A key that
+/// isn't known makes them be read again, a few times a second.
 package actor Authorizer {
     private let store: any ControlStore
     /// Whether what shows data is open to everybody.

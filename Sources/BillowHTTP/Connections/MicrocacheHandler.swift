@@ -2,7 +2,8 @@ import BillowEngine
 import NIOCore
 import NIOHTTP1
 
-/// Answers a request from the microcache, on the connection's own thread, and caches the answers of pictures that go by.
+/// Answers a request from the microcache, on the connection's own thread, and caches the answers of pictures that go
+/// by.
 ///
 /// It stands behind the HTTP decoder and its limits, and before everything else. It answers only when nothing that came
 /// before is still to be answered, so that answers leave in the order of the requests, and only while the connection

@@ -3,8 +3,8 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Caches the answers of the current second that show the current snapshot: a request for the same address gets the same
-/// bytes, without a way through the router.
+/// Caches the answers of the current second that show the current snapshot: a request for the same address gets the
+/// same bytes, without a way through the router.
 ///
 /// What an answer depends on is its address, the picture, the styles, the sources' states, and the clock in whole
 /// seconds. So all are invalidated when one of those changes, and none is ever older than the second in which it was

@@ -9,8 +9,8 @@ import NIOHTTP1
     import Glibc
 #endif
 
-/// A connection of HTTP/1.1 as Hummingbird sets it up, with deadlines for the client, rules for requests, the microcache,
-/// and bodies and answers kept in step.
+/// A connection of HTTP/1.1 as Hummingbird sets it up, with deadlines for the client, rules for requests, the
+/// microcache, and bodies and answers kept in step.
 struct ServingChannel: ServerChildChannel {
     private let http: HTTP1Channel
     private let microcache: ResponseMicrocache

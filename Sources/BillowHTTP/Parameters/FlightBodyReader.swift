@@ -8,9 +8,7 @@ package struct FlightBodyReader: FlightReader {
     let airports: AirportTable
     package let areaLimitKm2: Double
 
-    package init(
-        airports: AirportTable, areaLimitKm2: Double
-    ) {
+    package init(airports: AirportTable, areaLimitKm2: Double) {
         self.airports = airports
         self.areaLimitKm2 = areaLimitKm2
     }

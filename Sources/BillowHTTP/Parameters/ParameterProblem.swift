@@ -22,9 +22,7 @@ package struct ParameterProblem: Error, Sendable, Hashable, CustomStringConverti
     package let value: String?
     package let allowed: String?
 
-    package init(
-        _ kind: Kind, detail: String, parameter: String? = nil, value: String? = nil, allowed: String? = nil
-    ) {
+    package init(_ kind: Kind, detail: String, parameter: String? = nil, value: String? = nil, allowed: String? = nil) {
         self.kind = kind
         self.detail = detail
         self.parameter = parameter
