@@ -49,7 +49,7 @@ let package = Package(
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
             name: "BillowRaster",
-            dependencies: ["Turbulence", "Geometry", "WireJSON", "CPNG", "CDeflate", "CFreeType", "CVector"],
+            dependencies: ["Turbulence", "Geometry", "JSONKit", "CPNG", "CDeflate", "CFreeType", "CVector"],
             swiftSettings: strict),
         .target(
             name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry", "CDeflate"], swiftSettings: strict),
@@ -64,13 +64,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationWeather", "WireJSON"],
+            name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationWeather", "JSONKit"],
             swiftSettings: strict),
-        .target(name: "WireJSON", swiftSettings: strict),
+        .target(name: "JSONKit", swiftSettings: strict),
         .target(
-            name: "WireHTTP",
+            name: "UpstreamKit",
             dependencies: [
-                "WireJSON",
+                "JSONKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -79,27 +79,27 @@ let package = Package(
         .target(
             name: "OpenSky",
             dependencies: [
-                "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "UpstreamKit", "JSONKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "SkyPath",
             dependencies: [
-                "Geometry", "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Geometry", "UpstreamKit", "JSONKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
             name: "AviationWeather",
             dependencies: [
-                "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "UpstreamKit", "JSONKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
             name: "BillowSync",
             dependencies: [
                 "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "OpenSky", "SkyPath",
-                "AviationWeather", "WireHTTP", "WireJSON",
+                "AviationWeather", "UpstreamKit", "JSONKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -107,7 +107,7 @@ let package = Package(
         .target(
             name: "UpstreamSimulator",
             dependencies: [
-                "Geometry", "WireJSON", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Geometry", "JSONKit", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -117,7 +117,7 @@ let package = Package(
             name: "BillowServer",
             dependencies: [
                 "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas", "BillowStore", "BillowSync", "BillowTiles",
-                "BillowRaster", "BillowExchange", "BillowTimeline", "WireJSON", "CDeflate", "CMemory",
+                "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit", "CDeflate", "CMemory",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -133,7 +133,7 @@ let package = Package(
             dependencies: [
                 "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
                 "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky", "SkyPath", "AviationWeather",
-                "Turbulence", "Geometry", "WireHTTP", "WireJSON", "CMemory",
+                "Turbulence", "Geometry", "UpstreamKit", "JSONKit", "CMemory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -186,19 +186,19 @@ let package = Package(
         .testTarget(
             name: "OpenSkyTests",
             dependencies: [
-                "OpenSky", "UpstreamSimulator", "TestSupport", "WireHTTP",
+                "OpenSky", "UpstreamSimulator", "TestSupport", "UpstreamKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
         .testTarget(
             name: "AviationWeatherTests",
             dependencies: [
-                "AviationWeather", "UpstreamSimulator",
+                "AviationWeather", "UpstreamKit", "UpstreamSimulator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
         .testTarget(
             name: "SkyPathTests",
             dependencies: [
-                "SkyPath", "UpstreamSimulator", "Geometry", "WireHTTP", "WireJSON",
+                "SkyPath", "UpstreamSimulator", "Geometry", "UpstreamKit", "JSONKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -208,7 +208,7 @@ let package = Package(
             name: "BillowSyncTests",
             dependencies: [
                 "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "BillowExchange", "OpenSky", "SkyPath",
-                "AviationWeather", "UpstreamSimulator", "WireJSON",
+                "AviationWeather", "UpstreamSimulator", "JSONKit", "UpstreamKit",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -220,7 +220,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
                 "BillowRaster",
-                "BillowExchange", "WireJSON", "Turbulence", "Geometry",
+                "BillowExchange", "JSONKit", "UpstreamKit", "Turbulence", "Geometry",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,4 +1,4 @@
-import WireJSON
+import JSONKit
 
 /// Why one report can't be read. Its neighbours are none the worse.
 public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {

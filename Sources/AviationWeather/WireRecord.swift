@@ -1,5 +1,5 @@
 import Foundation
-import WireJSON
+import JSONKit
 
 /// The name of a member of a record.
 struct WireKey: CodingKey {

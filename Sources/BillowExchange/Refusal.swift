@@ -1,4 +1,4 @@
-import WireJSON
+import JSONKit
 
 /// A record, or a whole file, that an import didn't take.
 public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import HTTPTypes
-import WireJSON
+import JSONKit
 
 /// `/status` for a person: the same, as a page.
 enum StatusPage {

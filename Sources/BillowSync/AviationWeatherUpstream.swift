@@ -4,6 +4,7 @@ public import BillowStore
 import Foundation
 import Synchronization
 public import Turbulence
+import UpstreamKit
 
 /// Pilot reports and hazards of the US Aviation Weather Center, brought into the store.
 ///
@@ -182,7 +183,7 @@ public struct AviationWeatherUpstream: Upstream {
         switch call.place {
         case .area(let box):
             let isFirst = call.answeredAt.map { $0 < now.advanced(by: -Self.gapSeconds) } ?? true
-            let reply = try await reply { () async throws(AviationWeatherError) in
+            let reply = try await reply { () async throws(UpstreamError) in
                 try await client.pilotReports(
                     in: box, ageHours: isFirst ? Self.firstAgeHours : Self.ageHours,
                     since: isFirst ? AviationWeatherClient.Validators() : call.validators)
@@ -203,7 +204,7 @@ public struct AviationWeatherUpstream: Upstream {
                 case (_, .internationalSigmets): .internationalSigmets
                 default: .sigmets
                 }
-            let reply = try await reply { () async throws(AviationWeatherError) in
+            let reply = try await reply { () async throws(UpstreamError) in
                 try await client.hazards(query, since: call.validators)
             }
             if let content = reply.content {
@@ -229,10 +230,10 @@ public struct AviationWeatherUpstream: Upstream {
     }
 
     private func reply<Content>(
-        _ body: () async throws(AviationWeatherError) -> AviationWeatherClient.Reply<Content>
+        _ body: () async throws(UpstreamError) -> AviationWeatherClient.Reply<Content>
     ) async throws(SyncError) -> AviationWeatherClient.Reply<Content> {
         let reply: AviationWeatherClient.Reply<Content>
-        do throws(AviationWeatherError) { reply = try await body() } catch { throw SyncError(error) }
+        do throws(UpstreamError) { reply = try await body() } catch { throw SyncError(error) }
         try await register(in: store, answerIsSimulated: reply.isSimulated, from: client.configuration.baseURL)
         return reply
     }

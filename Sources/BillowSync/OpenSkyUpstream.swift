@@ -3,7 +3,7 @@ import Foundation
 import Geometry
 public import OpenSky
 public import Turbulence
-import WireHTTP
+import UpstreamKit
 
 /// Live traffic of the OpenSky Network, brought into the store: where each aircraft was received last, of the world or of
 /// boxes.
@@ -72,7 +72,7 @@ public struct OpenSkyUpstream: Upstream {
         _ box: GeographicBox?, _ now: Instant, _ use: inout RecordUse, _ outcome: inout SyncOutcome
     ) async throws(SyncError) -> [AircraftPosition] {
         let answer: StateVectors
-        do throws(OpenSkyError) { answer = try await client.states(in: box, includesCategory: true) } catch {
+        do throws(UpstreamError) { answer = try await client.states(in: box, includesCategory: true) } catch {
             throw SyncError(error)
         }
         try await register(

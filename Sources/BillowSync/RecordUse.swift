@@ -1,3 +1,5 @@
+import UpstreamKit
+
 /// What became of the records of a round's answers. An answer of records none of which can be used is a fault of the upstream,
 /// or of our reading, and not a picture of calm air.
 struct RecordUse: Sendable {
@@ -15,7 +17,7 @@ struct RecordUse: Sendable {
         guard used == 0, !unusable.isEmpty else { return }
         let reasons = unusable.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
         throw SyncError(
-            kind: .transient, code: .unreadable,
+            kind: .transient, code: .upstream(.unreadable),
             message: "none of its \(unusable.values.reduce(0, +)) records can be used: "
                 + reasons.joined(separator: ", "),
             isReachable: true)

@@ -2,6 +2,7 @@ import BillowStore
 import Geometry
 import SkyPath
 import Turbulence
+import UpstreamKit
 
 /// What SkyPath has beside computed turbulence. The calls are not public: paths and shapes are assumptions, and none is made
 /// unless its type is asked for. Every answer is whole, so there are no cursors.
@@ -34,7 +35,7 @@ extension SkyPathUpstream {
     private func polygons(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         var sets: [(history: History, reply: SkyPathReply<SkyPathArea>)] = []
         for history in wanted.polygonHistories {
-            let reply = try await ask(&outcome) { () async throws(SkyPathError) in
+            let reply = try await ask(&outcome) { () async throws(UpstreamError) in
                 try await client.polygons(hours: history.hours)
             }
             sets.append((history, reply))
@@ -69,7 +70,7 @@ extension SkyPathUpstream {
     }
 
     private func nowcast(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let reply = try await ask(&outcome) { () async throws(SkyPathError) in try await client.nowcast() }
+        let reply = try await ask(&outcome) { () async throws(UpstreamError) in try await client.nowcast() }
         let issuedAt = Self.updatedAt(reply.records, now)
         var areas = AreaIdentifiers()
         for area in reply.records where isWanted(area, .nowcast) {
@@ -155,7 +156,7 @@ extension SkyPathUpstream {
     // MARK: - Points
 
     private func flights(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let reply = try await ask(&outcome) { () async throws(SkyPathError) in try await client.flights() }
+        let reply = try await ask(&outcome) { () async throws(UpstreamError) in try await client.flights() }
         var positions: [AircraftPosition] = []
         var known: [ICAO24: String] = [:]
         for flight in reply.records where wanted.contains(flight.place, .flights) {
@@ -193,7 +194,7 @@ extension SkyPathUpstream {
 
     /// They stand in the collection of pilot reports only: SkyPath's hexagons are its own word on what it knows.
     private func pilotReports(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let reply = try await ask(&outcome) { () async throws(SkyPathError) in
+        let reply = try await ask(&outcome) { () async throws(UpstreamError) in
             try await client.pilotReports(hours: wanted.history.hours)
         }
         var reports: [String: PilotReport] = [:]
@@ -237,10 +238,10 @@ extension SkyPathUpstream {
     // MARK: - The exchange
 
     private func ask<Record>(
-        _ outcome: inout SyncOutcome, _ call: () async throws(SkyPathError) -> SkyPathReply<Record>
+        _ outcome: inout SyncOutcome, _ call: () async throws(UpstreamError) -> SkyPathReply<Record>
     ) async throws(SyncError) -> SkyPathReply<Record> {
         let reply: SkyPathReply<Record>
-        do throws(SkyPathError) { reply = try await call() } catch { throw SyncError(error) }
+        do throws(UpstreamError) { reply = try await call() } catch { throw SyncError(error) }
         try await register(
             in: store, answerIsSimulated: reply.isSimulated, from: client.configuration.environment.baseURL)
         count(reply.counts, &outcome)

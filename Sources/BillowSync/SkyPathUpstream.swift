@@ -2,6 +2,7 @@ public import BillowStore
 import Geometry
 public import SkyPath
 public import Turbulence
+import UpstreamKit
 
 /// SkyPath's computed turbulence, brought into the store.
 ///
@@ -302,7 +303,7 @@ public struct SkyPathUpstream: Upstream {
                 progress.enable(type)
                 answered.insert(type)
             } catch {
-                if error.code == .disabled {
+                if error.code == .upstream(.disabled) {
                     progress.disable(type, at: clock.now, error.message)
                 } else if error.isAboutOneType {
                     failure = failure ?? error.about(type)
@@ -318,7 +319,8 @@ public struct SkyPathUpstream: Upstream {
         let resting = resting(at: clock.now).values
         if resting.count == wanted.types.count, let first = resting.min(by: { $0.until < $1.until }) {
             throw SyncError(
-                kind: .refused, code: .disabled, message: first.message, isReachable: due.isEmpty ? nil : true,
+                kind: .refused, code: .upstream(.disabled), message: first.message,
+                isReachable: due.isEmpty ? nil : true,
                 retryAfterSeconds: first.until.seconds - clock.now.seconds)
         }
     }
@@ -529,7 +531,7 @@ public struct SkyPathUpstream: Upstream {
     private func pieces(of area: DataQuery.Area) throws(SyncError) -> [SkyPathPiece] {
         let limits = client.configuration.limits
         if let problem = Self.problem(with: wanted, api: api, limits: limits) {
-            throw SyncError(kind: .refused, code: .queryInvalid, message: problem.text, isReachable: nil)
+            throw SyncError(kind: .refused, code: .upstream(.queryInvalid), message: problem.text, isReachable: nil)
         }
         guard let ring = ring(of: area) else { return api == .v4 ? SkyPathPiece.map(nil) : SkyPathPiece.baseCells }
         if api == .v4 { return SkyPathPiece.map(ring) }
@@ -629,7 +631,7 @@ public struct SkyPathUpstream: Upstream {
         _ piece: SkyPathPiece, after cursor: SkyPathCursor?, minimum: Severity
     ) async throws(SyncError) -> Answer {
         let hours = Double(reachSeconds) / 3_600
-        do throws(SkyPathError) {
+        do throws(UpstreamError) {
             switch (api, piece.area) {
             case (.v5, .ring(let ring)):
                 let reply = try await client.corridor(

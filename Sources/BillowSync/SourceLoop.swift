@@ -2,7 +2,8 @@ public import BillowStore
 public import Logging
 public import ServiceLifecycle
 public import Turbulence
-public import WireJSON
+public import JSONKit
+import UpstreamKit
 
 /// Keeps one source up to date for as long as the service group runs.
 ///
@@ -350,7 +351,7 @@ public actor SourceLoop: Service {
         // Another area's refusal counts until it is started again.
         self.isHalted = self.isHalted || isHalted
         let failure = SourceState.Failure(
-            code: error.code.rawValue, message: error.message, at: now(), type: error.type)
+            code: error.code, message: error.message, at: now(), type: error.type)
         let failedParts = error.type.map { type in parts.filter { type.collections.contains($0.collection) } } ?? parts
         if isHalted {
             refusal = failure

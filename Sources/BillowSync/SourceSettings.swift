@@ -2,7 +2,7 @@ import BillowTimeline
 import Foundation
 import Geometry
 import Turbulence
-public import WireJSON
+public import JSONKit
 
 /// What of a source can be changed while it runs.
 public struct SourceSettings: Sendable, Hashable {
@@ -227,7 +227,8 @@ struct PersistedOverride: Sendable {
         self.configured = configured
         self.settings = settings
         haltedCredential = value["haltedCredential"]?.string
-        if let code = value["refusal"]?["code"]?.string, let message = value["refusal"]?["message"]?.string,
+        if let code = (value["refusal"]?["code"]?.string).flatMap(SyncError.Code.init(rawValue:)),
+            let message = value["refusal"]?["message"]?.string,
             let seconds = value["refusal"]?["at"]?.integer, let at = Instant(seconds: seconds)
         {
             refusal = SourceState.Failure(code: code, message: message, at: at)
@@ -241,7 +242,7 @@ struct PersistedOverride: Sendable {
                 "haltedCredential": haltedCredential.map { .string($0) } ?? .null,
                 "refusal": refusal.map { refusal in
                     .object([
-                        "code": .string(refusal.code), "message": .string(refusal.message),
+                        "code": .string(refusal.code.rawValue), "message": .string(refusal.message),
                         "at": .number(Double(refusal.at.seconds)),
                     ])
                 } ?? .null,

@@ -83,7 +83,7 @@ public struct SourceState: Sendable, Hashable {
     }
 
     public struct Failure: Sendable, Hashable {
-        public var code: String
+        public var code: SyncError.Code
         public var message: String
         public var at: Instant
         /// The type of data that failed; nil where all did.

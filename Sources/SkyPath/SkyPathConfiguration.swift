@@ -1,4 +1,4 @@
-public import WireHTTP
+public import UpstreamKit
 
 /// Which SkyPath is asked.
 ///
@@ -43,7 +43,7 @@ public enum SkyPathEnvironment: Sendable, Hashable {
 /// All that a client needs to know. `problems` says what is wrong with it.
 public struct SkyPathConfiguration: Sendable {
     public var environment: SkyPathEnvironment
-    public var apiKey: SkyPathSecret
+    public var apiKey: Secret
     /// For whom sessions are opened; nil asks with the key alone.
     public var account: SkyPathAccount?
     /// For a whole exchange, from connecting to the last byte.
@@ -58,7 +58,7 @@ public struct SkyPathConfiguration: Sendable {
     public var limits: SkyPathLimits
 
     public init(
-        environment: SkyPathEnvironment, apiKey: SkyPathSecret, account: SkyPathAccount? = nil,
+        environment: SkyPathEnvironment, apiKey: Secret, account: SkyPathAccount? = nil,
         timeout: Duration = .seconds(60), maximumBodyBytes: Int = 160 * 1_024 * 1_024,
         allowsPlainHTTP: Bool = false,
         wire: SkyPathWire = SkyPathWire(), limits: SkyPathLimits = SkyPathLimits()

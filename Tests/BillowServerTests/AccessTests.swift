@@ -185,7 +185,7 @@ struct AccessTests {
             world.states.update(try source("skypath")) { state in
                 var area = SourceState.AreaState()
                 area.lastError = SourceState.Failure(
-                    code: "inbox", message: "the folder /secret/place can't be used", at: world.clock.now)
+                    code: .inbox, message: "the folder /secret/place can't be used", at: world.clock.now)
                 area.failedParts = [SourceState.Part(area: .corridor, collection: "hexagons")]
                 area.consecutiveFailures = 1
                 area.failures = 1

@@ -8,6 +8,7 @@ import HummingbirdTesting
 import NIOCore
 import Synchronization
 import Testing
+import UpstreamKit
 import Turbulence
 
 @testable import BillowServer
@@ -214,8 +215,9 @@ struct EventTests {
                 upstream: upstream, update: .fast, states: world.states, now: { world.clock.now }, random: { 0.5 },
                 logger: World.quiet())
             let listener = try world.application.events.listen()
-            let gone = SyncError(kind: .transient, code: .unreachable, message: "gone", isReachable: false)
-            let refused = SyncError(kind: .session, code: .unauthorized, message: "wrong key", isReachable: true)
+            let gone = SyncError(kind: .transient, code: .upstream(.unreachable), message: "gone", isReachable: false)
+            let refused = SyncError(
+                kind: .session, code: .upstream(.unauthorized), message: "wrong key", isReachable: true)
             for failure in [nil, gone, gone, nil, refused] {
                 upstream.mood.failure.withLock { $0 = failure }
                 _ = await loop.round()

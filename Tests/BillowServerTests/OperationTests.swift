@@ -9,7 +9,7 @@ import HummingbirdTesting
 import NIOCore
 import Testing
 import Turbulence
-import WireJSON
+import JSONKit
 
 @testable import BillowServer
 

@@ -4,6 +4,7 @@ import Foundation
 import Geometry
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
@@ -78,7 +79,7 @@ struct AviationWeatherTests {
                     let error = await #expect(throws: SyncError.self) {
                         try await upstream.synchronise(now: rig.clock.now)
                     }
-                    #expect(error?.code.rawValue == "unreadable" && error?.outcome.wasAnswered == false)
+                    #expect(error?.code == .upstream(.unreadable) && error?.outcome.wasAnswered == false)
                     #expect(error?.message.hasPrefix("none of its 2 records can be used: ") == true)
                     #expect(try await rig.store.source().fetchedAt == nil)
                 }
@@ -237,7 +238,7 @@ struct AviationWeatherTests {
             let error = await #expect(throws: SyncError.self) {
                 try await upstream.synchronise(now: rig.clock.now)
             }
-            #expect(error?.code.rawValue == "simulated-data")
+            #expect(error?.code == .simulatedData)
             #expect(try await rig.hazards().isEmpty)
             #expect(try await rig.reports().isEmpty)
         }
@@ -263,7 +264,7 @@ struct AviationWeatherTests {
                 rig.clock.advance(60)
                 _ = await loop.round()
                 let state = try states.all.first.orMissing()
-                #expect(state.lastError?.code == code && state.lastSuccess == good, "\(fault)")
+                #expect(state.lastError?.code.rawValue == code && state.lastSuccess == good, "\(fault)")
                 #expect(state.consecutiveFailures == 1 && !state.isRefused, "\(fault)")
                 #expect(try await rig.hazards() == hazards, "\(fault)")
                 #expect(try await rig.store.source().fetchedAt == good, "\(fault)")

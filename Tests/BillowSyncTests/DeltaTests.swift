@@ -4,6 +4,7 @@ import SkyPath
 import TestSupport
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync

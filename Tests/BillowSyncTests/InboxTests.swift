@@ -249,7 +249,7 @@ struct InboxTests {
         let inbox = try await Inbox()
         try Data().write(to: inbox.folder)
         let error = await #expect(throws: SyncError.self) { try await inbox.look() }
-        #expect(error?.code.rawValue == "inbox" && error?.kind == .transient)
+        #expect(error?.code == .inbox && error?.kind == .transient)
         try FileManager.default.removeItem(at: inbox.folder)
         try await inbox.look()
         #expect(try inbox.names("done").isEmpty)

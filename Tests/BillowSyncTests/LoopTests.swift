@@ -4,6 +4,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
@@ -52,7 +53,7 @@ private final class Scripted: Upstream {
     /// Waits until a round has begun.
     func began(_ number: Int) async { while rounds < number, !Task.isCancelled { await Task.yield() } }
 
-    static let refused = SyncError(kind: .session, code: .unauthorized, message: "no", isReachable: true)
+    static let refused = SyncError(kind: .session, code: .upstream(.unauthorized), message: "no", isReachable: true)
 }
 
 @Suite("The loop of a source", .timeLimit(.minutes(20)))
@@ -114,7 +115,8 @@ struct LoopTests {
             try await loop.start()
             upstream.end(.failure(Scripted.refused))
             await upstream.began(2)
-            #expect(states.all.first?.isRefused == false && states.all.first?.lastError?.code == "unauthorized")
+            #expect(
+                states.all.first?.isRefused == false && states.all.first?.lastError?.code == .upstream(.unauthorized))
             upstream.end(.failure(Scripted.refused))
             while states.all.first?.isRefused == false, !Task.isCancelled { await Task.yield() }
             #expect(upstream.rounds == 2)
@@ -142,7 +144,7 @@ struct LoopTests {
         var outcome = SyncOutcome()
         outcome.accepted = 3
         outcome.skipped = ["time": 2]
-        var error = SyncError(kind: .transient, code: .timeout, message: "late", isReachable: false)
+        var error = SyncError(kind: .transient, code: .upstream(.timeout), message: "late", isReachable: false)
         error.outcome = outcome
         for result in [Result.success(outcome), .failure(error), .failure(.cancelled)] {
             let round = Task { await loop.round() }
@@ -161,7 +163,7 @@ struct LoopTests {
             let broken = WatchedStore(rig.store, before: { _, _ throws(StoreError) in throw .failed("disk full") })
             let (loop, states) = rig.loop(try rig.upstream(.v4, store: broken))
             _ = await loop.round()
-            #expect(states.all.first?.isReachable == nil && states.all.first?.lastError?.code == "store")
+            #expect(states.all.first?.isReachable == nil && states.all.first?.lastError?.code == .store)
             #expect(states.all.first?.lastError?.message.contains("disk full") == true)
         }
     }

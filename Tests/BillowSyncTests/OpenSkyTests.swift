@@ -110,7 +110,7 @@ struct OpenSkyTests {
         try await withRig { rig in
             let upstream = try rig.openSky(simulated: false)
             let error = await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
-            #expect(error?.code.rawValue == "simulated-data")
+            #expect(error?.code == .simulatedData)
             #expect(try await rig.positions().isEmpty)
         }
     }

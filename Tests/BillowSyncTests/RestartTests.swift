@@ -4,7 +4,7 @@ import Logging
 import Testing
 import Turbulence
 import UpstreamSimulator
-import WireJSON
+import JSONKit
 
 @testable import BillowSync
 

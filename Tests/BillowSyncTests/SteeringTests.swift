@@ -6,8 +6,9 @@ import SkyPath
 import Synchronization
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
-import WireJSON
+import JSONKit
 
 @testable import BillowSync
 
@@ -372,7 +373,7 @@ struct SteeringTests {
         let store = try await SQLiteStore.temporary()
         let first = try await stage(store: store)
         first.upstream.notes.failure.withLock {
-            $0 = SyncError(kind: .session, code: .unauthorized, message: "no", isReachable: true)
+            $0 = SyncError(kind: .session, code: .upstream(.unauthorized), message: "no", isReachable: true)
         }
         _ = await first.loop.round()
         #expect(try first.state.activity == .refused)
@@ -508,7 +509,7 @@ struct SteeringTests {
                 let (good, bad) = (try state().areas[.corridor].orMissing(), try state().areas[.viewport].orMissing())
                 #expect(good.lastError == nil && good.lastSuccess == rig.clock.now)
                 #expect(good.nextAttempt == rig.clock.now.advanced(by: 60))
-                #expect(bad.lastError?.code == "query-refused" && bad.consecutiveFailures == failures)
+                #expect(bad.lastError?.code == .upstream(.queryRefused) && bad.consecutiveFailures == failures)
                 #expect(bad.failedParts == [SourceState.Part(area: .viewport, collection: "turbulence")])
                 #expect(bad.nextAttempt == rig.clock.now.advanced(by: 60 << (failures - 1)))
                 // A source is as new as the area that has waited longest.
@@ -614,7 +615,7 @@ struct SteeringTests {
         #expect(try stage.state.session == nil)
         _ = await stage.loop.round()
         #expect(try stage.state.session == true)
-        let refused = SyncError(kind: .session, code: .unauthorized, message: "no", isReachable: true)
+        let refused = SyncError(kind: .session, code: .upstream(.unauthorized), message: "no", isReachable: true)
         stage.upstream.notes.failure.withLock { $0 = refused }
         _ = await stage.loop.round()
         #expect(try stage.state.session == false && stage.state.areas[.all]?.failures == 1)

@@ -75,7 +75,7 @@ struct Rig: Sendable {
         configure: (inout SkyPathConfiguration) -> Void = { _ in }
     ) throws -> SkyPathUpstream {
         var configuration = SkyPathConfiguration(
-            environment: .custom(baseURL ?? self.baseURL), apiKey: try SkyPathSecret("demo").orMissing(),
+            environment: .custom(baseURL ?? self.baseURL), apiKey: try Secret("demo").orMissing(),
             timeout: timeout)
         configuration.limits.corridorAreaKm2 = areaLimitKm2
         configure(&configuration)

@@ -3,6 +3,7 @@ import Geometry
 import SkyPath
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
@@ -336,7 +337,7 @@ struct WholeTests {
             }
             let upstream = try rig.upstream(.v4, Mode.v4.query(), store: watched, batchSize: 50)
             let error = await #expect(throws: SyncError.self) { try await rig.round(upstream) }
-            #expect(error?.kind == .store && error?.code.rawValue == "store" && error?.isReachable == nil)
+            #expect(error?.kind == .store && error?.code == .store && error?.isReachable == nil)
             #expect(error?.message.contains("out of luck") == true && error?.outcome.accepted == 150)
             #expect(try await rig.store.allRows().count == 150)
             #expect(try await rig.store.cursors(of: skypath()).isEmpty)
@@ -355,7 +356,7 @@ struct WholeTests {
         try await withRig(flights: 4) { rig in
             let real = try rig.upstream(mode.api, mode.query(), simulated: false)
             let error = await #expect(throws: SyncError.self) { try await rig.round(real) }
-            #expect(error?.kind == .refused && error?.code.rawValue == "simulated-data")
+            #expect(error?.kind == .refused && error?.code == .simulatedData)
             #expect(error?.message.contains("sends simulated data") == true)
             #expect(rig.simulator.calls == 1)
             #expect(try await rig.store.allRows().isEmpty)
@@ -403,7 +404,7 @@ struct WholeTests {
             ] {
                 let error = await #expect(throws: SyncError.self) { try await rig.round(upstream) }
                 #expect(
-                    error?.code.rawValue == "simulated-data" && error?.message.contains("holds simulated data") == true)
+                    error?.code == .simulatedData && error?.message.contains("holds simulated data") == true)
             }
             #expect(try await rig.store.source().simulated == true)
             #expect(try await rig.store.allRows() == rows)

@@ -108,7 +108,7 @@ struct ReplyTests {
         (#"{"states":null,"time":1} x"#, .notJSON(atByte: 25)),
     ])
     func whatIsNoAnswerSaysWhy(text: String, reason: UnreadableAnswer) {
-        #expect(throws: OpenSkyError.unreadable(reason)) { try states(text) }
+        #expect(throws: UpstreamError.unreadable(reason)) { try states(text) }
     }
 
     @Test func aMissingTimeIsThatOfTheNewestVector() throws {
@@ -130,7 +130,7 @@ struct ReplyTests {
             address: address("3c6445"), firstSeen: date(1_700_003_600), lastSeen: date(1_700_003_600))
         #expect(answer.flights == [first, second])
         #expect(answer.counts.skipped == [.unreadable: 1, .address: 1, .time: 1])
-        #expect(throws: OpenSkyError.unreadable(.missing("the list of flights"))) {
+        #expect(throws: UpstreamError.unreadable(.missing("the list of flights"))) {
             try ReplyReader.flights(Array("{}".utf8))
         }
     }

@@ -2,8 +2,8 @@ import Foundation
 import Geometry
 import Testing
 
-import WireHTTP
-import WireJSON
+import UpstreamKit
+import JSONKit
 
 @testable import SkyPath
 
@@ -50,7 +50,7 @@ import WireJSON
     @Test func unequalArraysGiveNothing() {
         let text =
             #"{"data":{"hexId":["904","905"],"alt":[33],"sev":[2,1],"observationTime":[1767225001,1767225001]}}"#
-        #expect(throws: SkyPathError.unreadable(.unequalArrays([2, 1, 2, 2]))) {
+        #expect(throws: UpstreamError.unreadable(.unequalArrays([2, 1, 2, 2]))) {
             try reader.hexagons(Array(text.utf8), parent: H3.index(dense: 20, resolution: 0))
         }
     }
@@ -62,7 +62,7 @@ import WireJSON
         #expect(reply.counts.skipped == [.invalidCell: 4] && reply.records.count == 1)
     }
 
-    static let notAnswers: [(String, SkyPathError.Unreadable)] = [
+    static let notAnswers: [(String, UnreadableAnswer)] = [
         ("", .empty), ("  \n", .empty), ("<html>", .html), ("{}", .missing("data.hexagons")),
         ("[]", .missing("data.hexagons")), ("null", .missing("data.hexagons")),
         (#"{"data":{"hexagons":null}}"#, .missing("data.hexagons")),
@@ -78,8 +78,8 @@ import WireJSON
     ]
 
     @Test(arguments: notAnswers)
-    func whatIsNoAnswerIsNoEmptyPicture(text: String, expected: SkyPathError.Unreadable) {
-        #expect(throws: SkyPathError.unreadable(expected)) { try reader.corridor(Array(text.utf8)) }
+    func whatIsNoAnswerIsNoEmptyPicture(text: String, expected: UnreadableAnswer) {
+        #expect(throws: UpstreamError.unreadable(expected)) { try reader.corridor(Array(text.utf8)) }
     }
 
     @Test(
@@ -159,7 +159,7 @@ import WireJSON
                 .utf8)
         #expect(try reader.corridor(text).records.count == 1)
         for length in 0..<text.count {
-            #expect(throws: SkyPathError.self) { try reader.corridor(Array(text.prefix(length))) }
+            #expect(throws: UpstreamError.self) { try reader.corridor(Array(text.prefix(length))) }
         }
         for at in text.indices {
             for byte in stride(from: UInt8(0), to: 255, by: 5) {
@@ -174,21 +174,21 @@ import WireJSON
     }
 
     @Test func anErrorBodyIsReadHoweverItComes() {
-        func problem(_ text: String) -> SkyPathProblem {
-            SkyPathProblem(status: 400, body: Array(text.utf8), redacting: [Secret("hunter2")].compactMap { $0 })
+        func problem(_ text: String) -> UpstreamProblem {
+            UpstreamProblem(status: 400, body: Array(text.utf8), redacting: [Secret("hunter2")].compactMap { $0 })
         }
         let envelope =
             #"{"data":{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request","message":"body must have required property 'corridor'"},"meta":{},"links":{},"warnings":{}}"#
-        let expected = SkyPathProblem(
+        let expected = UpstreamProblem(
             status: 400, code: "FST_ERR_VALIDATION",
             message: "body must have required property 'corridor'")
         #expect(problem(envelope) == expected)
         #expect(
             problem(#"{"code":"X","message":"the \"key\" hunter2 is wrong\u0021"}"#)
-                == SkyPathProblem(status: 400, code: "X", message: #"the "key" [secret] is wrong!"#))
+                == UpstreamProblem(status: 400, code: "X", message: #"the "key" [secret] is wrong!"#))
         #expect(
-            problem("<html>") == SkyPathProblem(status: 400) && problem("") == SkyPathProblem(status: 400)
+            problem("<html>") == UpstreamProblem(status: 400) && problem("") == UpstreamProblem(status: 400)
         )
-        #expect(problem(#"{"data":{"code":7,"message":null}}"#) == SkyPathProblem(status: 400))
+        #expect(problem(#"{"data":{"code":7,"message":null}}"#) == UpstreamProblem(status: 400))
     }
 }

@@ -1,8 +1,8 @@
 public import AsyncHTTPClient
 import Foundation
 import NIOHTTP1
-import WireHTTP
-import WireJSON
+// `UpstreamError` belongs to what a user of this library names, without a second import.
+@_exported public import UpstreamKit
 
 /// Reads the data API of the US Aviation Weather Center. Holds no state: each call is one exchange, and how often to ask
 /// is the caller's to keep: any one product at most once a minute, at most 100 calls a minute.
@@ -33,32 +33,30 @@ public struct AviationWeatherClient: Sendable {
 
     public let configuration: AviationWeatherConfiguration
     private let exchange: Exchange
-    private let now: @Sendable () -> Int
 
     /// - Parameter now: Unix seconds, to understand a `Retry-After` that is a date.
     /// - Throws: `.invalidConfiguration` with all problems.
     public init(
         configuration: AviationWeatherConfiguration = AviationWeatherConfiguration(), httpClient: HTTPClient,
         now: @escaping @Sendable () -> Int = AviationWeatherClient.systemClock
-    ) throws(AviationWeatherError) {
+    ) throws(UpstreamError) {
         let problems = configuration.problems
         guard problems.isEmpty else { throw .invalidConfiguration(problems) }
         self.configuration = configuration
-        self.now = now
         exchange = Exchange(
             httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
-            secrets: [])
+            secrets: [], dialect: RefusalDialect(codeMember: nil, messageMember: "error", sendsKey: false), now: now)
     }
 
     /// Unix seconds of this machine.
-    public static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+    public static let systemClock: @Sendable () -> Int = UnixClock.seconds
 
     /// No redirects, ten seconds to connect, and a refused connection is told at once.
     public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
 
     /// Aircraft reports of an area. `AviationWeatherQuery.maximumResults` of them may not be all: ask for its quarters.
     public func pilotReports(in box: AviationWeatherBox, ageHours: Int, since validators: Validators = Validators())
-        async throws(AviationWeatherError) -> Reply<PilotReportDecoder.Outcome>
+        async throws(UpstreamError) -> Reply<PilotReportDecoder.Outcome>
     {
         try await reply(.pilotReports(box, ageHours: ageHours), since: validators) { data throws(DocumentError) in
             try PilotReportDecoder.decode(data)
@@ -69,7 +67,7 @@ public struct AviationWeatherClient: Sendable {
     ///
     /// - Parameter query: not pilot reports.
     public func hazards(_ query: AviationWeatherQuery, since validators: Validators = Validators())
-        async throws(AviationWeatherError) -> Reply<HazardDecoder.Outcome>
+        async throws(UpstreamError) -> Reply<HazardDecoder.Outcome>
     {
         if case .pilotReports = query { throw .invalidQuery("pilot reports are no hazards") }
         return try await reply(query, since: validators) { data throws(DocumentError) in
@@ -80,7 +78,7 @@ public struct AviationWeatherClient: Sendable {
     private func reply<Content: Sendable>(
         _ query: AviationWeatherQuery, since validators: Validators,
         decode: (Data) throws(DocumentError) -> Content
-    ) async throws(AviationWeatherError) -> Reply<Content> {
+    ) async throws(UpstreamError) -> Reply<Content> {
         var target = try query.target()
         if !target.hasSuffix("?") { target += "&" }
         var request = HTTPClientRequest(url: configuration.baseURL + target + "format=\(configuration.form.rawValue)")
@@ -88,55 +86,33 @@ public struct AviationWeatherClient: Sendable {
         request.headers.add(name: "accept", value: "application/json, application/geo+json")
         if let tag = validators.entityTag { request.headers.add(name: "if-none-match", value: tag) }
         if let date = validators.lastModified { request.headers.add(name: "if-modified-since", value: date) }
-        let answer: Exchange.Answer
-        do { answer = try await exchange.answer(to: request) } catch { throw AviationWeatherError(error) }
-        let isSimulated = answer.headers.first(name: "x-simulated").map { $0.lowercased() != "false" } ?? false
+        let answer = try await exchange.answer(to: request)
+        let isSimulated = answer.isSimulated()
         func reply(_ content: Content?, _ validators: Validators) -> Reply<Content> {
             Reply(content: content, validators: validators, isSimulated: isSimulated)
         }
         let fresh = Validators(
             entityTag: answer.headers.first(name: "etag"), lastModified: answer.headers.first(name: "last-modified"))
         switch answer.status {
-        case 200 where answer.bytes.isEmpty: throw .empty
+        case 200 where answer.bytes.isEmpty: throw .unreadable(.empty)
         // 204 is how the service says that nothing matches.
         case 200, 204:
             do throws(DocumentError) { return reply(try decode(Data(answer.bytes)), fresh) } catch {
-                throw .unreadable(error)
+                throw .unreadable(UnreadableAnswer(error))
             }
         case 304 where validators != Validators(): return reply(nil, validators)
-        default: throw AviationWeatherError(answer, now: now())
+        default: throw exchange.refusal(answer)
         }
     }
 }
 
-extension AviationWeatherError {
-    init(_ failure: Exchange.Failure) {
+extension UnreadableAnswer {
+    /// The same reason in the words that all upstreams share.
+    init(_ error: DocumentError) {
         self =
-            switch failure {
-            case .truncated: .truncated
-            case .tooLarge(let limit): .tooLarge(limitBytes: limit)
-            case .timeout: .timeout
-            case .unreachable(let reason): .unreachable(reason)
-            case .cancelled: .cancelled
-            }
-    }
-
-    /// What a refusal says.
-    init(_ answer: Exchange.Answer, now: Int) {
-        struct Body: Decodable { var error: String? }
-        // A refusal without the documented body is told by its status alone.
-        let words = (try? JSONDecoder().decode(Body.self, from: Data(answer.bytes)))?.error
-        let problem = AviationWeatherProblem(
-            status: answer.status, message: words.map { String($0.printable.prefix(500)) })
-        let wait = answer.headers.first(name: "retry-after").flatMap { RetryAfter.seconds($0, now: now) }
-        self =
-            switch answer.status {
-            case 401, 403: .forbidden(problem)
-            case 408: .timeout
-            case 429: .rateLimited(problem, retryAfterSeconds: wait)
-            case 400..<500: .invalidRequest(problem)
-            case 500..<600: .server(problem, retryAfterSeconds: wait)
-            default: .unexpectedStatus(answer.status)
+            switch error {
+            case .html: .html
+            case .unknownForm, .malformed, .service: .undecodable(error.description)
             }
     }
 }

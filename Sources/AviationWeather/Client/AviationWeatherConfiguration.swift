@@ -1,4 +1,4 @@
-import WireHTTP
+import UpstreamKit
 
 /// All that a client needs to know. `problems` says what is wrong with it.
 public struct AviationWeatherConfiguration: Sendable, Hashable {

@@ -52,7 +52,7 @@ public enum AviationWeatherQuery: Sendable, Hashable {
     /// Path and parameters, without the form.
     ///
     /// - Throws: `.invalidQuery`.
-    func target() throws(AviationWeatherError) -> String {
+    func target() throws(UpstreamError) -> String {
         switch self {
         case .pilotReports(let box, let ageHours):
             guard (1...360).contains(ageHours) else {

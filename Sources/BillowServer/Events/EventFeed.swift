@@ -131,14 +131,16 @@ struct EventFeed: Sendable {
             guard let error = state.lastError, state.failures > old.areas[area]?.failures ?? 0 else { continue }
             for part in state.failedParts.sorted() {
                 failed(
-                    new.id, area: part.area.rawValue, collection: part.collection, code: error.code,
+                    new.id, area: part.area.rawValue, collection: part.collection, code: error.code.rawValue,
                     message: error.publicMessage)
             }
         }
         // Where nothing else is asked for, that is the round's failure.
-        for (type, message) in new.disabled where old.disabled[type] == nil && new.lastError?.code != "disabled" {
+        for (type, message) in new.disabled where old.disabled[type] == nil && new.lastError?.code != .disabled {
             for collection in type.collections {
-                failed(new.id, area: "all", collection: collection, code: "disabled", message: message)
+                failed(
+                    new.id, area: "all", collection: collection, code: SyncError.Code.disabled.rawValue,
+                    message: message)
             }
         }
         if let isReachable = new.isReachable, isReachable != (old.isReachable ?? true) {

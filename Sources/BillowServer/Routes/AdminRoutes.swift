@@ -6,7 +6,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import Turbulence
-import WireJSON
+import JSONKit
 
 /// `/admin/sources`: what is asked of each source, how often, and how that goes. Never where, and never by which key.
 struct AdminRoutes: Sendable {

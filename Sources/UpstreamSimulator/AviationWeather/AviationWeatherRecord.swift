@@ -1,5 +1,5 @@
 import Foundation
-import WireJSON
+import JSONKit
 
 /// The products of the Aviation Weather Center that are simulated. The raw value is the path's last part.
 enum AviationWeatherProduct: String, CaseIterable, Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import WireJSON
+import JSONKit
 
 /// The Aviation Weather Center's captured answers: `pirep…`, `airsigmet…`, `isigmet…` and `gairmet…`, in the JSON form, and
 /// of aircraft reports in the GeoJSON form too. The times of each file are moved by themselves, so that its newest record

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import WireJSON
+import JSONKit
 
 /// The Aviation Weather Center's look-alike: aircraft reports, SIGMETs and G-AIRMETs in both JSON forms, with its limits.
 ///

@@ -1,7 +1,7 @@
 import Foundation
 import Geometry
 import Synchronization
-import WireJSON
+import JSONKit
 
 /// The simulated world as the Aviation Weather Center would see it: what some flights report, and warnings around its
 /// bodies of turbulent air, which drift along with them. A pure function of world and time.

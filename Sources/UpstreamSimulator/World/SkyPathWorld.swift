@@ -1,5 +1,5 @@
 import Geometry
-import WireJSON
+import JSONKit
 
 /// What SkyPath has beside turbulence. Paths and shapes are not public: they are what Billow's client assumes.
 public enum SkyPathProduct: String, CaseIterable, Sendable {

@@ -87,7 +87,7 @@ struct Failure: Error {
             case .foreign: self.init(.data, error.description)
             default: self.init(.inputOutput, error.description)
             }
-        case let error as OpenSkyError: self.init(Self.kind(of: error), error.description)
+        case let error as UpstreamError: self.init(Self.kind(of: error), error.description)
         case let error as ReplayError: self.init(.data, error.description)
         case let error as ImportFileError: self.init(.inputOutput, error.description)
         case let error as FileError: self.init(.inputOutput, error.description)
@@ -103,7 +103,7 @@ struct Failure: Error {
 }
 
 extension Failure {
-    private static func kind(of error: OpenSkyError) -> Kind {
+    private static func kind(of error: UpstreamError) -> Kind {
         switch error {
         case .invalidQuery, .invalidConfiguration: .usage
         case .unreadable, .tooLarge: .data

@@ -4,7 +4,7 @@ import Foundation
 import Geometry
 import OpenSky
 import Turbulence
-import WireJSON
+import JSONKit
 
 /// One line of what a service said: its values by name, in order, and where it is.
 struct Record {

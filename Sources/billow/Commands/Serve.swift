@@ -260,7 +260,7 @@ extension Settings.Source {
             kind = .openSky(
                 OpenSkySettings(configuration: OpenSkyConfiguration(baseURL: baseURL), boxes: []))
         } else {
-            guard let key = SkyPathSecret(UpstreamSimulator.Configuration().apiKey) else {
+            guard let key = Secret(UpstreamSimulator.Configuration().apiKey) else {
                 throw Failure(.software, "the simulator's key can't be used")
             }
             kind = .skyPath(

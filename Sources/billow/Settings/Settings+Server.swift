@@ -1,5 +1,5 @@
 import BillowServer
-import WireHTTP
+import UpstreamKit
 
 extension Settings {
     struct Server: Sendable {

@@ -1,4 +1,4 @@
-package import WireJSON
+package import JSONKit
 
 /// How the body of a good answer can't be read.
 public enum UnreadableAnswer: Error, Sendable, Hashable {
@@ -14,6 +14,8 @@ public enum UnreadableAnswer: Error, Sendable, Hashable {
     case missing(String)
     /// Parallel arrays of unequal length, so that no row can be trusted.
     case unequalArrays([Int])
+    /// A document that its decoder refuses as a whole; why.
+    case undecodable(String)
 }
 
 extension UnreadableAnswer: CustomStringConvertible {
@@ -25,6 +27,7 @@ extension UnreadableAnswer: CustomStringConvertible {
         case .notJSON(let byte): "answer is not JSON at byte \(byte)"
         case .missing(let what): "answer lacks \(what)"
         case .unequalArrays(let counts): "parallel arrays of unequal lengths \(counts)"
+        case .undecodable(let reason): "answer can't be read: \(reason)"
         }
     }
 }

@@ -1,4 +1,4 @@
-import WireJSON
+import JSONKit
 
 /// What an upstream said when it refused, without secrets. `code` and `message` come from the body where it has them.
 public struct UpstreamProblem: Sendable, Hashable {
@@ -27,16 +27,16 @@ extension UpstreamProblem {
     /// are nil.
     ///
     /// - Parameters:
-    ///   - codeName: The member that holds the code.
+    ///   - codeName: The member that holds the code; nil for none.
     ///   - messageName: The member that holds the message.
     package init(
-        status: Int, body: [UInt8], codeName: String = "code", messageName: String = "message",
+        status: Int, body: [UInt8], codeName: String? = "code", messageName: String = "message",
         redacting secrets: [Secret]
     ) {
         var code: String?
         var message: String?
         func member(_ scanner: inout JSONScanner, _ key: JSONScanner.Key) throws(JSONScanner.Malformed) {
-            let isCode = scanner.matches(key, Array(codeName.utf8))
+            let isCode = codeName.map { scanner.matches(key, Array($0.utf8)) } ?? false
             let isMessage = scanner.matches(key, Array(messageName.utf8))
             if case .string(let range, let escaped) = try scanner.value() {
                 let text = scanner.text(range, escaped: escaped)

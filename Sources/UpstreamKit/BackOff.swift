@@ -1,17 +1,17 @@
 /// How long to wait before the next attempt.
-public struct BackOff: Sendable {
+package struct BackOff: Sendable {
     /// Between attempts that succeed.
-    public var interval: Duration
+    package var interval: Duration
     /// The longest wait after failures (spread aside), unless the interval is longer or the upstream asks for more.
-    public var maximum: Duration = .seconds(600)
+    package var maximum: Duration = .seconds(600)
 
-    public init(interval: Duration) { self.interval = interval }
+    package init(interval: Duration) { self.interval = interval }
 
     /// The wait after some failures in a row: doubled with each, spread by ±20 % so that many clients don't come back
     /// together, and never shorter than what the upstream asked for.
     ///
     /// - Parameter random: 0 ..< 1.
-    public func delay(failures: Int, retryAfterSeconds: Int?, random: Double) -> Duration {
+    package func delay(failures: Int, retryAfterSeconds: Int?, random: Double) -> Duration {
         guard failures > 0 else { return interval }
         let first = max(interval, .seconds(1))
         let longest = max(first, maximum)

@@ -3,27 +3,20 @@ import Foundation
 import NIOCore
 import NIOPosix
 package import NIOHTTP1
-import WireJSON
+import JSONKit
 
-/// One call of an upstream and its whole answer, within a time and a size. Knows nothing of what is in it.
+/// One call of an upstream and its whole answer, within a time and a size. Knows nothing of the content.
 package struct Exchange: Sendable {
-    /// What came back, whatever its status. Of refusals (not 2xx) at most 64 KiB of the body, as far as it came.
+    /// An answer of any status. Of refusals (not 2xx) at most 64 KiB of the body, as far as it came.
     package struct Answer: Sendable {
         package var status: Int
         package var headers: HTTPHeaders
         package var bytes: [UInt8]
-    }
 
-    /// Why there is no answer.
-    package enum Failure: Error, Sendable, Hashable {
-        /// The connection ended inside the body.
-        case truncated
-        case tooLarge(limitBytes: Int)
-        /// Not complete within the time allowed.
-        case timeout
-        /// No connection, or it ended before an answer; why, without secrets.
-        case unreachable(String)
-        case cancelled
+        /// Whether a header says that the answer is made up, as Billow's simulator does.
+        package func isSimulated(header: String = "x-simulated") -> Bool {
+            headers.first(name: header).map { $0.lowercased() != "false" } ?? false
+        }
     }
 
     private let httpClient: HTTPClient
@@ -31,20 +24,29 @@ package struct Exchange: Sendable {
     private let timeout: Duration
     private let maximumBodyBytes: Int
     private let secrets: [Secret]
+    private let dialect: RefusalDialect
+    private let now: @Sendable () -> Int
 
     /// A refusal longer than this is not read to its end. Bytes.
     private static let maximumProblemBytes = 64 * 1_024
 
-    /// - Parameter secrets: what no reason may repeat.
-    package init(httpClient: HTTPClient, timeout: Duration, maximumBodyBytes: Int, secrets: [Secret]) {
+    /// - Parameters:
+    ///   - secrets: what no error may repeat.
+    ///   - dialect: how the upstream words a refusal.
+    ///   - now: Unix seconds, for a `Retry-After` that is a date.
+    package init(
+        httpClient: HTTPClient, timeout: Duration, maximumBodyBytes: Int, secrets: [Secret],
+        dialect: RefusalDialect = RefusalDialect(), now: @escaping @Sendable () -> Int
+    ) {
         self.httpClient = httpClient
         self.timeout = timeout
         self.maximumBodyBytes = maximumBodyBytes
         self.secrets = secrets
+        self.dialect = dialect
+        self.now = now
     }
 
-    /// No redirects (they would carry keys elsewhere), ten seconds to connect, and a refused connection is told at once
-    /// rather than tried again until then.
+    /// No redirects (they would carry keys elsewhere), ten seconds to connect, and no retry of a refused connection.
     package static var recommendedHTTPConfiguration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(10)
@@ -52,7 +54,21 @@ package struct Exchange: Sendable {
         return configuration
     }
 
-    package func answer(to request: HTTPClientRequest) async throws(Failure) -> Answer {
+    /// The same, with a token that no error may repeat either.
+    package func redacting(_ token: Secret) -> Exchange {
+        Exchange(
+            httpClient: httpClient, timeout: timeout, maximumBodyBytes: maximumBodyBytes, secrets: secrets + [token],
+            dialect: dialect, now: now)
+    }
+
+    /// The error that an answer of a bad status is.
+    /// - Parameter dialect: where it differs from the exchange's own.
+    package func refusal(_ answer: Answer, in dialect: RefusalDialect? = nil) -> UpstreamError {
+        UpstreamError(answer, dialect ?? self.dialect, secrets: secrets, now: now())
+    }
+
+    /// The answer, whatever its status. Throws where there is none.
+    package func answer(to request: HTTPClientRequest) async throws(UpstreamError) -> Answer {
         let timeout = timeout
         do {
             return try await withThrowingTaskGroup(of: Answer?.self) { group in
@@ -62,7 +78,7 @@ package struct Exchange: Sendable {
                     return nil
                 }
                 defer { group.cancelAll() }
-                guard let first = try await group.next(), let answer = first else { throw Failure.timeout }
+                guard let first = try await group.next(), let answer = first else { throw UpstreamError.timeout }
                 return answer
             }
         } catch {
@@ -81,18 +97,20 @@ package struct Exchange: Sendable {
     private func body(of response: HTTPClientResponse) async throws -> [UInt8] {
         let limit = maximumBodyBytes
         let announced = response.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
-        guard announced <= limit else { throw Failure.tooLarge(limitBytes: limit) }
+        guard announced <= limit else { throw UpstreamError.tooLarge(limitBytes: limit) }
         var bytes: [UInt8] = []
         do {
             for try await chunk in response.body {
-                guard bytes.count + chunk.readableBytes <= limit else { throw Failure.tooLarge(limitBytes: limit) }
+                guard bytes.count + chunk.readableBytes <= limit else {
+                    throw UpstreamError.tooLarge(limitBytes: limit)
+                }
                 bytes.append(contentsOf: chunk.readableBytesView)
             }
-        } catch let failure as Failure {
-            throw failure
+        } catch let error as UpstreamError {
+            throw error
         } catch {
             // A connection that ends inside the body is a cut-off answer, not an unreachable host.
-            if case .unreachable = failure(error) { throw Failure.truncated }
+            if case .unreachable = failure(error) { throw UpstreamError.unreadable(.truncated) }
             throw error
         }
         return bytes
@@ -107,14 +125,14 @@ package struct Exchange: Sendable {
             }
         } catch {
             // The status alone says what matters; a cancelled task is told by the status too late to matter.
-            if Task.isCancelled { throw Failure.cancelled }
+            if Task.isCancelled { throw UpstreamError.cancelled }
         }
         return bytes
     }
 
     /// Translates what the HTTP client throws, once, here.
-    private func failure(_ error: any Error) -> Failure {
-        if let failure = error as? Failure { return failure }
+    private func failure(_ error: any Error) -> UpstreamError {
+        if let error = error as? UpstreamError { return error }
         if error is CancellationError { return .cancelled }
         guard let error = error as? HTTPClientError else { return .unreachable(redacted(Self.reason(error))) }
         switch error {
