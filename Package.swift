@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "SkyPath", targets: ["SkyPath"]),
         .library(name: "OpenSky", targets: ["OpenSky"]),
         .library(name: "AviationWeather", targets: ["AviationWeather"]),
+        .library(name: "AviationFormats", targets: ["AviationFormats"]),
         .library(
             name: "BillowKernel",
             targets: ["Geometry", "Turbulence", "BillowSnapshot", "BillowAreas", "BillowRaster", "BillowTiles"]),
@@ -64,7 +65,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationWeather", "JSONKit"],
+            name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationFormats", "JSONKit"],
             swiftSettings: strict),
         .target(name: "JSONKit", swiftSettings: strict),
         .target(
@@ -89,17 +90,18 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ], swiftSettings: strict),
+        .target(name: "AviationFormats", dependencies: ["JSONKit"], swiftSettings: strict),
         .target(
             name: "AviationWeather",
             dependencies: [
-                "UpstreamKit", "JSONKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "AviationFormats", "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
             name: "BillowSync",
             dependencies: [
                 "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "OpenSky", "SkyPath",
-                "AviationWeather", "UpstreamKit", "JSONKit",
+                "AviationFormats", "AviationWeather", "UpstreamKit", "JSONKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -149,7 +151,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "AviationWeather", "BillowExchange", "BillowRaster", "BillowServer", "BillowSnapshot", "BillowTiles",
+                "AviationFormats", "BillowExchange", "BillowRaster", "BillowServer", "BillowSnapshot", "BillowTiles",
                 "BillowTimeline", "Geometry",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
@@ -181,7 +183,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BillowExchangeTests",
-            dependencies: ["BillowExchange", "AviationWeather", "Turbulence", "Geometry"],
+            dependencies: ["BillowExchange", "AviationFormats", "Turbulence", "Geometry"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "OpenSkyTests",

@@ -2,7 +2,7 @@ import Foundation
 import Geometry
 import Turbulence
 
-@testable import AviationWeather
+@testable import AviationFormats
 @testable import BillowExchange
 @testable import BillowRaster
 @testable import BillowServer

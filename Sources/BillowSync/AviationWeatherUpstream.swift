@@ -128,7 +128,7 @@ public struct AviationWeatherUpstream: Upstream {
         var failed = Set<DataKind>()
         var asked = Set<DataKind>()
         for product in products {
-            var use = RecordUse()
+            var use = RecordTally()
             /// One product that can't be had or read costs the others nothing; a service that is down or has enough of us is
             /// not asked on.
             func attempt(_ body: () async throws(SyncError) -> Void) async throws(SyncError) {
@@ -176,7 +176,7 @@ public struct AviationWeatherUpstream: Upstream {
     }
 
     private func ask(
-        _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ use: inout RecordUse,
+        _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ use: inout RecordTally,
         _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         progress.state.withLock { $0.schedule.asking(product, call.place, at: now) }
@@ -189,14 +189,14 @@ public struct AviationWeatherUpstream: Upstream {
                     since: isFirst ? AviationWeatherClient.Validators() : call.validators)
             }
             if let content = reply.content {
-                use.add(used: content.reports.count, unusable: content.refused)
+                use.add(used: content.reports.count, unusable: content.refused.counted { .report($0) })
                 try await write(content, now, &outcome)
             }
             let isCut = answered(
                 product, call, reply, now,
                 count: reply.content.map { $0.reports.count + $0.refused.values.reduce(0, +) },
                 isUseful: reply.content.map { !$0.reports.isEmpty || $0.refused.isEmpty } ?? true)
-            if isCut { outcome.skipped["beyond the service's limit of 400", default: 0] += 1 }
+            if isCut { outcome.skipped[.beyondTheLimit, default: 0] += 1 }
         case .forecastHour, .everywhere:
             let query: AviationWeatherQuery =
                 switch (call.place, product) {
@@ -208,7 +208,7 @@ public struct AviationWeatherUpstream: Upstream {
                 try await client.hazards(query, since: call.validators)
             }
             if let content = reply.content {
-                use.add(used: content.count - content.unreadable.values.reduce(0, +), unusable: content.unreadable)
+                use.add(used: content.count - content.unreadable.values.reduce(0, +), unusable: content.unreadable.counted { .report($0) })
             }
             let isBelieved = reply.content.map { self.isBelieved(product, isEmpty: $0.count == 0) } ?? true
             try await write(product, isBelieved ? reply.content : nil, now, &outcome)
@@ -254,24 +254,24 @@ public struct AviationWeatherUpstream: Upstream {
     private func write(_ content: PilotReportDecoder.Outcome, _ now: Instant, _ outcome: inout SyncOutcome)
         async throws(SyncError)
     {
-        outcome.skipped.merge(content.refused, uniquingKeysWith: +)
+        outcome.skipped.merge(content.refused.counted { .report($0) }, uniquingKeysWith: +)
         let unknown = content.unknownWords.values.reduce(0, +)
-        if unknown > 0 { outcome.adjusted["unknown word", default: 0] += unknown }
+        if unknown > 0 { outcome.adjusted[.unknownWord, default: 0] += unknown }
         var batch = Batch(source: id)
         var seen = Set<String>()
         for report in content.reports {
             guard let report = PilotReport(report, source: id), seen.insert(report.id).inserted else { continue }
             guard report.observedAt <= now.advanced(by: Self.futureSeconds) else {
-                outcome.skipped["in the future", default: 0] += 1
+                outcome.skipped[.inTheFuture, default: 0] += 1
                 continue
             }
             guard report.observedAt >= now.advanced(by: -retentionSeconds) else {
-                outcome.skipped["older than retention", default: 0] += 1
+                outcome.skipped[.olderThanRetention, default: 0] += 1
                 continue
             }
             let placement = report.placement()
             let unplaced = placement.withoutLevel + placement.unusableLevel
-            if unplaced > 0 { outcome.adjusted["in pireps only, without a usable level", default: 0] += unplaced }
+            if unplaced > 0 { outcome.adjusted[.withoutLevel, default: 0] += unplaced }
             batch.pilotReports.append(report)
             batch.observations += placement.observations
         }
@@ -288,10 +288,10 @@ public struct AviationWeatherUpstream: Upstream {
     ) async throws(SyncError) {
         guard let content else { return }
         let unreadable = content.unreadable
-        outcome.skipped.merge(content.refused, uniquingKeysWith: +)
+        outcome.skipped.merge(content.refused.counted { .report($0) }, uniquingKeysWith: +)
         let hazards = HazardAreas(content.reports, source: id)
-        outcome.skipped.merge(hazards.skipped, uniquingKeysWith: +)
-        outcome.adjusted.merge(hazards.adjusted, uniquingKeysWith: +)
+        outcome.skipped.merge(hazards.skipped.counted { .hazard($0) }, uniquingKeysWith: +)
+        outcome.adjusted.merge(hazards.adjusted.counted { Adjustment($0) }, uniquingKeysWith: +)
         var areas = hazards.areas.filter { $0.validTo > now }
         var isComplete = unreadable.isEmpty
         if product == .gairmets {

@@ -189,7 +189,7 @@ public struct InboxUpstream: Upstream {
             if Task.isCancelled { throw .cancelled }
             throw SyncError(kind: .store, code: .store, message: "\(error)", isReachable: nil)
         }
-        if verdict.isRefused { outcome.skipped["file refused", default: 0] += 1 }
+        if verdict.isRefused { outcome.skipped[.refusedFile, default: 0] += 1 }
         return verdict
     }
 
@@ -197,8 +197,8 @@ public struct InboxUpstream: Upstream {
         let taken = summary.observationCount + summary.pilotReportCount + summary.areaCount
         outcome.accepted += max(0, taken - summary.duplicates)
         outcome.duplicates += summary.duplicates
-        for (code, refusal) in summary.refusals { outcome.skipped[code, default: 0] += refusal.count }
-        outcome.skipped.merge(summary.skippedAreas, uniquingKeysWith: +)
+        for (code, refusal) in summary.refusals { outcome.skipped[.imported(code), default: 0] += refusal.count }
+        outcome.skipped.merge(summary.skippedAreas.counted { .imported($0) }, uniquingKeysWith: +)
     }
 
     /// Moves a file under a name that is free there, the report beside it first.

@@ -54,7 +54,7 @@ public struct OpenSkyUpstream: Upstream {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             var positions: [AircraftPosition] = []
-            var use = RecordUse()
+            var use = RecordTally()
             for box in boxes.isEmpty ? [nil] : boxes.map({ Optional($0) }) {
                 positions += try await ask(box, now, &use, &outcome)
             }
@@ -69,7 +69,7 @@ public struct OpenSkyUpstream: Upstream {
     }
 
     private func ask(
-        _ box: GeographicBox?, _ now: Instant, _ use: inout RecordUse, _ outcome: inout SyncOutcome
+        _ box: GeographicBox?, _ now: Instant, _ use: inout RecordTally, _ outcome: inout SyncOutcome
     ) async throws(SyncError) -> [AircraftPosition] {
         let answer: StateVectors
         do throws(UpstreamError) { answer = try await client.states(in: box, includesCategory: true) } catch {
@@ -77,11 +77,11 @@ public struct OpenSkyUpstream: Upstream {
         }
         try await register(
             in: store, answerIsSimulated: answer.isSimulated, from: client.configuration.baseURL)
-        let unusable = Dictionary(uniqueKeysWithValues: answer.counts.skipped.map { ($0.key.rawValue, $0.value) })
+        let unusable = answer.counts.skipped.counted { SkipReason.openSky($0) }
         use.add(used: answer.vectors.count, unusable: unusable)
         outcome.skipped.merge(unusable, uniquingKeysWith: +)
         if answer.counts.droppedValues > 0 {
-            outcome.adjusted["value dropped", default: 0] += answer.counts.droppedValues
+            outcome.adjusted[.droppedValue, default: 0] += answer.counts.droppedValues
         }
         let latest = now.advanced(by: Self.futureSeconds)
         let oldest = now.advanced(by: -retentionSeconds)
@@ -89,15 +89,15 @@ public struct OpenSkyUpstream: Upstream {
         positions.reserveCapacity(answer.vectors.count)
         for vector in answer.vectors {
             guard let position = AircraftPosition(vector, source: id) else {
-                outcome.skipped["without position", default: 0] += 1
+                outcome.skipped[.withoutPosition, default: 0] += 1
                 continue
             }
             guard position.observedAt <= latest else {
-                outcome.skipped["in the future", default: 0] += 1
+                outcome.skipped[.inTheFuture, default: 0] += 1
                 continue
             }
             guard position.observedAt >= oldest else {
-                outcome.skipped["older than retention", default: 0] += 1
+                outcome.skipped[.olderThanRetention, default: 0] += 1
                 continue
             }
             positions.append(position)

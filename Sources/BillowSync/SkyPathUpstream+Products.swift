@@ -75,11 +75,11 @@ extension SkyPathUpstream {
         var areas = AreaIdentifiers()
         for area in reply.records where isWanted(area, .nowcast) {
             guard Self.nowcastSeverities.contains(area.severity) else {
-                outcome.skipped["nowcast severity outside 2–4", default: 0] += 1
+                outcome.skipped[.nowcastSeverity, default: 0] += 1
                 continue
             }
             guard let hour = area.validFrom.map({ Instant(clamping: $0) }) else {
-                outcome.skipped[SkyPathSkipReason.time.rawValue, default: 0] += 1
+                outcome.skipped[.skyPath(.time), default: 0] += 1
                 continue
             }
             let validTo = hour.advanced(by: Self.nowcastStepSeconds)
@@ -164,7 +164,7 @@ extension SkyPathUpstream {
                 continue
             }
             guard known[aircraft, default: flight.id] == flight.id else {
-                outcome.skipped["same address as another flight", default: 0] += 1
+                outcome.skipped[.sharedAddress, default: 0] += 1
                 continue
             }
             known[aircraft] = flight.id
@@ -223,11 +223,11 @@ extension SkyPathUpstream {
     }
 
     private func isTimely(_ seconds: Int, _ now: Instant, _ outcome: inout SyncOutcome) -> Bool {
-        let reason: String? =
+        let reason: SkipReason? =
             if seconds > now.seconds + Self.futureSeconds {
-                "in the future"
+                .inTheFuture
             } else if seconds < now.seconds - retentionSeconds {
-                "older than retention"
+                .olderThanRetention
             } else {
                 nil
             }
@@ -245,7 +245,7 @@ extension SkyPathUpstream {
         try await register(
             in: store, answerIsSimulated: reply.isSimulated, from: client.configuration.environment.baseURL)
         count(reply.counts, &outcome)
-        var use = RecordUse()
+        var use = RecordTally()
         use.add(used: reply.records.count, unusable: reply.counts.skippedByReason)
         try use.check()
         return reply

@@ -355,7 +355,7 @@ public struct SkyPathUpstream: Upstream {
             try await known(in: store) == nil
             ? [:] : try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         let head = try await stored { () async throws(StoreError) in try await store.head() }.version
-        var use = RecordUse()
+        var use = RecordTally()
         var filter = bulkFilter(pieces)
         for piece in pieces {
             if Task.isCancelled { throw .cancelled }
@@ -566,7 +566,7 @@ public struct SkyPathUpstream: Upstream {
 
     private func fetch(
         _ piece: SkyPathPiece, of area: DataQuery.Area, after cursor: SkyPathCursor?, _ filter: inout BulkFilter?,
-        _ clock: Clock, _ use: inout RecordUse, _ outcome: inout SyncOutcome
+        _ clock: Clock, _ use: inout RecordTally, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         // What comes after this may be newer than the answer, which then says nothing about it.
         let head = try await stored { () async throws(StoreError) in try await store.head() }.version
@@ -577,14 +577,14 @@ public struct SkyPathUpstream: Upstream {
         use.add(used: answer.records.count, unusable: answer.counts.skippedByReason)
         let ring = ring(of: area)
         // A base cell reaches beyond the area that it is asked for.
-        var skipped: [String: Int] = [:]
+        var skipped: [SkipReason: Int] = [:]
         let intake = SkyPathIntake(
             answer.records,
             SkyPathIntake.Rules(
                 source: id, category: wanted.category, severities: wanted.severities, area: ring,
                 oldest: clock.now.advanced(by: -retentionSeconds),
                 latest: clock.latest.advanced(by: Self.futureSeconds)), skipped: &skipped)
-        if ring != nil, case .baseCell = piece.area { skipped[SkyPathIntake.outside] = nil }
+        if ring != nil, case .baseCell = piece.area { skipped[.outsideTheArea] = nil }
         outcome.skipped.merge(skipped, uniquingKeysWith: +)
         let isFiltered = filter != nil
         filter?.take(intake, of: piece, isReadable: answer.counts.skippedTotal == 0)
@@ -684,15 +684,13 @@ public struct SkyPathUpstream: Upstream {
     func count(_ counts: SkyPathCounts, _ outcome: inout SyncOutcome) {
         outcome.skipped.merge(counts.skippedByReason, uniquingKeysWith: +)
         for (what, count) in [
-            ("brought to parent cell", counts.broughtToParent), ("severity lowered to 4", counts.clampedSeverity),
-            ("EDR dropped", counts.droppedEDR),
+            (Adjustment.broughtToParent, counts.broughtToParent), (.loweredSeverity, counts.clampedSeverity),
+            (.droppedEDR, counts.droppedEDR),
         ] where count > 0 { outcome.adjusted[what, default: 0] += count }
     }
 }
 
 extension SkyPathCounts {
     /// Records that could not be read.
-    var skippedByReason: [String: Int] {
-        Dictionary(uniqueKeysWithValues: skipped.map { ($0.key.rawValue, $0.value) })
-    }
+    var skippedByReason: [SkipReason: Int] { skipped.counted { .skyPath($0) } }
 }

@@ -142,8 +142,8 @@ public struct SourceState: Sendable, Hashable {
         accepted += outcome.accepted
         duplicates += outcome.duplicates
         retracted += outcome.retracted
-        skipped.merge(outcome.skipped, uniquingKeysWith: +)
-        adjusted.merge(outcome.adjusted, uniquingKeysWith: +)
+        skipped.merge(outcome.skipped.counted(by: \.description), uniquingKeysWith: +)
+        adjusted.merge(outcome.adjusted.counted(by: \.rawValue), uniquingKeysWith: +)
         disabled = outcome.disabled
     }
 }

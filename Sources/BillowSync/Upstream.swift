@@ -96,8 +96,8 @@ public struct SyncOutcome: Sendable, Hashable {
     public var accepted = 0
     public var duplicates = 0
     public var retracted = 0
-    public var skipped: [String: Int] = [:]
-    public var adjusted: [String: Int] = [:]
+    public var skipped: [SkipReason: Int] = [:]
+    public var adjusted: [Adjustment: Int] = [:]
     /// Whether the upstream gave what it was asked for. false where nothing was due, or nothing but what it won't
     /// give: that tells nothing of the rest.
     public var wasAnswered = true

@@ -1,4 +1,4 @@
-import AviationWeather
+import AviationFormats
 import Foundation
 import Geometry
 import Testing
@@ -35,7 +35,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         let outcome = try decoded(fixture)
         #expect(outcome.count == count)
         #expect(Dictionary(grouping: outcome.reports) { $0.hazard ?? "" }.mapValues(\.count) == hazards)
-        #expect(outcome.refused == refused)
+        #expect(outcome.refusedByText == refused)
         #expect(outcome.reports.allSatisfy { $0.droppedCorners == 0 })
     }
 
@@ -49,7 +49,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
             ? "[{\(fields)}]"
             : #"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{\#(fields)},"geometry":null}]}"#
         let outcome = try HazardDecoder.decode(Data(record.utf8))
-        #expect(outcome.refused == ["none issued": 1] && outcome.unreadable.isEmpty && outcome.count == 1)
+        #expect(outcome.refused == [.noHazard: 1] && outcome.unreadable.isEmpty && outcome.count == 1)
         var reader = ImportReader(
             now: try instant("2026-01-01T00:00:00Z"), fileName: "usa_sigmets_2025-12-19T2318.geojson")
         let items = reader.read(Array(record.utf8)) + reader.finish()
@@ -83,7 +83,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
                 let url = URL(filePath: "\(Self.samples)/\(folder)/\(name)")
                 let outcome = try HazardDecoder.decode(Data(contentsOf: url))
                 total.count += outcome.count
-                total.refused += outcome.refused["not an area: LineString"] ?? 0
+                total.refused += outcome.refused[.notAnArea("LineString")] ?? 0
                 for report in outcome.reports { total.hazards[report.hazard ?? "", default: 0] += 1 }
             }
             return total
@@ -161,7 +161,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(outcome.reports.count == 2)
         var expected = [code: 1]
         expected["not a report", default: 0] += 1
-        #expect(outcome.refused == expected)
+        #expect(outcome.refusedByText == expected)
     }
 
     @Test func `an area of several parts is one report, and a corner without a number is left out`() throws {
@@ -173,7 +173,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(outcome.reports.first?.droppedCorners == 2)
         let areas = HazardAreas(outcome.reports, source: try awc())
         #expect(areas.areas.first?.geometry.polygons.count == 2)
-        #expect(areas.adjusted == ["corner left out": 2])
+        #expect(areas.adjusted == [.droppedCorner: 2])
     }
 
     @Test func `an empty body is an empty list, and what is no answer says so`() throws {
@@ -192,7 +192,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(hazards.areas.map(\.id) == ["gairmet-turb-hi-1w", "gairmet-turb-lo-1w"])
         #expect(
             hazards.areas.allSatisfy { $0.severity == .moderate && $0.kind == "gairmet" && $0.collection == .hazards })
-        #expect(hazards.skipped["not turbulence: IFR"] == 4)
+        #expect(hazards.skipped[.notTurbulence("IFR")] == 4)
         let shear = HazardAreas(try decoded(.oldGairmets).reports, source: try awc()).areas.filter {
             $0.hazard == "LLWS"
         }
@@ -205,7 +205,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         let reports = try decoded(.pulledSigmets).reports
         let hazards = HazardAreas(reports, source: try awc())
         #expect(hazards.areas.count == 9)
-        #expect(hazards.skipped == ["same area from another office": 3])
+        #expect(hazards.skipped == [.sameArea: 3])
         #expect(HazardAreas(reports.reversed(), source: try awc()).areas == hazards.areas)
         #expect(hazards.areas.filter { $0.hazard == "TURB" }.allSatisfy { $0.severity == .moderateSevere })
         #expect(hazards.areas.filter { $0.hazard == "CONVECTIVE" }.allSatisfy { $0.severity == nil })

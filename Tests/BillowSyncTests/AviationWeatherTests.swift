@@ -47,7 +47,7 @@ struct AviationWeatherTests {
         try await withRig(flights: 20) { rig in
             let upstream = try rig.weather(spacingSeconds: 0)
             let first = try await upstream.synchronise(now: rig.clock.now)
-            #expect(first.accepted > 0 && first.skipped["not an area: LINE"] ?? 0 > 0)
+            #expect(first.accepted > 0 && first.skipped[.report(.notAnArea("LINE"))] ?? 0 > 0)
             let reports = try await rig.reports()
             #expect(!reports.isEmpty && reports.allSatisfy { $0.source.name == "awc" })
             #expect(reports.contains { $0.turbulence.isEmpty })

@@ -143,7 +143,7 @@ struct LoopTests {
         let (loop, states) = loop(upstream)
         var outcome = SyncOutcome()
         outcome.accepted = 3
-        outcome.skipped = ["time": 2]
+        outcome.skipped = [.skyPath(.time): 2]
         var error = SyncError(kind: .transient, code: .upstream(.timeout), message: "late", isReachable: false)
         error.outcome = outcome
         for result in [Result.success(outcome), .failure(error), .failure(.cancelled)] {

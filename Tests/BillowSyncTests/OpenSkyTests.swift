@@ -94,7 +94,7 @@ struct OpenSkyTests {
             rig.simulator.setFault(.wrongTypes)
             let outcome = try await rig.openSky().synchronise(now: rig.clock.now)
             #expect(outcome.accepted > 40)
-            #expect(outcome.skipped["unreadable", default: 0] > 0 && outcome.skipped["address", default: 0] > 0)
+            #expect(outcome.skipped[.openSky(.unreadable), default: 0] > 0 && outcome.skipped[.openSky(.address), default: 0] > 0)
         }
     }
 
@@ -102,7 +102,7 @@ struct OpenSkyTests {
         try await withRig(flights: 60) { rig in
             let behind = rig.clock.now.advanced(by: -3_600)
             let outcome = try await rig.openSky().synchronise(now: behind)
-            #expect(outcome.accepted == 0 && outcome.skipped["in the future", default: 0] > 20)
+            #expect(outcome.accepted == 0 && outcome.skipped[.inTheFuture, default: 0] > 20)
         }
     }
 

@@ -217,13 +217,13 @@ struct WholeTests {
             }
             let outcome = try await rig.round(upstream)
             #expect(outcome.accepted == 3)
-            #expect(outcome.skipped == ["in the future": 2, "older than retention": 2])
+            #expect(outcome.skipped == [.inTheFuture: 2, .olderThanRetention: 2])
             // A place of which the upstream has something from the future isn't taken for gone.
             try inject(30, 5_000)
             rig.clock.advance(1_000)
             _ = try await rig.store.commit(Batch(source: skypath(), cursors: ["global map": nil]))
             let again = try await rig.round(upstream)
-            #expect(again.retracted == 0 && again.skipped["in the future"] == 2)
+            #expect(again.retracted == 0 && again.skipped[.inTheFuture] == 2)
         }
     }
 
@@ -233,7 +233,7 @@ struct WholeTests {
             var query = try Mode.corridor.query()
             let upstream = try rig.upstream(.v4, query, configure: { $0.wire.geofence = "area" })
             let outcome = try await rig.round(upstream)
-            #expect((outcome.skipped["outside the area"] ?? 0) > 0)
+            #expect((outcome.skipped[.outsideTheArea] ?? 0) > 0)
             let ring = try atlantic()
             let cells = try await rig.store.allRows().map(\.cell)
             #expect(cells.count == outcome.accepted && cells.allSatisfy { ring.touches($0) })

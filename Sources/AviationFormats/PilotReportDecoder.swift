@@ -7,7 +7,7 @@ public enum PilotReportDecoder {
     public struct Outcome: Sendable {
         public var reports: [AircraftReport] = []
         /// Records that couldn't be read, by `ReportError.code`.
-        public var refused: [String: Int] = [:]
+        public var refused: [ReportError.Code: Int] = [:]
         /// Words outside the documented lists, as `field: word`, in reports that were read.
         public var unknownWords: [String: Int] = [:]
 

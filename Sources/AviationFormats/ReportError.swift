@@ -13,28 +13,47 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A bulletin that says that there is no hazard.
     case noHazard
 
-    /// A short word to count by.
-    public var code: String {
-        switch self {
-        case .notAReport: "not a report"
-        case .missing(let field): "missing \(field)"
-        case .invalid(let field, _, _): "invalid \(field)"
-        case .notAnArea(let shape): "\(Self.notAnAreaCode): \(shape.printable)"
-        case .noHazard: Self.noHazardCode
+    /// The reason to count by, without the value.
+    public enum Code: Sendable, Hashable, CustomStringConvertible {
+        case notAReport
+        case missing(field: String)
+        case invalid(field: String)
+        case notAnArea(String)
+        case noHazard
+
+        /// A few words for people.
+        public var description: String {
+            switch self {
+            case .notAReport: "not a report"
+            case .missing(let field): "missing \(field)"
+            case .invalid(let field): "invalid \(field)"
+            case .notAnArea(let shape): "not an area: \(shape.printable)"
+            case .noHazard: "none issued"
+            }
+        }
+
+        /// Whether nothing is missing without the report: it is as it should be, and no area.
+        public var isHarmless: Bool {
+            switch self {
+            case .notAnArea, .noHazard: true
+            case .notAReport, .missing, .invalid: false
+            }
         }
     }
 
-    /// What the code of what is no area begins with.
-    static let notAnAreaCode = "not an area"
-    static let noHazardCode = "none issued"
+    /// The reason to count by.
+    public var code: Code {
+        switch self {
+        case .notAReport: .notAReport
+        case .missing(let field): .missing(field: field)
+        case .invalid(let field, _, _): .invalid(field: field)
+        case .notAnArea(let shape): .notAnArea(shape)
+        case .noHazard: .noHazard
+        }
+    }
 
     /// Whether nothing is missing without the report: it is as it should be, and no area.
-    public var isHarmless: Bool {
-        switch self {
-        case .notAnArea, .noHazard: true
-        case .notAReport, .missing, .invalid: false
-        }
-    }
+    public var isHarmless: Bool { code.isHarmless }
 
     public var description: String {
         switch self {

@@ -1,7 +1,8 @@
 public import AsyncHTTPClient
 import Foundation
 import NIOHTTP1
-// `UpstreamError` belongs to what a user of this library names, without a second import.
+// Reports and `UpstreamError` belong to what a user of this library names, without a second import.
+@_exported public import AviationFormats
 @_exported public import UpstreamKit
 
 /// Reads the data API of the US Aviation Weather Center. Holds no state: each call is one exchange, and how often to ask

@@ -10,12 +10,11 @@ public enum HazardDecoder {
     public struct Outcome: Sendable {
         public var reports: [HazardReport] = []
         /// Records that couldn't be read, by `ReportError.code`.
-        public var refused: [String: Int] = [:]
+        public var refused: [ReportError.Code: Int] = [:]
 
-        /// Of these, what should have been an area. A line (a freezing level, say) is none, and nothing is missing without it.
-        public var unreadable: [String: Int] {
-            refused.filter { !$0.key.hasPrefix(ReportError.notAnAreaCode) && $0.key != ReportError.noHazardCode }
-        }
+        /// The refused records that should have been an area. A line (a freezing level, say) is none, and nothing is
+        /// missing without it.
+        public var unreadable: [ReportError.Code: Int] { refused.filter { !$0.key.isHarmless } }
 
         /// Records, readable or not.
         public var count: Int { refused.values.reduce(reports.count, +) }
