@@ -26,6 +26,7 @@ enum Schema {
         migrator.registerMigration("15 keyed tags") { try $0.execute(sql: keyedTags) }
         migrator.registerMigration("16 reporters") { try $0.execute(sql: reporters) }
         migrator.registerMigration("17 deletions") { try $0.execute(sql: deletions) }
+        migrator.registerMigration("18 source values") { try $0.execute(sql: sourceValues) }
         return migrator
     }
 
@@ -315,6 +316,23 @@ enum Schema {
             before INTEGER NOT NULL,
             version INTEGER NOT NULL CHECK (version > 0)
         ) STRICT;
+        """
+
+    /// The key-values of a source: its session, its last queries and how far they reach, which earlier versions kept among
+    /// the cursors under reserved names.
+    private static let sourceValues = """
+        CREATE TABLE sourceValue (
+            source INTEGER NOT NULL REFERENCES source (number),
+            name TEXT NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (source, name)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO sourceValue (source, name, value) SELECT source, piece, value FROM cursor
+            WHERE piece IN ('session', 'viewport', 'query', 'corridor coverage', 'viewport coverage', 'global coverage',
+                'all coverage');
+        DELETE FROM cursor
+            WHERE piece IN ('session', 'viewport', 'query', 'corridor coverage', 'viewport coverage', 'global coverage',
+                'all coverage');
         """
 
     /// When an area was said to end that is taken to hold for less.
