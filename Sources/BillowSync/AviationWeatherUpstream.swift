@@ -208,7 +208,9 @@ public struct AviationWeatherUpstream: Upstream {
                 try await client.hazards(query, since: call.validators)
             }
             if let content = reply.content {
-                use.add(used: content.count - content.unreadable.values.reduce(0, +), unusable: content.unreadable.counted { .report($0) })
+                use.add(
+                    used: content.count - content.unreadable.values.reduce(0, +),
+                    unusable: content.unreadable.counted { .report($0) })
             }
             let isBelieved = reply.content.map { self.isBelieved(product, isEmpty: $0.count == 0) } ?? true
             try await write(product, isBelieved ? reply.content : nil, now, &outcome)

@@ -15,7 +15,9 @@ struct RecordTally: Sendable {
     /// - Throws: `unreadable` where there were records and none could be used.
     func check() throws(SyncError) {
         guard used == 0, !unusable.isEmpty else { return }
-        let reasons = unusable.counted(by: \.description).sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
+        let reasons = unusable.counted(by: \.description).sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+            "\($0.value) \($0.key)"
+        }
         throw SyncError(
             kind: .transient, code: .upstream(.unreadable),
             message: "none of its \(unusable.values.reduce(0, +)) records can be used: "

@@ -47,9 +47,9 @@ public struct SkyPathUpstream: Upstream {
     private static let mostCalls = 1_000
     /// Pieces are this much smaller than the upstream's limit, so that no rounding makes one too large.
     private static let areaShare = 0.999
-    /// The name, among the cursors, of the session that is open.
+    /// The name of the open session among the values of the source.
     private static let sessionName = "session"
-    /// What earlier versions kept of the viewport, among the cursors.
+    /// The name by which earlier versions kept the viewport.
     private static let oldViewportName = "viewport"
 
     public init(
@@ -87,13 +87,13 @@ public struct SkyPathUpstream: Upstream {
         wanted.types.contains(.nowcast) ? [.forecasts: .seconds(Self.nowcastSeconds)] : [:]
     }
 
-    public func retry() { progress.enableAll() }
+    public func liftSuspensions() { progress.enableAll() }
 
     public func problem(with query: DataQuery) -> (member: String, text: String)? {
         Self.problem(with: query, api: api, limits: client.configuration.limits)
     }
 
-    public func asking(_ query: DataQuery) -> any Upstream {
+    public func with(query: DataQuery) -> any Upstream {
         var upstream = SkyPathUpstream(
             id: id, client: client, api: api, query: query, simulated: simulated, store: store,
             retentionSeconds: retentionSeconds, progress: progress)
@@ -138,9 +138,7 @@ public struct SkyPathUpstream: Upstream {
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         var gone = [String: String?]()
         for name in cursors.keys {
-            guard let piece = SkyPathPieceName(name), piece.area == area, !SkyPathCoverage.isName(piece) else {
-                continue
-            }
+            guard SkyPathPieceName(name)?.area == area else { continue }
             gone.updateValue(nil, forKey: name)
         }
         let batch = Batch(source: id, cursors: gone)
@@ -160,16 +158,21 @@ public struct SkyPathUpstream: Upstream {
     private func endViewport() async throws(SyncError) {
         guard try await known(in: store) != nil else { return }
         try await progress.ledger.alone { () async throws(SyncError) in
-            let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+            let (cursors, values) = try await stored { () async throws(StoreError) in
+                (try await store.cursors(of: id), try await store.values(of: id))
+            }
             let areas = wanted.areas(of: .turbulence).filter { $0 != .viewport }
-            var coverage = SkyPathCoverage(cursors, record: try await known(in: store), isAsked: areas)
+            var coverage = SkyPathCoverage(values, record: try await known(in: store), isAsked: areas)
             coverage.remove(.viewport)
-            var changed = coverage.changes(to: cursors)
-            for name in cursors.keys where SkyPathPieceName(name)?.area == .viewport || name == Self.oldViewportName {
-                changed.updateValue(nil, forKey: name)
+            var changed = coverage.changes(to: values)
+            if values[Self.oldViewportName] != nil { changed.updateValue(nil, forKey: Self.oldViewportName) }
+            var gone: [String: String?] = [:]
+            for name in cursors.keys where SkyPathPieceName(name)?.area == .viewport {
+                gone.updateValue(nil, forKey: name)
             }
             let batch = Batch(
-                source: id, retraction: .transient(), cursors: changed, completeSince: coverage.completeSince)
+                source: id, retraction: .transient(), cursors: gone, values: changed,
+                completeSince: coverage.completeSince)
             _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
         }
     }
@@ -218,12 +221,7 @@ public struct SkyPathUpstream: Upstream {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             try await resumeSession()
-            do throws(SyncError) { try await round(area, Clock(now: now), &outcome) } catch {
-                // That the session can't be kept either is no news beside this.
-                try? await keepSession()
-                throw error
-            }
-            try await keepSession()
+            try await round(area, Clock(now: now), &outcome)
         } catch {
             outcome.disabled = resting(at: now).mapValues(\.message)
             throw error.after(outcome)
@@ -263,22 +261,28 @@ public struct SkyPathUpstream: Upstream {
         guard let sessionMark, !progress.hasResumed else { return }
         try await progress.ledger.alone { () async throws(SyncError) in
             guard !progress.hasResumed, try await known(in: store) != nil else { return }
-            let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+            let values = try await stored { () async throws(StoreError) in try await store.values(of: id) }
             defer { progress.hasResumed = true }
-            guard let kept = cursors[Self.sessionName], kept.hasPrefix(sessionMark + " ") else { return }
+            guard let kept = values[Self.sessionName], kept.hasPrefix(sessionMark + " ") else { return }
             progress.keptSession = kept
             guard let session = SkyPathSession(text: kept.dropFirst(sessionMark.count + 1)) else { return }
             await client.resume(session)
         }
     }
 
+    /// The session as it is to be stored; nil where the stored one is the same, or no account has one. The value is nil
+    /// where the session has ended.
+    private func changedSession() async -> String?? {
+        guard let sessionMark else { return nil }
+        let session = await client.session.map { sessionMark + " " + $0.text }
+        return session == progress.keptSession ? nil : .some(session)
+    }
+
+    /// Stores the session of a round that brought nothing else.
     private func keepSession() async throws(SyncError) {
-        guard let sessionMark else { return }
         try await progress.ledger.alone { () async throws(SyncError) in
-            guard try await known(in: store) != nil else { return }
-            let session = await client.session.map { sessionMark + " " + $0.text }
-            guard session != progress.keptSession else { return }
-            let batch = Batch(source: id, cursors: [Self.sessionName: session])
+            guard let session = await changedSession(), try await known(in: store) != nil else { return }
+            let batch = Batch(source: id, values: [Self.sessionName: session])
             _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
             progress.keptSession = session
         }
@@ -292,11 +296,12 @@ public struct SkyPathUpstream: Upstream {
         let due = due(area, at: clock.now)
         var failure: SyncError?
         var answered = Set<DataQuery.DataType>()
+        var pieces: [SkyPathPiece]?
         types: for type in due {
             if Task.isCancelled { throw .cancelled }
             do throws(SyncError) {
                 if type == .turbulence {
-                    try await turbulence(area, clock, &outcome)
+                    pieces = try await turbulence(area, clock, &outcome)
                 } else {
                     try await fetch(type, now: clock.now, &outcome)
                 }
@@ -313,7 +318,12 @@ public struct SkyPathUpstream: Upstream {
                 }
             }
         }
-        if !answered.isEmpty { try await note(answered, area, isComplete: failure == nil, at: clock.now) }
+        if answered.isEmpty {
+            // That the session can't be kept either is no news beside a failure.
+            do throws(SyncError) { try await keepSession() } catch { failure = failure ?? error }
+        } else {
+            try await finish(area, pieces, answered, isComplete: failure == nil, now: clock.now, &outcome)
+        }
         outcome.wasAnswered = !answered.isEmpty
         if let failure { throw failure }
         let resting = resting(at: clock.now).values
@@ -325,31 +335,69 @@ public struct SkyPathUpstream: Upstream {
         }
     }
 
-    /// Notes when data was fetched. A source is as new as the area that has waited longest, and so is its turbulence.
-    /// A type that the account may not have rests alone: the source is as new as its others, that type's data isn't.
-    private func note(
-        _ answered: Set<DataQuery.DataType>, _ area: DataQuery.Area, isComplete: Bool, at now: Instant
+    /// Ends a round in one transaction: when data was fetched, how far it reaches, the cursors of pieces that are asked for
+    /// no more, the data of the viewport before, and the session.
+    ///
+    /// A source is as new as the area that has waited longest, and so is its turbulence. A type that the account may not
+    /// have rests alone: the source is as new as its others, that type's data isn't.
+    /// - Parameter pieces: the pieces of the turbulence, all of them up to date; nil where none was fetched.
+    private func finish(
+        _ area: DataQuery.Area, _ pieces: [SkyPathPiece]?, _ answered: Set<DataQuery.DataType>, isComplete: Bool,
+        now: Instant, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         if isComplete { progress.note(request(of: area), of: area, at: now) }
         if answered.contains(.turbulence) {
             progress.note(SyncRequest.Part(turbulenceOf: wanted, in: area), of: area, at: now)
         }
-        try await progress.ledger.alone { () async throws(SyncError) in
+        let result = try await progress.ledger.alone { () async throws(SyncError) -> BatchResult in
             var kinds = Dictionary(uniqueKeysWithValues: wanted.kinds(of: answered).map { ($0, now) })
             if answered.contains(.turbulence) {
                 kinds[.observations] = progress.allFetched(
                     wanted.areas(of: .turbulence).map { ($0, SyncRequest.Part(turbulenceOf: wanted, in: $0)) })
             }
             let areas = areas.compactMap { area in request(of: area).map { (area, $0) } }
-            let batch = Batch(
+            var batch = Batch(
                 source: id, fetchedAt: isComplete ? progress.allFetched(areas) : nil, fetchedKinds: kinds)
-            _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+            if let pieces { try await settle(area, pieces, now: now, in: &batch) }
+            let session = await changedSession()
+            if let session { batch.values.updateValue(session, forKey: Self.sessionName) }
+            let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
+            if let session { progress.keptSession = session }
+            return result
+        }
+        outcome.retracted += result.retracted
+    }
+
+    /// Adds to the end of a round that all pieces of an area's turbulence are up to date.
+    private func settle(
+        _ area: DataQuery.Area, _ pieces: [SkyPathPiece], now: Instant, in batch: inout Batch
+    ) async throws(SyncError) {
+        let names = Set(pieces.map { SkyPathPieceName(area, $0.name).text })
+        // The log is complete from before, if the round before asked for the same and reaches into this one's window.
+        let start = now.advanced(by: -reachSeconds)
+        let (cursors, values) = try await stored { () async throws(StoreError) in
+            (try await store.cursors(of: id), try await store.values(of: id))
+        }
+        var coverage = SkyPathCoverage(
+            values, record: try await known(in: store), isAsked: wanted.areas(of: .turbulence))
+        coverage.note(area, asked: asked(pieces), at: now, from: start)
+        batch.values = coverage.changes(to: values)
+        for name in cursors.keys where !names.contains(name) {
+            // A name without an area is that of an earlier version.
+            let piece = SkyPathPieceName(name)
+            if piece == nil || piece?.area == area { batch.cursors.updateValue(nil, forKey: name) }
+        }
+        batch.completeSince = coverage.completeSince
+        if area == .viewport, let ring = wanted.viewport {
+            batch.retraction = .transient { !ring.touches($0.cell) }
         }
     }
 
+    /// Fetches the turbulence of an area.
+    /// - Returns: its pieces, all of them up to date.
     private func turbulence(
         _ area: DataQuery.Area, _ clock: Clock, _ outcome: inout SyncOutcome
-    ) async throws(SyncError) {
+    ) async throws(SyncError) -> [SkyPathPiece] {
         let pieces = try self.pieces(of: area)
         let cursors =
             try await known(in: store) == nil
@@ -380,7 +428,7 @@ public struct SkyPathUpstream: Upstream {
             }
         }
         try use.check()
-        try await finish(area, pieces, now: clock.now, &outcome)
+        return pieces
     }
 
     // MARK: - Bulk calls that leave out mild air
@@ -450,36 +498,6 @@ public struct SkyPathUpstream: Upstream {
                         != nil
             }, standing: standing)
         try await write(observations, retraction, cursor: [:], isTransient: area == .viewport, &outcome)
-    }
-
-    /// Notes that all pieces of an area are up to date. Removes the cursors of its pieces that are asked for no more,
-    /// and what only the viewport before asked for.
-    private func finish(
-        _ area: DataQuery.Area, _ pieces: [SkyPathPiece], now: Instant, _ outcome: inout SyncOutcome
-    ) async throws(SyncError) {
-        let names = Set(pieces.map { SkyPathPieceName(area, $0.name).text })
-        // The log is complete from before, if the round before asked for the same and reaches into this one's window.
-        let start = now.advanced(by: -reachSeconds)
-        let result = try await progress.ledger.alone { () async throws(SyncError) -> BatchResult in
-            let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
-            var coverage = SkyPathCoverage(
-                cursors, record: try await known(in: store), isAsked: wanted.areas(of: .turbulence))
-            coverage.note(area, asked: asked(pieces), at: now, from: start)
-            var changed = coverage.changes(to: cursors)
-            for name in cursors.keys where !names.contains(name) {
-                // A name without an area is that of an earlier version.
-                let piece = SkyPathPieceName(name)
-                let isOld = piece == nil && name != Self.sessionName
-                guard isOld || piece?.area == area && piece.map(SkyPathCoverage.isName) == false else { continue }
-                changed.updateValue(nil, forKey: name)
-            }
-            var batch = Batch(source: id, cursors: changed, completeSince: coverage.completeSince)
-            if area == .viewport, let ring = wanted.viewport {
-                batch.retraction = .transient { !ring.touches($0.cell) }
-            }
-            return try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
-        }
-        outcome.retracted += result.retracted
     }
 
     /// What some pieces are asked for; the same for the same, in every process.

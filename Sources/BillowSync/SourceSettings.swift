@@ -200,7 +200,7 @@ public struct SourceSettings: Sendable, Hashable {
 }
 
 /// A source's changed settings and its refused key, as they are kept across restarts.
-struct PersistedOverride: Sendable {
+struct PersistedSourceOverride: Sendable {
     /// The configuration that the settings are a change of.
     var configured: String
     var settings: [String: JSONValue]

@@ -90,27 +90,31 @@ public struct SourceState: Sendable, Hashable {
         public var type: DataQuery.DataType?
     }
 
-    init(_ upstream: any Upstream, update: UpdateFrequency, interval: Duration?) {
-        id = upstream.id
-        kind = upstream.kind
-        simulated = upstream.simulated
+    init(_ upstream: any Upstream, _ plan: SyncPlan) {
+        self.init(id: upstream.id, kind: upstream.kind, simulated: upstream.simulated, plan)
+    }
+
+    /// The state before the first round.
+    init(id: SourceID, kind: String, simulated: Bool?, _ plan: SyncPlan) {
+        self.id = id
+        self.kind = kind
+        self.simulated = simulated
         collections = []
         feeds = []
-        asks(upstream, update: update, interval: interval)
+        take(plan)
     }
 
     /// Takes over what is asked for, and how often.
-    mutating func asks(_ upstream: any Upstream, update: UpdateFrequency, interval: Duration?) {
-        query = upstream.query
-        collections = upstream.collections
-        feeds = upstream.feeds
-        slowKinds = upstream.slowKinds
-        hasKey = upstream.credential != nil
-        let asked = upstream.areas.filter { upstream.request(of: $0) != nil }
-        areas = Dictionary(uniqueKeysWithValues: asked.map { ($0, areas[$0] ?? AreaState()) })
-        if interval == nil { for area in asked { areas[area]?.nextAttempt = nil } }
-        self.update = update
-        self.interval = interval
+    mutating func take(_ plan: SyncPlan) {
+        query = plan.query
+        collections = plan.collections
+        feeds = plan.feeds
+        slowKinds = plan.slowKinds
+        hasKey = plan.hasKey
+        areas = Dictionary(uniqueKeysWithValues: plan.requests.keys.map { ($0, areas[$0] ?? AreaState()) })
+        if plan.interval == nil { for area in plan.requests.keys { areas[area]?.nextAttempt = nil } }
+        update = plan.update
+        interval = plan.interval
     }
 
     /// What it is doing, in one word.

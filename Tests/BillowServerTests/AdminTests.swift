@@ -21,7 +21,7 @@ private struct Quiet: Upstream {
     var query: DataQuery? { wanted }
     var types: [DataQuery.DataType] { [.turbulence] }
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
-    func asking(_ query: DataQuery) -> any Upstream { Quiet(id: id, wanted: query) }
+    func with(query: DataQuery) -> any Upstream { Quiet(id: id, wanted: query) }
 }
 
 @Suite("/admin/sources steers the sources")

@@ -328,5 +328,5 @@ private struct Silent: Upstream {
     var query: DataQuery? { wanted }
     var types: [DataQuery.DataType] { [.turbulence] }
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
-    func asking(_ query: DataQuery) -> any Upstream { Silent(id: id, wanted: query) }
+    func with(query: DataQuery) -> any Upstream { Silent(id: id, wanted: query) }
 }

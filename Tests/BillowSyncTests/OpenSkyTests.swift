@@ -94,7 +94,9 @@ struct OpenSkyTests {
             rig.simulator.setFault(.wrongTypes)
             let outcome = try await rig.openSky().synchronise(now: rig.clock.now)
             #expect(outcome.accepted > 40)
-            #expect(outcome.skipped[.openSky(.unreadable), default: 0] > 0 && outcome.skipped[.openSky(.address), default: 0] > 0)
+            #expect(
+                outcome.skipped[.openSky(.unreadable), default: 0] > 0
+                    && outcome.skipped[.openSky(.address), default: 0] > 0)
         }
     }
 

@@ -90,7 +90,7 @@ struct AdminRoutes: Sendable {
     private func refresh(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let loop = try steered(parameters)
         let whole = try QueryReader(request, known: ["full"]).boolean("full") ?? false
-        do throws(SourceLoop.Refusal) { try await loop.demand(whole: whole) } catch {
+        do throws(SourceLoop.Refusal) { try await loop.requestSync(full: whole) } catch {
             throw Problem(error, source: loop.id)
         }
         return try answer(status[loop.id], request, status: .accepted)
