@@ -108,7 +108,7 @@ import Turbulence
 
     @Test("Every route is a row of the table, and every row a route")
     func routes() throws {
-        let folder = Self.root.appending(path: "Sources/BillowServer/Routes")
+        let folder = Self.root.appending(path: "Sources/BillowHTTP/Routes")
         var registered: Set<String> = ["GET /"]
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
             let source = try String(contentsOf: file, encoding: .utf8)
