@@ -196,6 +196,7 @@ let package = Package(
             name: "BillowExchangeTests",
             dependencies: ["BillowExchange", "AviationFormats", "Turbulence", "Geometry"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(name: "JSONKitTests", dependencies: ["JSONKit"], swiftSettings: strict),
         .testTarget(
             name: "OpenSkyTests",
             dependencies: [

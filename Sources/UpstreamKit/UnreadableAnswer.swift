@@ -42,7 +42,7 @@ extension UnreadableAnswer {
         if first == UInt8(ascii: "<") { throw .html }
         do throws(JSONScanner.Malformed) {
             try body(&scanner)
-            try scanner.end()
+            try scanner.expectEnd()
         } catch {
             throw .notJSON(atByte: error.atByte)
         }

@@ -138,7 +138,7 @@ import JSONKit
             let ours =
                 (try? {
                     let value = try scanner.value()
-                    try scanner.end()
+                    try scanner.expectEnd()
                     return value
                 }()) != nil
             // Foundation lets a comma stand at the end, which RFC 8259 does not.
