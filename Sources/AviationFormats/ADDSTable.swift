@@ -1,7 +1,7 @@
 import Foundation
 
-/// The older ADDS CSV of aircraft reports, read row by row: 44 columns, some of them named twice or more, heights in feet,
-/// the text last and not reliably quoted, often with a stray comma behind it.
+/// The older ADDS CSV of aircraft reports, read row by row: 44 columns, some of them named twice or more, heights in
+/// feet, the text last and not reliably quoted, often with a stray comma behind it.
 ///
 /// Source: aviationweather.gov cache file `aircraftreports.cache.csv`, as published since 2022
 public struct ADDSTable: Sendable {

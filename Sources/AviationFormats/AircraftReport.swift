@@ -1,11 +1,12 @@
 public import Foundation
 
-/// One report from an aircraft in flight (PIREP, urgent PIREP, AIREP, AMDAR), whichever form it came in. All heights are
-/// feet above mean sea level, whatever the wire said.
+/// One report from an aircraft in flight (PIREP, urgent PIREP, AIREP, AMDAR), whichever form it came in. All heights
+/// are feet above mean sea level, whatever the wire said.
 ///
 /// Source: aviationweather.gov Data API, schema 4.0 (September 2025), endpoint `pirep`
 public struct AircraftReport: Sendable, Hashable {
-    /// Stable from form to form: `p` and 32 hexadecimal digits made from the raw text and the time. The service gives none.
+    /// Stable from form to form: `p` and 32 hexadecimal digits made from the raw text and the time. The service gives
+    /// none.
     public var id: String
     /// When the air was met, whole seconds.
     public var observedAt: Date

@@ -1,8 +1,8 @@
 public import Foundation
 
 /// Reads G-AIRMETs and SIGMETs in each of the forms that they have been given in: the service's JSON array and GeoJSON
-/// FeatureCollection, in today's units and in those from before September 2025, and the GeoJSON of an archive that keeps
-/// what the service said about every hour.
+/// FeatureCollection, in today's units and in those from before September 2025, and the GeoJSON of an archive that
+/// keeps what the service said about every hour.
 ///
 /// Source: aviationweather.gov Data API, schema 4.0; the archive: louisadamian/sigmet-geojson
 public enum HazardDecoder {
@@ -155,8 +155,8 @@ extension WireRecord {
         return (base, top)
     }
 
-    /// A bound of a G-AIRMET in feet. Hundreds of feet since September 2025, feet before: no level is below 10 in the one,
-    /// nor below 1,000 in the other. `FZL`, the freezing level, is no number of feet.
+    /// A bound of a G-AIRMET in feet. Hundreds of feet since September 2025, feet before: no level is below 10 in the
+    /// one, nor below 1,000 in the other. `FZL`, the freezing level, is no number of feet.
     private func height(_ name: String) throws(ReportError) -> Int? {
         if text(name) == "FZL" { return nil }
         if text(name) == "SFC" { return 0 }

@@ -2,6 +2,12 @@ public import Foundation
 
 /// Reads aircraft reports in each of the forms that the service has given them: the JSON array, the GeoJSON
 /// FeatureCollection (other names, absent keys, ISO times) and the older ADDS CSV (feet).
+///
+/// ```swift
+/// let outcome = try PilotReportDecoder.decode(data)
+/// for report in outcome.reports { print(report.text) }
+/// for (reason, count) in outcome.refused { print("\(count) × \(reason)") }
+/// ```
 public enum PilotReportDecoder {
     /// What an answer held.
     public struct Outcome: Sendable {
@@ -47,7 +53,8 @@ public enum PilotReportDecoder {
 
 extension AircraftReport: WireReadable {
     init(wire: WireRecord) throws(ReportError) {
-        // Reports from the ground (METAR) have a place, a time and a text as well, and must not pass for silent aircraft.
+        // Reports from the ground (METAR) have a place, a time and a text as well, and must not pass for silent
+        // aircraft.
         let own = ["pirepType", "airepType", "acType", "fltLvl", "fltlvl", "fltLvlType", "fltlvlType", "tbInt1"]
         guard own.contains(where: wire.has) else { throw .notAReport }
         let place = try wire.point()

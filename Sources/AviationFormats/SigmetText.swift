@@ -2,7 +2,8 @@ import Foundation
 
 /// The words of a SIGMET bulletin, as far as they tell what its fields don't.
 ///
-/// Source: NWS Instruction 10-811 (domestic SIGMETs), ICAO Annex 3 appendix 6 (international ones), WMO-No. 386 (headings)
+/// Source: NWS Instruction 10-811 (domestic SIGMETs), ICAO Annex 3 appendix 6 (international ones), WMO-No. 386
+/// (headings)
 struct SigmetText {
     private let lines: [Substring]
 

@@ -5,12 +5,26 @@ import NIOHTTP1
 @_exported public import AviationFormats
 @_exported public import UpstreamKit
 
-/// Reads the data API of the US Aviation Weather Center. Holds no state: each call is one exchange, and how often to ask
-/// is the caller's to keep: any one product at most once a minute, at most 100 calls a minute.
+/// Reads the data API of the US Aviation Weather Center. Holds no state: each call is one exchange, and how often to
+/// ask is the caller's to keep: any one product at most once a minute, at most 100 calls a minute.
 ///
 /// The HTTP client is the caller's too and must outlive this one: take `recommendedHTTPConfiguration`.
 ///
 /// Source: aviationweather.gov Data API, schema 4.0 (September 2025)
+///
+/// ```swift
+/// let http = HTTPClient(configuration: AviationWeatherClient.recommendedHTTPConfiguration)
+/// let client = try AviationWeatherClient(httpClient: http)
+/// do throws(UpstreamError) {
+///     let reply = try await client.hazards(.internationalSigmets)
+///     for report in reply.content?.reports ?? [] { print(report.series, report.validTo) }
+///     // With the validators of the last reply, an unchanged answer costs no body.
+///     let again = try await client.hazards(.internationalSigmets, since: reply.validators)
+///     if again.content == nil { print("unchanged") }
+/// } catch {
+///     print("\(error.code.rawValue): \(error), again in \(error.retryAfterSeconds ?? 60) s")
+/// }
+/// ```
 public struct AviationWeatherClient: Sendable {
     /// What to ask with the next time, so that an unchanged answer needs no body.
     public struct Validators: Sendable, Hashable {

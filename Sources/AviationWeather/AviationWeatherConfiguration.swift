@@ -31,7 +31,8 @@ public struct AviationWeatherConfiguration: Sendable, Hashable {
         self.maximumBodyBytes = maximumBodyBytes
     }
 
-    /// Seconds between two calls of one product that the service wishes for; a simulator on this machine has no such wish.
+    /// Seconds between two calls of one product that the service wishes for; a simulator on this machine has no such
+    /// wish.
     ///
     /// Source: facts/aviationweather.md, common rules
     public var politeSpacingSeconds: Int { BaseURL.isThisMachine(baseURL) ? 0 : 60 }

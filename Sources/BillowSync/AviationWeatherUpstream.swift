@@ -8,9 +8,9 @@ import UpstreamKit
 
 /// Pilot reports and hazards of the US Aviation Weather Center, brought into the store.
 ///
-/// A round makes the calls that are due: of each product one a minute, conditional, so that what hasn't changed costs no
-/// body. Reports become observations in the hexagon they name; SIGMETs and G-AIRMETs become hazard areas, and a complete
-/// answer that no longer has one ends it.
+/// A round makes the calls that are due: of each product one a minute, conditional, so that what hasn't changed costs
+/// no body. Reports become observations in the hexagon they name; SIGMETs and G-AIRMETs become hazard areas, and a
+/// complete answer that no longer has one ends it.
 public struct AviationWeatherUpstream: Upstream {
     /// What is asked for. The raw value is the service's own name.
     public enum Product: String, Sendable, Hashable, CaseIterable {
@@ -129,8 +129,8 @@ public struct AviationWeatherUpstream: Upstream {
         var asked = Set<DataKind>()
         for product in products {
             var use = RecordTally()
-            /// One product that can't be had or read costs the others nothing; a service that is down or has enough of us is
-            /// not asked on.
+            /// One product that can't be had or read costs the others nothing; a service that is down or has enough of
+            /// us is not asked on.
             func attempt(_ body: () async throws(SyncError) -> Void) async throws(SyncError) {
                 do throws(SyncError) { try await body() } catch {
                     guard error.isAboutOneProduct else { throw error }
@@ -159,8 +159,8 @@ public struct AviationWeatherUpstream: Upstream {
         if let failure { throw failure }
     }
 
-    /// From when on all areas' reports are in the log; nil where nothing new is known of that. After a gap the areas are asked
-    /// in turns for what they still have: until each was, nothing before now is known to be whole.
+    /// From when on all areas' reports are in the log; nil where nothing new is known of that. After a gap the areas
+    /// are asked in turns for what they still have: until each was, nothing before now is known to be whole.
     private func completeSince(_ record: SourceRecord?, _ now: Instant) -> Instant? {
         let isUnbroken = record?.fetchedAt(.reports).map { $0 >= now.advanced(by: -Self.gapSeconds) } ?? false
         return progress.state.withLock { state in

@@ -61,7 +61,8 @@ public struct DataQuery: Sendable, Hashable {
     public var polygon: AreaRing?
     /// What somebody looks at now. A new one replaces the old one and its data; it isn't kept across restarts.
     public var viewport: AreaRing?
-    /// Whether the upstream's turbulence polygons are asked for every history up to the asked one, or for that one only.
+    /// Whether the upstream's turbulence polygons are asked for every history up to the asked one, or for that one
+    /// only.
     public var polygonsUpTo: Bool
 
     public init(
@@ -89,8 +90,8 @@ public struct DataQuery: Sendable, Hashable {
         return global && (type == .polygons || polygon == nil)
     }
 
-    /// The kinds of data that it brings. An upstream's own polygons are of the same air as its turbulence, and tell nothing of
-    /// the age of that.
+    /// The kinds of data that it brings. An upstream's own polygons are of the same air as its turbulence, and tell
+    /// nothing of the age of that.
     public var kinds: Set<DataKind> { kinds(of: types) }
 
     /// The kinds of data that some of its types bring.

@@ -7,8 +7,8 @@ public import Turbulence
 /// A watched folder: files that are put in are read as `billow import` would, then moved to `done/` or `refused/`.
 ///
 /// A file is taken once it is complete: best renamed into the folder when it is. Names that begin with `.` or end with
-/// `.part` or `.tmp` are left alone, and so is any file whose size or time has changed since the look before. It is moved
-/// after its last record is durable; if the process dies between, it is read again, which changes nothing.
+/// `.part` or `.tmp` are left alone, and so is any file whose size or time has changed since the look before. It is
+/// moved after its last record is durable; if the process dies between, it is read again, which changes nothing.
 public struct InboxUpstream: Upstream {
     public let id: SourceID
     public let kind = "inbox"
@@ -48,8 +48,8 @@ public struct InboxUpstream: Upstream {
 
     /// - Parameters:
     ///   - path: of the folder; it is made where there is none.
-    ///   - retentionSeconds: what is older when it comes is an import of the past, and stays until it is pruned by hand;
-    ///     anything else is a feed's, and ages.
+    ///   - retentionSeconds: what is older when it comes is an import of the past, and stays until it is pruned by
+    ///     hand; anything else is a feed's, and ages.
     ///   - now: the clock.
     public init(
         id: SourceID, path: String, simulated: Bool? = nil, store: any Store, retentionSeconds: Int,

@@ -5,8 +5,8 @@ public import OpenSky
 public import Turbulence
 import UpstreamKit
 
-/// Live traffic of the OpenSky Network, brought into the store: where each aircraft was received last, of the world or of
-/// boxes.
+/// Live traffic of the OpenSky Network, brought into the store: where each aircraft was received last, of the world or
+/// of boxes.
 public struct OpenSkyUpstream: Upstream {
     public let id: SourceID
     public let kind = "opensky"

@@ -1,7 +1,7 @@
 import UpstreamKit
 
-/// Counts the used and the unusable records of a round's answers. An answer without a single usable record is a fault of
-/// the upstream, or of our reading, and not a picture of calm air.
+/// Counts the used and the unusable records of a round's answers. An answer without a single usable record is a fault
+/// of the upstream, or of our reading, and not a picture of calm air.
 struct RecordTally: Sendable {
     private var used = 0
     private var unusable: [SkipReason: Int] = [:]

@@ -4,8 +4,8 @@ import SkyPath
 import Turbulence
 import UpstreamKit
 
-/// What SkyPath has beside computed turbulence. The calls are not public: paths and shapes are assumptions, and none is made
-/// unless its type is asked for. Every answer is whole, so there are no cursors.
+/// What SkyPath has beside computed turbulence. The calls are not public: paths and shapes are assumptions, and none is
+/// made unless its type is asked for. Every answer is whole, so there are no cursors.
 extension SkyPathUpstream {
     /// A nowcast is issued once an hour; so often it is looked for. Seconds.
     ///
@@ -182,8 +182,8 @@ extension SkyPathUpstream {
         outcome.duplicates += count - result.positions
     }
 
-    /// SkyPath names flights, not transponders. An aircraft's address is made from the flight's id, in the block `d00000` to
-    /// `dfffff` that is no state's: it can't be taken for a real one, and is the same from fix to fix.
+    /// SkyPath names flights, not transponders. An aircraft's address is made from the flight's id, in the block
+    /// `d00000` to `dfffff` that is no state's: it can't be taken for a real one, and is the same from fix to fix.
     ///
     /// Source: ICAO Annex 10 volume III chapter 9, table 9-1 (blocks beginning 1101 are reserved)
     static func address(of flight: String) -> ICAO24? {

@@ -335,11 +335,11 @@ public struct SkyPathUpstream: Upstream {
         }
     }
 
-    /// Ends a round in one transaction: when data was fetched, how far it reaches, the cursors of pieces that are asked for
-    /// no more, the data of the viewport before, and the session.
+    /// Ends a round in one transaction: when data was fetched, how far it reaches, the cursors of pieces that are asked
+    /// for no more, the data of the viewport before, and the session.
     ///
-    /// A source is as new as the area that has waited longest, and so is its turbulence. A type that the account may not
-    /// have rests alone: the source is as new as its others, that type's data isn't.
+    /// A source is as new as the area that has waited longest, and so is its turbulence. A type that the account may
+    /// not have rests alone: the source is as new as its others, that type's data isn't.
     /// - Parameter pieces: the pieces of the turbulence, all of them up to date; nil where none was fetched.
     private func finish(
         _ area: DataQuery.Area, _ pieces: [SkyPathPiece]?, _ answered: Set<DataQuery.DataType>, isComplete: Bool,
@@ -433,8 +433,8 @@ public struct SkyPathUpstream: Upstream {
 
     // MARK: - Bulk calls that leave out mild air
 
-    /// What bulk calls gave that were asked for no milder severity than the query's mildest: most of an answer is smooth
-    /// air. They are whole, so what is missing in them has become milder, or is gone.
+    /// What bulk calls gave that were asked for no milder severity than the query's mildest: most of an answer is
+    /// smooth air. They are whole, so what is missing in them has become milder, or is gone.
     private struct BulkFilter {
         var minimum: Severity
         /// The newest time at each place.
@@ -450,7 +450,8 @@ public struct SkyPathUpstream: Upstream {
         }
     }
 
-    /// nil where everything is asked for: by calls that can't leave out, or whose deltas would hide what ends rough air.
+    /// nil where everything is asked for: by calls that can't leave out, or whose deltas would hide what ends rough
+    /// air.
     private func bulkFilter(_ pieces: [SkyPathPiece]) -> BulkFilter? {
         guard let mildest = Severity.allCases.first(where: wanted.severities.contains), mildest > .smooth,
             pieces.allSatisfy({ if case .baseCell = $0.area { true } else { false } })
@@ -458,8 +459,8 @@ public struct SkyPathUpstream: Upstream {
         return BulkFilter(minimum: mildest)
     }
 
-    /// Ends what filtered answers no longer have: from this round on, so that pictures of before stay as they were. Where an
-    /// answer has an older record than the store, what came after it is withdrawn, as after any whole answer.
+    /// Ends what filtered answers no longer have: from this round on, so that pictures of before stay as they were.
+    /// Where an answer has an older record than the store, what came after it is withdrawn, as after any whole answer.
     private func supersede(
         _ answered: BulkFilter, of area: DataQuery.Area, asOf head: Version, _ clock: Clock,
         _ outcome: inout SyncOutcome
@@ -507,8 +508,8 @@ public struct SkyPathUpstream: Upstream {
 
     // MARK: - Pieces
 
-    /// Why SkyPath can't be asked a query by an API: the member of the query that is to blame, and a sentence about it; nil
-    /// where it can.
+    /// Why SkyPath can't be asked a query by an API: the member of the query that is to blame, and a sentence about it;
+    /// nil where it can.
     public static func problem(with query: DataQuery, api: API, limits: SkyPathLimits) -> (
         member: String, text: String
     )? {

@@ -6,9 +6,9 @@ public import Turbulence
 
 /// Keeps one source up to date for as long as the service group runs.
 ///
-/// The rules are those of `SyncStateMachine`; this actor performs its actions. Each area of the query has an activity of
-/// its own, one after the other, so that an area that fails never holds up another. Changed settings and a refused key
-/// are kept across restarts.
+/// The rules are those of `SyncStateMachine`; this actor performs its actions. Each area of the query has an activity
+/// of its own, one after the other, so that an area that fails never holds up another. Changed settings and a refused
+/// key are kept across restarts.
 public actor SourceLoop: Service {
     public nonisolated let id: SourceID
     private var upstream: any Upstream
@@ -201,8 +201,8 @@ public actor SourceLoop: Service {
         while activities[area] != nil { await cancelWhenGracefulShutdown { await self.finish(area) } }
     }
 
-    /// One round of every area, one after the other; gives the shortest wait until the next. Does nothing in an area that
-    /// is halted, stopped or under way.
+    /// One round of every area, one after the other; gives the shortest wait until the next. Does nothing in an area
+    /// that is halted, stopped or under way.
     public func round() async -> Duration {
         var shortest = SyncStateMachine.idle
         for area in upstream.areas {

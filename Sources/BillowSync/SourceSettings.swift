@@ -150,8 +150,8 @@ public struct SourceSettings: Sendable, Hashable {
         case "viewport": query.viewport = try ring(value) { bad($0, .viewport) }
         default:
             throw bad(
-                "one of update, types, severities, history, category, global, scope, polygon, viewport, polygonsUpTo; nothing "
-                    + "else can be changed here")
+                "one of update, types, severities, history, category, global, scope, polygon, viewport, polygonsUpTo; "
+                    + "nothing else can be changed here")
         }
     }
 

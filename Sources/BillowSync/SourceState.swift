@@ -21,8 +21,8 @@ public struct SourceState: Sendable, Hashable {
     public var slowKinds: [DataKind: Duration] = [:]
     /// Whether the upstream answered the last time it was asked; nil before the first time.
     public var isReachable: Bool?
-    /// What the round under way asks for, whatever is wanted meanwhile; empty between rounds, in one that nothing is due in, and
-    /// for a folder, which is looked at and not fetched.
+    /// What the round under way asks for, whatever is wanted meanwhile; empty between rounds, in one that nothing is
+    /// due in, and for a folder, which is looked at and not fetched.
     public var fetching: Set<Part> = []
     public var isFetching: Bool { !fetching.isEmpty }
     /// Whether the upstream takes our key, by its last answer; nil before that. false ends all attempts until `start`.
@@ -41,8 +41,8 @@ public struct SourceState: Sendable, Hashable {
     public var skipped: [String: Int] = [:]
     /// Records that were used after a change: brought to a parent cell, a severity lowered to 4, …
     public var adjusted: [String: Int] = [:]
-    /// Types of data that are asked for and that the upstream won't give to this account, with its words. They rest; the
-    /// others go on.
+    /// Types of data that are asked for and that the upstream won't give to this account, with its words. They rest;
+    /// the others go on.
     public var disabled: [DataQuery.DataType: String] = [:]
 
     /// How the rounds of one area go.
@@ -135,8 +135,8 @@ public struct SourceState: Sendable, Hashable {
         case failing
         /// The upstream refused our key: nothing is tried until it is started again.
         case refused
-        /// The upstream won't give this account any of what is asked for: tried again when the rest is over, or when it is
-        /// started.
+        /// The upstream won't give this account any of what is asked for: tried again when the rest is over, or when it
+        /// is started.
         case disabled
         /// Nothing is to be asked for.
         case stopped

@@ -1,12 +1,12 @@
 import Turbulence
 import UpstreamKit
 
-/// The rules of a source's rounds as a pure state machine: events go in, actions come out. It has no clock, does no work
-/// and waits for nothing; `SourceLoop` performs the actions and reports what came of them.
+/// The rules of a source's rounds as a pure state machine: events go in, actions come out. It has no clock, does no
+/// work and waits for nothing; `SourceLoop` performs the actions and reports what came of them.
 ///
 /// Each area of the query has a lane of its own, with one activity at a time: a pause, a fetch or the release of data
-/// that is no longer asked for. The end of an activity is an event, whose actions name the next one. A change, a request
-/// or a restart comes at any time and only interrupts: it never starts an activity itself.
+/// that is no longer asked for. The end of an activity is an event, whose actions name the next one. A change, a
+/// request or a restart comes at any time and only interrupts: it never starts an activity itself.
 struct SyncStateMachine: Sendable {
     /// The times of an event.
     struct Moment: Sendable, Hashable {
@@ -398,8 +398,8 @@ struct SyncStateMachine: Sendable {
         return actions
     }
 
-    /// The effect of a change on one area. A round under way that asks for something else than is wanted now ends; rounds
-    /// of other areas go on.
+    /// The effect of a change on one area. A round under way that asks for something else than is wanted now ends;
+    /// rounds of other areas go on.
     private mutating func changed(_ area: DataQuery.Area, from old: SyncPlan) -> [Action] {
         guard let lane = lanes[area] else { return [] }
         let (request, before) = (plan.requests[area], old.requests[area])

@@ -69,8 +69,8 @@ enum CreditCost {
     }
 }
 
-/// Spreads the credits over their period: they come in evenly, at most an hour's share is saved up, and a call that costs
-/// more than that may be made when as much is saved, and is paid off afterwards.
+/// Spreads the credits over their period: they come in evenly, at most an hour's share is saved up, and a call that
+/// costs more than that may be made when as much is saved, and is paid off afterwards.
 struct CreditLedger: Sendable {
     private struct Account {
         /// May be below 0, after a dear call.

@@ -10,11 +10,22 @@ import Synchronization
 /// Reads the OpenSky Network's REST API: its seven services, with or without an API client's credentials.
 ///
 /// Queries are checked against the service's limits before they are sent, and credits are spread over their day: a call
-/// that would use them up too soon throws `.creditsSpent` with the time to wait. Nothing is tried again, except once with a
-/// new token when one is refused. Share one client: it keeps the token and counts the credits.
+/// that would use them up too soon throws `.creditsSpent` with the time to wait. Nothing is tried again, except once
+/// with a new token when one is refused. Share one client: it keeps the token and counts the credits.
 ///
-/// The HTTP client is the caller's and must outlive this one. It should not follow redirects (they would carry the token
-/// elsewhere): take `recommendedHTTPConfiguration`.
+/// The HTTP client is the caller's and must outlive this one. It should not follow redirects (they would carry the
+/// token elsewhere): take `recommendedHTTPConfiguration`.
+///
+/// ```swift
+/// let http = HTTPClient(configuration: OpenSkyClient.recommendedHTTPConfiguration)
+/// let client = try OpenSkyClient(configuration: OpenSkyConfiguration(), httpClient: http)
+/// do throws(UpstreamError) {
+///     let states = try await client.states(in: GeographicBox(west: -10, south: 35, east: 30, north: 60))
+///     for vector in states.vectors { print(vector.address, vector.callsign ?? "–") }
+/// } catch {
+///     print("\(error.code.rawValue): \(error), again in \(error.retryAfterSeconds ?? 60) s")
+/// }
+/// ```
 public final class OpenSkyClient: Sendable {
     public let configuration: OpenSkyConfiguration
     private let exchange: Exchange
@@ -51,7 +62,8 @@ public final class OpenSkyClient: Sendable {
     private static let dialect = RefusalDialect(
         codeMember: "error", waitHeaders: ["x-rate-limit-retry-after-seconds", "retry-after"])
 
-    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until then.
+    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until
+    /// then.
     public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
 
     private static let hour = 3_600
@@ -81,9 +93,8 @@ public final class OpenSkyClient: Sendable {
             }
             let seconds = try self.seconds(time, "the time")
             guard seconds >= now() - Self.statesHistorySeconds else {
-                throw .invalidQuery(
-                    "the time must be at most an hour back: \(Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601))"
-                )
+                let asked = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+                throw .invalidQuery("the time must be at most an hour back: \(asked)")
             }
             query.add("time", seconds)
         }
@@ -135,8 +146,8 @@ public final class OpenSkyClient: Sendable {
         try await flights("flights/all", Query(), interval, longest: Self.allFlightsSeconds)
     }
 
-    /// `GET /flights/aircraft`: the flights of an aircraft in an interval of at most two days. The service fills them in
-    /// overnight, so the present day is empty.
+    /// `GET /flights/aircraft`: the flights of an aircraft in an interval of at most two days. The service fills them
+    /// in overnight, so the present day is empty.
     public func flights(
         of aircraft: TransponderAddress, during interval: ClosedRange<Date>
     ) async throws(UpstreamError) -> Flights {
@@ -145,8 +156,8 @@ public final class OpenSkyClient: Sendable {
         return try await flights("flights/aircraft", query, interval, longest: Self.flightsSeconds)
     }
 
-    /// `GET /flights/arrival`, `GET /flights/departure`: the flights to or from an airport in an interval of at most two
-    /// days. The service fills them in overnight.
+    /// `GET /flights/arrival`, `GET /flights/departure`: the flights to or from an airport in an interval of at most
+    /// two days. The service fills them in overnight.
     ///
     /// - Parameter airport: An ICAO location indicator: four letters or digits, of either case.
     public func flights(
@@ -239,8 +250,8 @@ public final class OpenSkyClient: Sendable {
         return ledger.withLock { $0.wait(for: CreditCost.states(in: box), of: .states, now: now) }
     }
 
-    /// The answer of a 200; nil for a 404 on flights and tracks, by which the service says that there is nothing. On states,
-    /// of which there are always some, it is an error: an empty sky would be a lie.
+    /// The answer of a 200; nil for a 404 on flights and tracks, by which the service says that there is nothing. On
+    /// states, of which there are always some, it is an error: an empty sky would be a lie.
     ///
     /// - Parameter bucket: nil where no credits are counted.
     private func get(

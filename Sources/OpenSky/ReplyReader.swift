@@ -2,8 +2,8 @@ import Foundation
 import UpstreamKit
 import JSONKit
 
-/// Reads OpenSky's answers. A broken row costs only itself and a broken value only itself; a broken text costs the whole
-/// answer, because half a picture must not pass for a picture.
+/// Reads OpenSky's answers. A broken row costs only itself and a broken value only itself; a broken text costs the
+/// whole answer, because half a picture must not pass for a picture.
 ///
 /// Source: OpenSky REST API documentation (2026-07).
 struct ReplyReader {

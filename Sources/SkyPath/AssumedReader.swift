@@ -2,15 +2,16 @@ import Geometry
 import UpstreamKit
 import JSONKit
 
-/// Reads the answers whose shapes SkyPath does not publish. Their members are named as its SDKs name the same fields; that
-/// the wire has the same names is an assumption.
+/// Reads the answers whose shapes SkyPath does not publish. Their members are named as its SDKs name the same fields;
+/// that the wire has the same names is an assumption.
 ///
 /// Source: facts/skypath.md sections 9.2, 9.3, 9.5 and 14
 struct AssumedReader {
     let limits: SkyPathLimits
 
     /// A FeatureCollection of Polygons and MultiPolygons with the properties `sev`, `altFrom` and `altTo` (thousands of
-    /// feet), `updatedAt`; of a nowcast also `ts` and `forecastH`. A record without a usable area is no loss to the others.
+    /// feet), `updatedAt`; of a nowcast also `ts` and `forecastH`. A record without a usable area is no loss to the
+    /// others.
     func areas(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathReply<SkyPathArea> {
         try reply(bytes, at: ["features"]) { (feature) throws(Skipped) in
             guard let properties = feature["properties"], let geometry = feature["geometry"] else {

@@ -1,15 +1,27 @@
 public import AsyncHTTPClient
-import Geometry
 import NIOCore
 import NIOHTTP1
-// `Secret` and `UpstreamError` belong to what a user of this library names, without a second import.
+// Places, `Secret` and `UpstreamError` belong to what a user of this library names, without a second import.
+@_exported public import Geometry
 @_exported public import UpstreamKit
 
-/// Reads SkyPath's data API. Its only state is its session, where there is an account: each call is one exchange, retries and
-/// cursors are the caller's.
+/// Reads SkyPath's data API. Its only state is its session, where there is an account: each call is one exchange,
+/// retries and cursors are the caller's.
 ///
 /// The HTTP client is the caller's too and must outlive this one. It should not follow redirects (they would carry the
 /// key elsewhere): take `recommendedHTTPConfiguration`.
+///
+/// ```swift
+/// let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
+/// let client = try SkyPathClient(
+///     configuration: SkyPathConfiguration(environment: .production, apiKey: key), httpClient: http)
+/// do throws(UpstreamError) {
+///     let reply = try await client.map(SkyPathMapQuery(.hours(2)))
+///     for record in reply.records { print(record.cell, record.altitudeThousands, record.severity) }
+/// } catch {
+///     print("\(error.code.rawValue): \(error), again in \(error.retryAfterSeconds ?? 60) s")
+/// }
+/// ```
 public struct SkyPathClient: Sendable {
     public let configuration: SkyPathConfiguration
     private let exchange: Exchange
@@ -47,7 +59,8 @@ public struct SkyPathClient: Sendable {
     /// Unix seconds of this machine.
     public static let systemClock: @Sendable () -> Int = UnixClock.seconds
 
-    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until then.
+    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until
+    /// then.
     public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
 
     /// `POST /observations/v5/corridor`: the computed turbulence of an area, whole or what changed.
@@ -147,8 +160,8 @@ public struct SkyPathClient: Sendable {
         return try await send(request)
     }
 
-    /// The answer of a 200, within the timeout. A session that is refused is over: opening another one by itself could lock the
-    /// account.
+    /// The answer of a 200, within the timeout. A session that is refused is over: opening another one by itself could
+    /// lock the account.
     private func send(_ request: HTTPClientRequest) async throws(UpstreamError) -> Answer {
         var request = request
         var exchange = exchange

@@ -34,7 +34,8 @@ public enum SkyPathEnvironment: Sendable, Hashable {
 
     /// Everything that is wrong with the address, a sentence each; empty where it can be used.
     ///
-    /// - Parameter allowsPlainHTTP: whether a key may go over plain HTTP to another machine. To this machine it always may.
+    /// - Parameter allowsPlainHTTP: whether a key may go over plain HTTP to another machine. To this machine it always
+    ///   may.
     public func problems(allowsPlainHTTP: Bool) -> [String] {
         BaseURL.problems(baseURL, allowsPlainHTTP: allowsPlainHTTP)
     }

@@ -23,8 +23,8 @@ extension UpstreamProblem: CustomStringConvertible {
 }
 
 extension UpstreamProblem {
-    /// What an error's body says, in its top object or in that one's `data`; members that are missing or of another type
-    /// are nil.
+    /// What an error's body says, in its top object or in that one's `data`; members that are missing or of another
+    /// type are nil.
     ///
     /// - Parameters:
     ///   - codeName: The member that holds the code; nil for none.

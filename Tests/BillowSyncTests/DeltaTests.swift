@@ -64,8 +64,8 @@ struct DeltaTests {
         }
     }
 
-    /// Odd steps, so that the boundary falls everywhere; a gap beyond the cursor, one beyond the history; and our own clock
-    /// a little wrong now and then.
+    /// Odd steps, so that the boundary falls everywhere; a gap beyond the cursor, one beyond the history; and our own
+    /// clock a little wrong now and then.
     @Test(arguments: Mode.allCases) func anySequenceOfDeltasGivesThePictureOfAFreshFetch(mode: Mode) async throws {
         try await withRig(flights: 8) { rig in
             var random = SeededGenerator(seed: 3)

@@ -11,8 +11,8 @@ import UpstreamKit
 
 @testable import BillowSync
 
-/// What can go wrong on the wire, over real sockets: the state says what, what was there is served on, and the next good
-/// answer ends it.
+/// What can go wrong on the wire, over real sockets: the state says what, what was there is served on, and the next
+/// good answer ends it.
 @Suite("Every fault of the wire")
 struct WireFaultTests {
     /// A source of traffic whose upstream is a server of ours.
@@ -98,7 +98,7 @@ struct WireFaultTests {
         /// Seconds until the next attempt, at an interval of 60.
         var delay = 60
         /// Short where the answer never comes, and long enough for good ones on a busy machine.
-        var timeout: Duration { code == "timeout" ? .seconds(3) : .seconds(60) }
+        var timeout: Duration { SyncError.Code(rawValue: code) == .upstream(.timeout) ? .seconds(3) : .seconds(60) }
         var testDescription: String { name }
     }
 

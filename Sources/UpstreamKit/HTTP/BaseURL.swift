@@ -5,7 +5,8 @@ package enum BaseURL {
 
     /// All that is wrong with an address, a sentence each; empty where it can be used.
     ///
-    /// - Parameter allowsPlainHTTP: whether a key may go over plain HTTP to another machine. To this machine it always may.
+    /// - Parameter allowsPlainHTTP: whether a key may go over plain HTTP to another machine. To this machine it always
+    ///   may.
     package static func problems(_ url: String, allowsPlainHTTP: Bool) -> [String] {
         var problems: [String] = []
         let isPlain = url.hasPrefix("http://")
