@@ -1,7 +1,7 @@
 import JSONKit
 
-/// Reads JSON from bytes value by value, building nothing that isn't asked for: an import looks at a dozen names of each
-/// record and passes over the rest. The grammar is `JSONScanner`'s; here its faults become refusals, and texts are strict.
+/// Reads JSON from bytes value by value and builds only what is needed: an import looks at a dozen names of each record
+/// and passes over the rest. The grammar is `JSONScanner`'s; here its faults become refusals, and texts are strict.
 struct JSONCursor {
     private var scanner: JSONScanner
     private let bytes: [UInt8]

@@ -318,7 +318,7 @@ enum Schema {
         ) STRICT;
         """
 
-    /// The key-values of a source: its session, its last queries and how far they reach, which earlier versions kept among
+    /// The key-values of a source: its session, its last queries and how far they reach. Earlier versions kept them among
     /// the cursors under reserved names.
     private static let sourceValues = """
         CREATE TABLE sourceValue (

@@ -190,7 +190,9 @@ struct FileTests {
         #expect(try await store.contents().count == 1)
         #expect(try await store.head().version.rawValue == 1)
         try await limit(pages: 1_000_000)
-        #expect(try await store.commit(batch).version.rawValue == 2)
+        // On a busy machine the batch is divided.
+        #expect(try await store.commit(batch).version.rawValue >= 2)
+        #expect(try await store.contents().count == 5_001)
     }
 
     @Test func aFileFromANewerVersionIsRefused() async throws {
@@ -263,9 +265,10 @@ struct FileTests {
         try await earlier.write { db in
             try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
             try db.execute(
-                sql:
-                    "INSERT INTO source (number, name, mergeRule, simulated) VALUES (0, 'skypath', 0, 0), (1, 'b', 0, 0)"
-            )
+                sql: """
+                    INSERT INTO source (number, name, mergeRule, simulated)
+                    VALUES (0, 'skypath', 0, 0), (1, 'b', 0, 0)
+                    """)
             for (name, value) in values.merging(cursors, uniquingKeysWith: { $1 }) {
                 try db.execute(
                     sql: "INSERT INTO cursor (source, piece, value) VALUES (0, ?, ?)", arguments: [name, value])
