@@ -41,7 +41,8 @@ struct ExampleTests {
 
     @Test("The decoder reads reports and counts what it refuses") func decoder() throws {
         let answer =
-            #"[{"icaoId":"KWBC","obsTime":1784662980,"acType":"B738","lat":30.1,"lon":-85.2,"fltLvl":340,"pirepType":"PIREP","#
+            (#"[{"icaoId":"KWBC","obsTime":1784662980,"acType":"B738","lat":30.1,"lon":-85.2,"#
+                + #""fltLvl":340,"pirepType":"PIREP","#)
             + #""tbInt1":"MOD","rawOb":"UA /OV PFN/TM 1943/FL340/TP B738/TB MOD"},{"acType":"B738"}]"#
         #expect(
             try turbulence(Array(answer.utf8)) == ["UA /OV PFN/TM 1943/FL340/TP B738/TB MOD", "1 × missing lon"])

@@ -51,7 +51,8 @@ private final class Inbox: Sendable {
 }
 
 private let good =
-    #"{"type":"Feature","properties":{"h3":"852a30c3fffffff","altitude":39000,"severity":2,"observedAt":"2026-11-20T22:00:00Z"},"geometry":null}"#
+    (#"{"type":"Feature","properties":{"h3":"852a30c3fffffff","altitude":39000,"severity":2,"#
+        + #""observedAt":"2026-11-20T22:00:00Z"},"geometry":null}"#)
 
 @Suite("The inbox")
 struct InboxTests {

@@ -72,8 +72,8 @@ struct WireFaultTests {
     }
 
     private static func row(_ address: String, at seconds: String, longitude: String = "8.5") -> String {
-        "[\"\(address)\",\"DLH1    \",\"Germany\",\(seconds),\(seconds),\(longitude),50.1,10000.0,false,220.0,90.0,0.0,null,"
-            + "10100.0,\"1000\",false,0]"
+        "[\"\(address)\",\"DLH1    \",\"Germany\",\(seconds),\(seconds),\(longitude),50.1,10000.0,false,"
+            + "220.0,90.0,0.0,null,10100.0,\"1000\",false,0]"
     }
 
     private static func states(_ clock: ManualClock, _ rows: [String]) -> String {

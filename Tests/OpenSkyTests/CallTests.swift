@@ -191,7 +191,7 @@ struct AccountTests {
         try await withRig(withCredentials: true, secret: "hunter2") { rig in
             let error = try #require(try await failure(of: { try await rig.client.states() }))
             guard case .unauthorized(let problem) = error else { throw error }
-            #expect(problem.code == "invalid_client" && problem.status == 401)
+            #expect(problem == UpstreamProblem(status: 401, code: "invalid_client", message: problem.message))
             #expect(!"\(error)".contains("hunter2"))
             #expect(rig.simulator.calls == 0)
         }

@@ -31,7 +31,8 @@ import JSONKit
     /// Section 6.2's example.
     @Test func theMapAnswerIsRead() throws {
         let text =
-            #"{"skypath_tick":29453761,"turbulence":[{"hex_id":"852a1073fffffff","skypath_alt":36,"sev":3,"ts":1767225584,"tick":29453760}]}"#
+            (#"{"skypath_tick":29453761,"turbulence":[{"hex_id":"852a1073fffffff","skypath_alt":36,"#
+                + #""sev":3,"ts":1767225584,"tick":29453760}]}"#)
         let reply = try reader.map(Array(text.utf8))
         #expect(reply.tick == 29_453_761 && reply.records.count == 1 && reply.records.first?.edr == nil)
     }
@@ -40,7 +41,9 @@ import JSONKit
     @Test func theBulkAnswerIsRead() throws {
         let parent = H3.index(dense: 20, resolution: 0)
         let text =
-            #"{"data":{"hexId":["904",905,"1377"],"alt":[33,34,34],"sev":[2,1,3],"observationTime":[1767225001,1767225001,1767224760]},"meta":{},"links":{},"warnings":{}}"#
+            (#"{"data":{"hexId":["904",905,"1377"],"alt":[33,34,34],"sev":[2,1,3],"#
+                + #""observationTime":[1767225001,1767225001,1767224760]},"meta":{},"links":{},"#
+                + #""warnings":{}}"#)
         let reply = try reader.hexagons(Array(text.utf8), parent: parent)
         #expect(
             reply.records.map(\.cell) == [904, 905, 1_377].compactMap { Cell(dense: 20 * 16_807 + $0) })
@@ -57,7 +60,8 @@ import JSONKit
 
     @Test func aPositionThatTheParentLacksIsSkipped() throws {
         let text =
-            #"{"data":{"hexId":["16807","-1","x",null,"7"],"alt":[33,33,33,33,33],"sev":[2,2,2,2,2],"observationTime":[1767225001,1767225001,1767225001,1767225001,1767225001]}}"#
+            (#"{"data":{"hexId":["16807","-1","x",null,"7"],"alt":[33,33,33,33,33],"sev":[2,2,2,2,2],"#
+                + #""observationTime":[1767225001,1767225001,1767225001,1767225001,1767225001]}}"#)
         let reply = try reader.hexagons(Array(text.utf8), parent: H3.index(dense: 20, resolution: 0))
         #expect(reply.counts.skipped == [.invalidCell: 4] && reply.records.count == 1)
     }
@@ -111,7 +115,8 @@ import JSONKit
         ] as [(String, Double?, Int)])
     func aBadEDRCostsOnlyItself(value: String, edr: Double?, dropped: Int) throws {
         let text =
-            #"{"data":{"hexagons":[{"id":"852A1073FFFFFFF","alt":36,"sev":2,"edr":\#(value),"observedAt":1767225584}]}}"#
+            (#"{"data":{"hexagons":[{"id":"852A1073FFFFFFF","alt":36,"sev":2,"edr":\#(value),"#
+                + #""observedAt":1767225584}]}}"#)
         let reply = try reader.corridor(Array(text.utf8))
         #expect(
             reply.records.count == 1 && reply.records.first?.edr == edr
@@ -155,7 +160,9 @@ import JSONKit
 
     @Test func everyPrefixAndEveryFlippedByteIsSurvived() throws {
         let text = Array(
-            #"{"data":{"lastUpdatedAt":1767225660,"hexagons":[{"id":"852a1073fffffff","alt":36,"sev":3,"edr":0.2315,"observedAt":1767225584},null]},"warnings":{"\u00e9":[true,-1.5e3]}}"#
+            (#"{"data":{"lastUpdatedAt":1767225660,"hexagons":[{"id":"852a1073fffffff","alt":36,"#
+                + #""sev":3,"edr":0.2315,"observedAt":1767225584},null]},"warnings":{"\u00e9":[true,"#
+                + #"-1.5e3]}}"#)
                 .utf8)
         #expect(try reader.corridor(text).records.count == 1)
         for length in 0..<text.count {
@@ -178,7 +185,9 @@ import JSONKit
             UpstreamProblem(status: 400, body: Array(text.utf8), redacting: [Secret("hunter2")].compactMap { $0 })
         }
         let envelope =
-            #"{"data":{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request","message":"body must have required property 'corridor'"},"meta":{},"links":{},"warnings":{}}"#
+            (#"{"data":{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request","#
+                + #""message":"body must have required property 'corridor'"},"meta":{},"links":{},"#
+                + #""warnings":{}}"#)
         let expected = UpstreamProblem(
             status: 400, code: "FST_ERR_VALIDATION",
             message: "body must have required property 'corridor'")

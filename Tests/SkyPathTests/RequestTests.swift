@@ -139,7 +139,9 @@ struct Answer: Equatable {
                 altitudesThousands: 30...41))
         #expect(
             body
-                == #"{"corridor":{"type":"Polygon","coordinates":[[[-74.0,40.0],[-73.5,40.0],[-73.5,40.5],[-74.0,40.5],[-74.0,40.0]]]},"hoursAgo":0.5,"minAlt":30,"maxAlt":41,"updatedSince":1767225600,"aircraftCategory":"C30"}"#
+                == (#"{"corridor":{"type":"Polygon","coordinates":[[[-74.0,40.0],[-73.5,40.0],[-73.5,"#
+                    + #"40.5],[-74.0,40.5],[-74.0,40.0]]]},"hoursAgo":0.5,"minAlt":30,"maxAlt":41,"#
+                    + #""updatedSince":1767225600,"aircraftCategory":"C30"}"#)
         )
     }
 
