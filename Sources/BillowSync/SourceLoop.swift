@@ -269,6 +269,8 @@ public actor SourceLoop: Service {
         do throws(StoreError) { try await persist() } catch {
             // Another change may have come meanwhile.
             if self.settings == settings { (upstream, update) = before }
+            // That one may have begun to ask for what is taken back here.
+            if machine.plan != plan { note(.changed(plan)) }
             throw error
         }
         note(.changed(plan))
