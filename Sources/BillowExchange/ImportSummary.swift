@@ -71,7 +71,7 @@ public struct ImportSummary: Sendable, Hashable {
     }
 
     mutating func refuse(_ refusal: Refusal) {
-        let code = refusal.reason.code
+        let code = refusal.reason.title
         refusals[code, default: RefusalCount()].count += 1
         keep(refusal, of: code)
     }

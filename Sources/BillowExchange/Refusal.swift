@@ -19,6 +19,48 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+/// The stable codes of `refused` in the answer of `POST /observations`.
+public enum RefusalCode: String, Sendable, CaseIterable, Codable {
+    case unknownFormat = "unknown-format"
+    case syntaxError = "syntax-error"
+    case truncated
+    case nestedTooDeeply = "nested-too-deeply"
+    case tooLong = "too-long"
+    case notUTF8 = "not-utf8"
+    case notAnObservation = "not-an-observation"
+    case aggregatedHexagon = "aggregated-hexagon"
+    case missingField = "missing-field"
+    case invalidField = "invalid-field"
+    case contradiction
+    case coarserCell = "coarser-cell"
+    case inTheFuture = "in-the-future"
+    case duplicateColumn = "duplicate-column"
+    case olderThanRetention = "older-than-retention"
+    case foreignSource = "foreign-source"
+
+    /// What the code means, as the documentation says it.
+    public var meaning: String {
+        switch self {
+        case .unknownFormat: "the record has no known form"
+        case .syntaxError: "the record is not grammatical JSON"
+        case .truncated: "the body ends within the record"
+        case .nestedTooDeeply: "the record is nested deeper than 64 levels"
+        case .tooLong: "the record is longer than a record can be"
+        case .notUTF8: "the record is not UTF-8"
+        case .notAnObservation: "the record is no turbulence observation"
+        case .aggregatedHexagon: "the record is a hexagon of the aggregated picture"
+        case .missingField: "the record lacks the field that `field` names"
+        case .invalidField: "the field that `field` names has an unusable value"
+        case .contradiction: "two values of the record exclude each other"
+        case .coarserCell: "the cell is larger than H3 resolution 5"
+        case .inTheFuture: "`observedAt` is more than 5 minutes ahead of the clock"
+        case .duplicateColumn: "two columns name the same field"
+        case .olderThanRetention: "`observedAt` is older than the retention"
+        case .foreignSource: "the source is fetched from its upstream, and takes no records"
+        }
+    }
+}
+
 /// Why.
 public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
     /// Neither GeoJSON nor CSV nor a form of pilot reports, with what was found instead.
@@ -51,8 +93,39 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
     /// CSV columns that name the same thing.
     case duplicateColumn(String)
 
-    /// A short word to count by; the values are left out.
-    public var code: String {
+    /// The kind of the reason, for programs.
+    public var code: RefusalCode {
+        switch self {
+        case .unknownFormat: .unknownFormat
+        case .syntax: .syntaxError
+        case .truncated: .truncated
+        case .tooDeep: .nestedTooDeeply
+        case .tooLong: .tooLong
+        case .notUTF8: .notUTF8
+        case .notAFeature: .notAnObservation
+        case .aggregated: .aggregatedHexagon
+        case .missing, .withoutIntensity: .missingField
+        case .invalid: .invalidField
+        case .contradiction: .contradiction
+        case .coarserCell: .coarserCell
+        case .future: .inTheFuture
+        case .duplicateColumn: .duplicateColumn
+        }
+    }
+
+    /// The field that the reason is about, by the name it should have; nil where it is about none.
+    public var field: String? {
+        switch self {
+        case .missing(let field), .invalid(let field, _, _), .duplicateColumn(let field): field
+        case .withoutIntensity: "severity"
+        case .coarserCell: "h3"
+        case .future: "observedAt"
+        default: nil
+        }
+    }
+
+    /// What an import's summary counts by: a few words, without the values.
+    public var title: String {
         switch self {
         case .unknownFormat: "unknown format"
         case .syntax: "syntax error"

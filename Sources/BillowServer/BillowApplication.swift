@@ -185,7 +185,7 @@ public struct BillowApplication: Sendable {
         IngestRoutes(
             store: store, simulated: ingestIsSimulated, fetched: configuration.freshness.sources,
             retentionSeconds: configuration.retentionSeconds, sourcesPerKey: configuration.ingestSourcesPerKey,
-            now: now
+            work: work, now: now
         ).add(to: router.needing(.ingest, gate))
         EventRoutes(hub: events, publisher: publisher, gate: gate, flights: flights).add(to: reading)
         let sources = SourceStatus(publisher: publisher, states: states, policy: policy, now: now)

@@ -131,7 +131,7 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
     ) throws {
         let (items, summary) = importing("\(feature())\n\(feature(changes))\n\(feature())\n")
         #expect(items.observations.count == 2)
-        #expect(items.refusals.map(\.reason.code) == [code])
+        #expect(items.refusals.map(\.reason.title) == [code])
         #expect(items.refusals.map(\.line) == [2])
         #expect(summary.read == 3)
         #expect(summary.refusals[code]?.count == 1)
@@ -144,7 +144,7 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         let deleted = pentagon | 1 << 30
         #expect(Cell(h3: deleted) == nil)
         #expect(
-            importing(feature(["h3": "\"\(String(deleted, radix: 16))\""])).items.refusals.map(\.reason.code)
+            importing(feature(["h3": "\"\(String(deleted, radix: 16))\""])).items.refusals.map(\.reason.title)
                 == ["invalid h3"])
         let child = importing(feature(["h3": "\"862834707ffffff\""]))
         #expect(child.summary.finerCells == 1)
@@ -175,7 +175,7 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
             ("[1,\"9\"]", "invalid coordinates"), ("[1]", "missing coordinates"), ("[]", "missing coordinates"),
         ] {
             let geometry = #"{"type":"Point","coordinates":\#(bad)}"#
-            #expect(importing(feature(["h3": nil], geometry: geometry)).items.refusals.map(\.reason.code) == [code])
+            #expect(importing(feature(["h3": nil], geometry: geometry)).items.refusals.map(\.reason.title) == [code])
         }
     }
 
@@ -220,7 +220,7 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         let items = importing(text).items
         #expect(items.observations.count == 4)
         #expect(items.refusals.map(\.line) == [3, 5, 7])
-        #expect(items.refusals.map(\.reason.code) == ["syntax error", "syntax error", "syntax error"])
+        #expect(items.refusals.map(\.reason.title) == ["syntax error", "syntax error", "syntax error"])
     }
 
     @Test func `lines are counted through quoted line ends`() {
@@ -246,7 +246,7 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
     @Test(arguments: badHeaders) func `an unusable header refuses the file once`(header: String, code: String) {
         let (items, summary) = importing(header + "\n" + String(repeating: row, count: 20))
         #expect(items.observations.isEmpty)
-        if code != "syntax error" { #expect(items.refusals.map(\.reason.code) == [code]) }
+        if code != "syntax error" { #expect(items.refusals.map(\.reason.title) == [code]) }
         #expect(items.refusals.first?.line == 1)
         #expect(summary.observationCount == 0)
     }

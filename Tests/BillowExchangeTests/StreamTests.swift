@@ -68,7 +68,7 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         let (text, count, refusals) = Self.documents[index]
         let items = importing(text).items
         #expect(items.observations.count == count, "\(text)")
-        #expect(items.refusals.map { "\($0.line) \($0.reason.code)" } == refusals, "\(text)")
+        #expect(items.refusals.map { "\($0.line) \($0.reason.title)" } == refusals, "\(text)")
     }
 
     @Test(arguments: documents.indices, [1, 2, 7, 64]) func `pieces of any size give the same as the whole`(
@@ -179,9 +179,9 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         let plain = #"{"h3":"85283473fffffff","altitude":38000,"severity":3,"observedAt":1700000000}"#
         #expect(importing("[\(plain)]").items.observations == importing(good).items.observations)
         let twice = plain.replacing("\"severity\":3", with: "\"severity\":3,\"severity\":4")
-        #expect(importing("[\(twice)]").items.refusals.map(\.reason.code) == ["contradiction"])
+        #expect(importing("[\(twice)]").items.refusals.map(\.reason.title) == ["contradiction"])
         let feature = good.replacing("\"severity\":3", with: "\"severity\":3,\"Severity\":4")
-        #expect(importing(feature).items.refusals.map(\.reason.code) == ["contradiction"])
+        #expect(importing(feature).items.refusals.map(\.reason.title) == ["contradiction"])
         // Members of the Feature itself are somebody else's.
         let foreign = good.replacing(
             "{\"type\":\"Feature\",", with: "{\"severity\":0,\"severity\":1,\"type\":\"Feature\",")

@@ -1,3 +1,4 @@
+import BillowExchange
 import BillowStore
 import Foundation
 import Geometry
@@ -94,22 +95,25 @@ struct IngestTests {
     func refusals() async throws {
         try await withWorld(configured: ["skypath"]) { world in
             let key = try await world.key(.ingest)
-            let cases: [(String, String)] = [
-                (try report(1).replacing("\"severity\":3,", with: ""), "severity"),
-                (try report(2, at: 301), "in the future"), (try report(3, at: -8 * 86_400), "older than retention"),
-                (try report(4, severity: 9), "severity"),
-                (try report(5).replacing("38000", with: "\"high\""), "altitude"),
-                (try report(6, ",\"source\":\"skypath\""), "foreign source"),
-                (try report(7, ",\"source\":\"other\""), "foreign source"), ("7", "syntax error"),
-                (try report(8, ",\"edr\":1e999"), "edr"), ("{}", "missing"),
+            let cases: [(body: String, code: RefusalCode, field: String?)] = [
+                (try report(1).replacing("\"severity\":3,", with: ""), .missingField, "severity"),
+                (try report(2, at: 301), .inTheFuture, "observedAt"),
+                (try report(3, at: -8 * 86_400), .olderThanRetention, "observedAt"),
+                (try report(4, severity: 9), .invalidField, "severity"),
+                (try report(5).replacing("38000", with: "\"high\""), .invalidField, "altitude"),
+                (try report(6, ",\"source\":\"skypath\""), .foreignSource, "source"),
+                (try report(7, ",\"source\":\"other\""), .foreignSource, "source"), ("7", .syntaxError, nil),
+                (try report(8, ",\"edr\":1e999"), .invalidField, "edr"), ("{}", .missingField, "h3"),
             ]
-            let bad = cases.map(\.0).joined(separator: ",")
+            let bad = cases.map(\.body).joined(separator: ",")
             let mixed = try await post(world, "[\(bad),\(try report(9)),\(try report(10, at: 299))]", key: key)
             #expect(mixed.status == .ok)
             #expect(try counts(mixed) == [2, 0, cases.count])
             for (index, refused) in try mixed.json["refused"].orMissing().items.enumerated() {
                 #expect(refused["index"]?.double == Double(index))
-                #expect(refused["code"]?.string?.contains(cases[index].1) == true, "\(cases[index].0): \(refused)")
+                let expected = cases[index]
+                #expect(refused["code"]?.string == expected.code.rawValue, "\(expected.body): \(refused)")
+                #expect(refused["field"]?.string == expected.field, "\(expected.body): \(refused)")
                 #expect(refused["reason"]?.string?.isEmpty == false)
             }
             #expect(try await post(world, "[\(bad)]", key: key).status == .unprocessableContent)

@@ -1,3 +1,4 @@
+import BillowExchange
 import Foundation
 import HTTPTypes
 import Testing
@@ -17,6 +18,15 @@ struct ProblemCodeTests {
         for missing in Set(codes).subtracting(rows).sorted() { Issue.record("missing in README.md: \(missing)") }
         for other in Set(rows).subtracting(codes).sorted() { Issue.record("in README.md, but not in code: \(other)") }
         #expect(rows.count == codes.count)
+    }
+
+    @Test("README's table has every code of a refused observation with its meaning, and no other")
+    func refusals() throws {
+        let readme = try String(contentsOf: World.repository.appending(path: "README.md"), encoding: .utf8)
+        let lines = readme.split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try lines.firstIndex { $0.hasPrefix("| code of a refused observation |") }.orMissing("the table")
+        let rows = lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map(String.init)
+        #expect(rows.sorted() == RefusalCode.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.sorted())
     }
 
     @Test("a code is words with hyphens, and stands for an error", arguments: ProblemCode.allCases)

@@ -1,10 +1,12 @@
 import BillowStore
 import Foundation
+import Geometry
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Synchronization
 import Testing
+import Turbulence
 
 @testable import BillowServer
 
@@ -235,7 +237,8 @@ struct WorkExecutorTests {
             try await until("the queues are full") {
                 work.statistics(.map).waiting == work.limits(.map).queue
                     && work.statistics(.animation).waiting == work.limits(.animation).queue
-                    && work.statistics(.query).waiting == 64 && work.statistics(.tile).waiting == 64
+                    && work.statistics(.query).waiting == 64
+                    && work.statistics(.tile).waiting + work.statistics(.renewal).waiting == 64
             }
             // Nobody is let in until these are answered: what waited for a job would never end.
             #expect(try await world.get("/healthz").status == .ok)
@@ -251,6 +254,35 @@ struct WorkExecutorTests {
             #expect(statuses.keys.allSatisfy { [.ok, .serviceUnavailable].contains($0) }, "\(statuses)")
             // Of maps and of animations, those beyond the queue.
             #expect(statuses[.serviceUnavailable] == 2 * (64 - work.limits(.map).queue))
+        }
+    }
+
+    @Test("a tile that was asked for before is renewed after a publication while new tiles fill their class")
+    func renewal() async throws {
+        let work = WorkExecutor(hasOwnThreads: true)
+        try await withWorld(work: work) { world in
+            let cell = try cell(10, 50)
+            let known = PixelPlace(H3.center(of: cell), zoom: 8).path()
+            try await world.take([try observation(cell, severity: .light)])
+            #expect(try await world.colour(cell) == Pixel.light)
+
+            let gate = TestGate()
+            let blocked = (0..<work.limits(.tile).jobs).map { _ in
+                Task { try await work.run(.tile) { gate.block() } }
+            }
+            try await until("every turn is taken") {
+                work.statistics(.tile).running == work.limits(.tile).jobs
+            }
+            world.clock.advance(by: 60)
+            try await world.take([try observation(cell, severity: .moderate, at: 30)])
+            let client = Task { try await world.get("/tiles/pireps/latest/3/1/1.png").status }
+            try await until("a tile that is asked for the first time waits") { work.statistics(.tile).waiting == 1 }
+            #expect(try await world.get(known).status == .ok)
+            #expect(try await world.colour(cell) == Pixel.moderate)
+            #expect(work.statistics(.tile).waiting == 1)
+            gate.open()
+            for task in blocked { try await task.value }
+            #expect(try await client.value == .ok)
         }
     }
 }

@@ -17,6 +17,7 @@ struct IngestRoutes: Sendable {
     let retentionSeconds: Int
     /// How many sources one key may name, over all of its requests.
     let sourcesPerKey: Int
+    let work: WorkExecutor
     let now: @Sendable () -> Instant
 
     /// Observations in one request.
@@ -33,7 +34,10 @@ struct IngestRoutes: Sendable {
             /// The place in what was sent, from 0.
             var index: Int
             /// Stable, for programs.
-            var code: String
+            var code: RefusalCode
+            /// The field that it is about.
+            var field: String?
+            /// A sentence, for people.
             var reason: String
         }
 
@@ -50,6 +54,15 @@ struct IngestRoutes: Sendable {
         // Only a key's own observations are ever corrected, so nothing is taken without one.
         guard let key = AccessKey.ofRequest else { throw Problem(.keyNeeded, detail: "This needs a key.") }
         let body = try await body(of: request)
+        let answer = try await work.run(.intake) { try await ingest(body, of: key) }
+        let isOfUse = answer.accepted + answer.duplicate > 0
+        return try JSONAnswer.make(
+            answer, headers: [.cacheControl: "no-store"], status: isOfUse ? .ok : .unprocessableContent,
+            request: request)
+    }
+
+    private func ingest(_ body: ByteBuffer, of key: AccessKey) async throws -> Answer {
+        WorkExecutor.assertIsJob()
         var answer = Answer()
         let items = try await read(body)
         let observations = try await sort(items, &answer)
@@ -57,10 +70,7 @@ struct IngestRoutes: Sendable {
         answer.accepted = result.accepted
         answer.duplicate += result.duplicates
         answer.version = result.version.rawValue
-        let isOfUse = answer.accepted + answer.duplicate > 0
-        return try JSONAnswer.make(
-            answer, headers: [.cacheControl: "no-store"], status: isOfUse ? .ok : .unprocessableContent,
-            request: request)
+        return answer
     }
 
     private func body(of request: Request) async throws -> ByteBuffer {
@@ -122,17 +132,20 @@ struct IngestRoutes: Sendable {
         var named = Set<ReporterID>()
         var observations: [Observation] = []
         for (index, item) in items.enumerated() {
-            func refuse(_ code: String, _ reason: String) {
-                answer.refused.append(Answer.Refused(index: index, code: code, reason: reason))
+            func refuse(_ code: RefusalCode, _ field: String?, _ reason: String) {
+                answer.refused.append(Answer.Refused(index: index, code: code, field: field, reason: reason))
             }
             switch item {
-            case .refused(let refusal): refuse(refusal.reason.code, refusal.reason.description)
+            case .refused(let refusal): 
+                refuse(refusal.reason.code, refusal.reason.field, refusal.reason.description)
             case .observation(let observation) where observation.observedAt < oldest:
                 refuse(
-                    "older than retention",
+                    .olderThanRetention, "observedAt",
                     "observedAt \(observation.observedAt) is older than is kept: from \(oldest) on")
             case .observation(let observation) where computed.contains(observation.source):
-                refuse("foreign source", "source '\(observation.source)' is fetched; only its upstream speaks for it")
+                refuse(
+                    .foreignSource, "source",
+                    "source '\(observation.source)' is fetched; only its upstream speaks for it")
             case .observation(let observation):
                 if let id = observation.id,
                     !named.insert(ReporterID(source: observation.source, id: id)).inserted
@@ -141,7 +154,7 @@ struct IngestRoutes: Sendable {
                 } else {
                     observations.append(observation)
                 }
-            default: refuse("not an observation", "it is no turbulence observation")
+            default: refuse(.notAnObservation, nil, "it is no turbulence observation")
             }
         }
         return observations

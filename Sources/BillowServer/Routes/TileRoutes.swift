@@ -95,9 +95,9 @@ struct TileRoutes: Sendable {
             layers: scene.layers, coord: place.coord, scale: place.scale, instant: instant, filter: filter,
             style: style,
             labels: try query.labels(), isHatched: try query.hatchesIncomplete() && answered.isIncomplete)
-        hot.note(
+        let isRenewal = hot.note(
             wanted, isLatest: time == .latest, publication: snapshot.publication, now: snapshot.publication.asOf)
-        let tile = try await tiles.tile(wanted, in: drawn) { known.match($0) }
+        let tile = try await tiles.tile(wanted, in: drawn, isRenewal: isRenewal) { known.match($0) }
         return try PictureAnswer.make(tile, headers: headers, known: known)
     }
 

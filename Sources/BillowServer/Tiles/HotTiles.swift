@@ -48,24 +48,31 @@ final class HotTiles: Sendable {
     private static let keptSeconds = 300
 
     /// Notes a request for the newest picture; any other is of no interest.
-    func note(_ request: TileService.Request, isLatest: Bool, publication: Publication, now: Instant) {
+    ///
+    /// - Returns: whether the tile was asked for before.
+    @discardableResult
+    func note(_ request: TileService.Request, isLatest: Bool, publication: Publication, now: Instant) -> Bool {
         let newest: Newest
         if isLatest {
             newest = .latest
         } else if request.instant == Newest.liveFrame.instant(of: publication) {
             newest = .liveFrame
         } else {
-            return
+            return false
         }
         var tile = Tile(request: request, newest: newest)
         tile.request.instant = .distantPast
-        state.withLock { state in
-            if state.uses[tile] == nil { state.bytes += tile.request.keptBytes }
+        return state.withLock { state in
+            let isKnown = state.uses[tile] != nil
+            if !isKnown { state.bytes += tile.request.keptBytes }
             state.uses[tile, default: Use(count: 0, last: now)].count += 1
             state.uses[tile]?.last = now
-            guard state.uses.count > Self.capacity || state.bytes > Self.mostBytes else { return }
+            guard state.uses.count > Self.capacity || state.bytes > Self.mostBytes else {
+                return isKnown
+            }
             let least = state.uses.sorted { $0.value.count < $1.value.count }.prefix(max(1, state.uses.count / 4))
             for (tile, _) in least { state.remove(tile) }
+            return isKnown
         }
     }
 

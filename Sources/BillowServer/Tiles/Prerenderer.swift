@@ -39,7 +39,7 @@ struct Prerenderer: Service {
                 return
             }
             // A tile that can't be drawn now, in a full queue say, is drawn or refused when it is asked for.
-            _ = try? await tiles.tile(request, in: snapshot) { _ in false }
+            _ = try? await tiles.tile(request, in: snapshot, isRenewal: true) { _ in false }
         }
     }
 }

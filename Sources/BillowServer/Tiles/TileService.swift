@@ -45,20 +45,22 @@ public final class TileService: Sendable {
         self.work = work
         tiles = SharedCache(pictures.caches) { $0.count }
         shown = SharedCache(pictures.caches, keyBytes: { $0.request.keptBytes }) { _ in 0 }
-        painters = try PainterPool(expecting: work.limits(.tile).threads)
+        painters = try PainterPool(expecting: work.limits(.tile).threads + work.limits(.renewal).threads)
         var empty: [TileScale: [UInt8]] = [:]
         for scale in TileScale.allCases { empty[scale] = try PNG.emptyTile(size: scale.pixels) }
         self.empty = empty
     }
 
+    /// - Parameter isRenewal: whether clients asked for the tile in an earlier snapshot. Such a tile doesn't wait behind those
+    ///   that are asked for the first time.
     func tile(
-        _ request: Request, in snapshot: Snapshot, isUnchanged: @escaping @Sendable (String) -> Bool
+        _ request: Request, in snapshot: Snapshot, isRenewal: Bool = false, isUnchanged: @escaping @Sendable (String) -> Bool
     ) async throws -> EncodedPicture {
         let version = try await pictures.version(
             of: request.layers, at: request.instant, filter: request.filter, in: snapshot)
         let key = Shown(head: Head(version: version, log: snapshot.log), request: request)
         if let known = cached(key, isUnchanged) { return known }
-        let tile = try await work.run(.tile) { [self] in
+        let tile = try await work.run(isRenewal ? .renewal : .tile) { [self] in
             // Drawn for another request while this one waited?
             if let known = cached(key, isUnchanged) { return known }
             return try await made(key, in: snapshot, isUnchanged)
@@ -104,7 +106,7 @@ public final class TileService: Sendable {
 
     /// Has the painters prepare for the next tiles while none is asked for.
     private func prepare() {
-        painters.prepare(on: work) { [work] in work.statistics(.tile).running == 0 }
+        painters.prepare(on: work) { [work] in work.statistics(.tile).running + work.statistics(.renewal).running == 0 }
     }
 
     /// The one tile of a scale that shows nothing.

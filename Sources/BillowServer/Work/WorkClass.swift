@@ -5,6 +5,7 @@ import NIOCore
 /// | class | work | limits |
 /// | --- | --- | --- |
 /// | `tile` | tiles, and the planes and records that they are drawn from | as many threads as processors |
+/// | `renewal` | the tiles of a new snapshot that clients asked for before | one thread |
 /// | `map` | map pictures and legends | one at a time |
 /// | `animation` | an animation, from its first frame to the encoded file | one at a time |
 /// | `query` | features, exports, changes, alerts, profiles, timelines | as many threads as processors, lower priority |
@@ -12,13 +13,13 @@ import NIOCore
 /// | `background` | polygons and flights of a new snapshot, packing, warming | two threads, lowest priority |
 /// | `publication` | the publisher alone | one thread |
 public enum WorkClass: String, Sendable, Hashable, CaseIterable {
-    case tile, map, animation, query, intake, background, publication
+    case tile, renewal, map, animation, query, intake, background, publication
 
     /// Whether work of this class ends when its client closes the connection. A tile is finished sooner than that is noticed.
     var endsWithItsClient: Bool {
         switch self {
         case .map, .animation, .query: true
-        case .tile, .intake, .background, .publication: false
+        case .tile, .renewal, .intake, .background, .publication: false
         }
     }
 }
@@ -40,7 +41,7 @@ public enum WorkError: Error, Sendable, Hashable, CustomStringConvertible {
     /// When it makes sense to try again.
     var retryAfterSeconds: Int {
         switch self {
-        case .overloaded(.tile): 1
+        case .overloaded(.tile), .overloaded(.renewal): 1
         case .overloaded(.map), .overloaded(.query), .overloaded(.intake): 2
         case .overloaded, .tooManyAnswers: 10
         }
@@ -68,6 +69,7 @@ public struct WorkLimits: Sendable, Hashable {
         let processors = System.coreCount
         return switch workClass {
         case .tile: WorkLimits(threads: processors, jobs: 8 * processors, queue: 1_024, niceness: 0)
+        case .renewal: WorkLimits(threads: 1, jobs: 4, queue: 1_024, niceness: 0)
         case .map: WorkLimits(threads: 1, jobs: 1, queue: 16, niceness: 3)
         case .animation: WorkLimits(threads: 1, jobs: 1, queue: 16, niceness: 5)
         case .query: WorkLimits(threads: max(2, processors), jobs: max(2, processors), queue: 64, niceness: 5)

@@ -78,7 +78,7 @@ extension Problem {
 extension WorkClass {
     fileprivate var summary: String {
         switch self {
-        case .tile: "tiles"
+        case .tile, .renewal: "tiles"
         case .map: "maps"
         case .animation: "animations"
         case .query: "queries"
