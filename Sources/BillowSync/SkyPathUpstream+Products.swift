@@ -8,7 +8,7 @@ import Turbulence
 extension SkyPathUpstream {
     /// A nowcast is issued once an hour; so often it is looked for. Seconds.
     ///
-    /// Source: facts/skypath.md section 10, the SDK's own interval
+    /// Source: docs/upstreams/skypath.md, "Products that are assumed": the web SDK's own interval
     static let nowcastSeconds = 900
     /// The length of a step of a nowcast.
     private static let nowcastStepSeconds = 3_600

@@ -5,7 +5,7 @@ import WireJSON
 /// Reads the answers whose shapes SkyPath does not publish. Their members are named as its SDKs name the same fields; that
 /// the wire has the same names is an assumption.
 ///
-/// Source: facts/skypath.md sections 9.2, 9.3, 9.5 and 14
+/// Source: docs/upstreams/skypath.md, "Products that are assumed"
 struct AssumedReader {
     let limits: SkyPathLimits
 

@@ -2,7 +2,7 @@ public import WireHTTP
 
 /// Which SkyPath is asked.
 ///
-/// Source: facts/skypath.md section 2.
+/// Source: docs/upstreams/skypath.md, "Environments"
 public enum SkyPathEnvironment: Sendable, Hashable {
     case development
     case staging
@@ -88,7 +88,9 @@ public struct SkyPathConfiguration: Sendable {
     }
 }
 
-/// What the upstream takes. Defaults: documented values where there are any, else facts/skypath.md section 14.
+/// What the upstream takes. Defaults: documented values where there are any, else Billow's assumptions.
+///
+/// Source: docs/upstreams/skypath.md, "The model of the data" and "Corridor call"
 public struct SkyPathLimits: Sendable, Hashable {
     /// The largest corridor in km²; nil where there is no limit.
     public var corridorAreaKm2: Double? = 7_500

@@ -7,7 +7,7 @@ import WireJSON
 
 /// Whose session it is: SkyPath knows a company, and users who are unique within it.
 ///
-/// Source: facts/skypath.md section 3
+/// Source: docs/upstreams/skypath.md, "Session"
 public struct SkyPathAccount: Sendable, Hashable {
     /// The airline's ICAO code, or what else the company is registered as.
     public let company: String
@@ -48,7 +48,7 @@ public struct SkyPathSession: Sendable, Hashable {
 /// The call that opens a session. Its path and shape are not public: it takes `company` and `userId`, and gives
 /// `data.accessToken` and `data.expiresAt` (Unix seconds).
 ///
-/// Source: facts/skypath.md section 14
+/// Source: docs/upstreams/skypath.md, "Session" (an assumption)
 struct SessionCall: Sendable {
     typealias Token = TokenKeeper<SkyPathError>.Token
 

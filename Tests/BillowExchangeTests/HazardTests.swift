@@ -69,29 +69,24 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(reader.summary.description.contains(word) && reader.summary.description.contains("OpenSky"))
     }
 
-    /// The whole day that the archive keeps, where it is at hand.
-    private static let samples = "/work/shared/samples"
-
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: samples), "needs the samples of a whole day"))
-    func `every pull of a day is read`() throws {
-        func read(_ folder: String, _ prefix: String) throws -> (count: Int, hazards: [String: Int], refused: Int) {
-            let names = try FileManager.default.contentsOfDirectory(atPath: "\(Self.samples)/\(folder)")
-                .filter { $0.hasPrefix(prefix) }
-            #expect(names.count == 22)
+    @Test func `every pull of a day is read`() throws {
+        func read(_ folder: String) throws -> (count: Int, hazards: [String: Int], refused: Int) {
+            let day = Bundle.module.bundleURL.appending(path: "Fixtures/2025-12-19/\(folder)")
+            let files = try FileManager.default.contentsOfDirectory(at: day, includingPropertiesForKeys: nil)
+            #expect(files.count == 22)
             var total = (count: 0, hazards: [String: Int](), refused: 0)
-            for name in names {
-                let url = URL(filePath: "\(Self.samples)/\(folder)/\(name)")
-                let outcome = try HazardDecoder.decode(Data(contentsOf: url))
+            for file in files {
+                let outcome = try HazardDecoder.decode(Data(contentsOf: file))
                 total.count += outcome.count
                 total.refused += outcome.refused["not an area: LineString"] ?? 0
                 for report in outcome.reports { total.hazards[report.hazard ?? "", default: 0] += 1 }
             }
             return total
         }
-        let gairmets = try read("awc-gairmet-timeline", "usa_")
+        let gairmets = try read("gairmets")
         #expect(gairmets.count == 1_126 && gairmets.refused == 223)
         #expect(gairmets.hazards["TURB-HI"] == 107 && gairmets.hazards["TURB-LO"] == 81)
-        let sigmets = try read("awc-sigmet-timeline", "usa_")
+        let sigmets = try read("sigmets")
         #expect(sigmets.count == 241 && sigmets.refused == 0)
         #expect(sigmets.hazards == ["TURB": 173, "CONVECTIVE": 65, "ICE": 3])
     }

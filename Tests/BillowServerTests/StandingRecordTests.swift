@@ -8,7 +8,7 @@ import Turbulence
 
 @testable import BillowServer
 
-/// Issue 2, "Snapshot": a report of smooth air after one of moderate-severe, seen from outside.
+/// A report of smooth air after one of moderate-severe, seen from outside.
 @Suite("4 and then 0 at a cell, over HTTP")
 struct StandingRecordTests {
     private func severity(_ world: World, _ cell: Cell, _ query: String = "") async throws -> Double? {

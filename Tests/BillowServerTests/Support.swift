@@ -249,7 +249,7 @@ extension World {
     }
 }
 
-/// The pixels of issue 2.
+/// The documented pixels of the style `skypath`.
 enum Pixel {
     static let none = "0 0 0 0"
     static let smooth = "255 255 255 153"

@@ -12,7 +12,7 @@ import Turbulence
 
 @Suite("Tiles over HTTP")
 struct TileTests {
-    @Test("a pixel wholly inside a hexagon has exactly the colour and alpha of issue 2", arguments: Severity.allCases)
+    @Test("a pixel wholly inside a hexagon has exactly the documented colour and alpha", arguments: Severity.allCases)
     func colours(severity: Severity) async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)

@@ -10,7 +10,7 @@ import WireJSON
 @Suite struct ReplyTests {
     private let reader = ReplyReader(wire: SkyPathWire(), limits: SkyPathLimits())
 
-    /// Section 5.2's example.
+    /// The documented shape of a corridor's reply, with invented values.
     @Test func theDocumentedCorridorAnswerIsRead() throws {
         let text = """
             { "data": { "lastUpdatedAt": 1767225660, "hexagons": [
@@ -28,7 +28,7 @@ import WireJSON
                     edr: 0.2315, observedAt: 1_767_225_584))
     }
 
-    /// Section 6.2's example.
+    /// The shape of a tick's reply, with invented values.
     @Test func theMapAnswerIsRead() throws {
         let text =
             #"{"skypath_tick":29453761,"turbulence":[{"hex_id":"852a1073fffffff","skypath_alt":36,"sev":3,"ts":1767225584,"tick":29453760}]}"#
@@ -36,7 +36,7 @@ import WireJSON
         #expect(reply.tick == 29_453_761 && reply.records.count == 1 && reply.records.first?.edr == nil)
     }
 
-    /// Section 7's example; numbers for positions are taken too.
+    /// The shape of a bulk reply, with invented values; numbers for positions are taken too.
     @Test func theBulkAnswerIsRead() throws {
         let parent = H3.index(dense: 20, resolution: 0)
         let text =

@@ -14,7 +14,7 @@ struct Answer: Equatable {
     let text: String
 }
 
-/// What the simulator says to requests that no good client sends: section 14's order of validation, Ajv's words.
+/// What the simulator says to requests that no good client sends: the order of validation and Ajv's words.
 @Suite struct RequestTests {
     static let ring = "[[0,0],[0.5,0],[0.5,0.5],[0,0]]"
     static func body(_ ring: String = ring, _ more: String = "") -> String {

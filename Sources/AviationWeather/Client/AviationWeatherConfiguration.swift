@@ -33,7 +33,7 @@ public struct AviationWeatherConfiguration: Sendable, Hashable {
 
     /// Seconds between two calls of one product that the service wishes for; a simulator on this machine has no such wish.
     ///
-    /// Source: facts/aviationweather.md, common rules
+    /// Source: docs/upstreams/aviationweather.md, "Common rules"
     public var politeSpacingSeconds: Int { BaseURL.isThisMachine(baseURL) ? 0 : 60 }
 
     /// Everything that is wrong, a sentence each; empty where it can be used.

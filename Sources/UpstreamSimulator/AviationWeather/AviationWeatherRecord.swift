@@ -11,7 +11,7 @@ enum AviationWeatherProduct: String, CaseIterable, Sendable {
 
 /// One record as `format=json` gives it, from which the GeoJSON form is made: other names, other times, no absent keys.
 ///
-/// Source: facts/aviationweather.md, "JSON and GeoJSON use different names"
+/// Source: docs/upstreams/aviationweather.md, "JSON and GeoJSON use different names"
 struct AviationWeatherRecord: Sendable {
     var members: [String: JSONValue]
 

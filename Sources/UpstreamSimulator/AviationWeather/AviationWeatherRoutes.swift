@@ -6,7 +6,7 @@ import WireJSON
 
 /// The Aviation Weather Center's look-alike: aircraft reports, SIGMETs and G-AIRMETs in both JSON forms, with its limits.
 ///
-/// Source: facts/aviationweather.md
+/// Source: docs/upstreams/aviationweather.md
 struct AviationWeatherRoutes: Sendable {
     private let state: SimulatorState
     private let transport: Transport

@@ -20,7 +20,7 @@ public enum SkyPathProduct: String, CaseIterable, Sendable {
 
 /// The simulated world in those shapes. A pure function of world and time.
 ///
-/// Source of the members' names: facts/skypath.md sections 9.2, 9.3, 9.5 and 14
+/// Source: docs/upstreams/skypath.md, "Products that are assumed"
 struct SkyPathWorld: Sendable {
     private let world: World
     private let traffic: OpenSkyTraffic
