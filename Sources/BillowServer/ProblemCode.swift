@@ -4,7 +4,7 @@ public import HTTPTypes
 
 /// The one table of what an answer's `code` can be.
 ///
-/// A `Problem` takes its status and title from here. README has the same table, which a test compares with this one.
+/// A `Problem` takes its status and title from here. The documentation's table is made of it.
 public enum ProblemCode: String, CaseIterable, Sendable {
     // 400
     case invalidRequest = "invalid-request"
@@ -91,6 +91,9 @@ public enum ProblemCode: String, CaseIterable, Sendable {
 
     /// The status of an answer with this code. A code has one status.
     public var status: HTTPResponse.Status { row.status }
+
+    /// The status as a number, for the documentation.
+    package var statusCode: Int { row.status.code }
 
     /// Source: RFC 9457 section 4.2.1 (`about:blank`: the title is the status's phrase)
     public var title: String { row.status.reasonPhrase }

@@ -12,7 +12,7 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         case cancelled
     }
 
-    /// What went wrong, for programs. README has the same table, which a test compares with this one.
+    /// What went wrong, for programs. The documentation's table is made of it.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case unauthorized
         case locked

@@ -3,9 +3,35 @@ import BillowStore
 import BillowSync
 import Turbulence
 
-/// The events that there are. README has the same, which a test compares with these.
-enum EventName: String, CaseIterable {
+/// The events that there are. The documentation's table is made of them.
+package enum EventName: String, CaseIterable, Sendable {
     case data, fetching, failed, reachable, session, alert, positionLost
+
+    /// The members of the event's data.
+    package var members: [String] {
+        switch self {
+        case .data: ["collection", "area", "version"]
+        case .fetching: ["on", "area", "collection", "source"]
+        case .failed: ["source", "area", "collection", "code", "message"]
+        case .reachable: ["source", "on"]
+        case .session: ["source", "active", "reason"]
+        case .alert: ["flight"]
+        case .positionLost: ["flight", "lastPositionAt"]
+        }
+    }
+
+    /// When it is sent, for the documentation: at most 20 words, without a stop.
+    package var meaning: String {
+        switch self {
+        case .data: "what a collection shows has changed; request it again"
+        case .fetching: "a fetch of what is due begins or ends"
+        case .failed: "a fetch failed, or a changed polygon or viewport was refused"
+        case .reachable: "the upstream is gone, or there again"
+        case .session: "the upstream took the key for the first time, refuses it, or takes it again"
+        case .alert: "turbulence ahead of a monitored flight has changed; beside `flight` the answer of `POST /alerts`"
+        case .positionLost: "a monitored flight has had no position for 5 minutes"
+        }
+    }
 }
 
 /// Turns what the publisher and the sources do into events.
