@@ -136,7 +136,7 @@ struct IngestRoutes: Sendable {
                 answer.refused.append(Answer.Refused(index: index, code: code, field: field, reason: reason))
             }
             switch item {
-            case .refused(let refusal): 
+            case .refused(let refusal):
                 refuse(refusal.reason.code, refusal.reason.field, refusal.reason.description)
             case .observation(let observation) where observation.observedAt < oldest:
                 refuse(

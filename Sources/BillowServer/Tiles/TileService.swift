@@ -54,7 +54,8 @@ public final class TileService: Sendable {
     /// - Parameter isRenewal: whether clients asked for the tile in an earlier snapshot. Such a tile doesn't wait behind those
     ///   that are asked for the first time.
     func tile(
-        _ request: Request, in snapshot: Snapshot, isRenewal: Bool = false, isUnchanged: @escaping @Sendable (String) -> Bool
+        _ request: Request, in snapshot: Snapshot, isRenewal: Bool = false,
+        isUnchanged: @escaping @Sendable (String) -> Bool
     ) async throws -> EncodedPicture {
         let version = try await pictures.version(
             of: request.layers, at: request.instant, filter: request.filter, in: snapshot)
