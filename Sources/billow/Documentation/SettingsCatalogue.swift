@@ -182,7 +182,7 @@ enum SettingsCatalogue {
             .init(
                 "sources[].query.global", .value("true"),
                 "Whether polygons are fetched for the world; other types where there is no `polygon`."),
-            scope("turbulence", "turbulence"), scope("polygons", "SkyPath's own polygons"),
+            scope("turbulence", "computed turbulence"), scope("polygons", "SkyPath's own polygons"),
             scope("nowcast", "nowcasts"),
             scope("flights", "aircraft"), scope("pireps", "pilot reports"),
             .init("sources[].query.polygon", .none, "The corridor. [More](#sourcesquery)"),
@@ -192,7 +192,7 @@ enum SettingsCatalogue {
         ])
 
     private static func scope(_ type: String, _ words: String) -> SettingDescription {
-        .init("sources[].query.scope.\(type)", .words("by `global`"), "Where \(words) are fetched.")
+        .init("sources[].query.scope.\(type)", .words("by `global`"), "The area for \(words).")
     }
 
     private static let limits = Group(
