@@ -24,7 +24,7 @@ public struct BillowApplication: Sendable {
         public var polygonHistories = PolygonHistories()
         /// The largest area that may be asked for at once, in km².
         ///
-        /// Source: SkyPath iOS SDK reference 3.0 (a viewport not above the continental US, 8 million km²), rounded up
+        /// Source: docs/upstreams/skypath.md, "Areas" (the continental US has 8 million km²), rounded up
         public var areaLimitKm2 = 10_000_000.0
         /// What all caches may keep together.
         public var cacheBytes = CacheBudget.defaultBytes

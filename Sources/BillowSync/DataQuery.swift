@@ -3,7 +3,7 @@ public import Turbulence
 
 /// What is asked of an upstream: which data, where, and how far back.
 ///
-/// Source: SkyPath iOS SDK reference 2.2, DataQuery
+/// Source: docs/upstreams/skypath.md, "Areas" (DataQuery of the iOS SDK)
 public struct DataQuery: Sendable, Hashable {
     /// A sort of data that an upstream has.
     public enum DataType: String, Sendable, Hashable, CaseIterable, Comparable {
@@ -82,7 +82,7 @@ public struct DataQuery: Sendable, Hashable {
 
     /// Whether a type is wanted of the whole world.
     ///
-    /// Source: SkyPath iOS SDK reference 2.2, DataQuery.globalEnabled: the world is for polygons, all else for areas.
+    /// Source: docs/upstreams/skypath.md, "Areas" (the world is for polygons, all else for areas)
     /// A query without a polygon has no area that lasts, so there the world stands for it.
     public func isGlobal(_ type: DataType) -> Bool {
         if let scope = scopes[type] { return scope == .global }

@@ -14,7 +14,7 @@ extension SkyPathUpstream {
     private static let nowcastStepSeconds = 3_600
     /// There is no nowcast of smooth or light air.
     ///
-    /// Source: SkyPath iOS SDK reference 2.2, NowcastItem
+    /// Source: docs/upstreams/skypath.md, "Products that are assumed" (NowcastItem of the iOS SDK)
     private static let nowcastSeverities = 2...4
 
     /// One type of data, whole.

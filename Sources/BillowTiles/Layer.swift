@@ -15,7 +15,7 @@ public enum Layer: String, Sendable, Hashable, CaseIterable {
     /// The zoom from which `turbulence` shows hexagons, and below which polygons; the same at every scale, so that no
     /// picture shows both.
     ///
-    /// Source: SkyPath's advice of 3,320 m a point, 1,660 m a pixel of a 2x screen
+    /// Source: docs/upstreams/skypath.md, "Colours" (3,320 m a point, 1,660 m a pixel of a 2x screen)
     public static let firstHexagonZoom = 6
 
     /// For people.

@@ -5,7 +5,7 @@ import WireJSON
 /// Reads OpenSky's answers. A broken row costs only itself and a broken value only itself; a broken text costs the whole
 /// answer, because half a picture must not pass for a picture.
 ///
-/// Source: OpenSky REST API documentation (2026-07).
+/// Source: docs/upstreams/opensky.md
 struct ReplyReader {
     /// Unix seconds that are believed: the years 2000 to 2100.
     private static let times = 946_684_800.0...4_102_444_800.0
