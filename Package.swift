@@ -114,11 +114,21 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
         .target(
-            name: "BillowServer",
+            name: "BillowEngine",
             dependencies: [
                 "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas", "BillowStore", "BillowSync", "BillowTiles",
-                "BillowRaster", "BillowExchange", "BillowTimeline", "WireJSON", "CDeflate", "CMemory",
+                "BillowRaster", "BillowExchange", "BillowTimeline", "CMemory",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: strict),
+        .target(
+            name: "BillowHTTP",
+            dependencies: [
+                "BillowEngine", "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas", "BillowStore", "BillowSync",
+                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "WireJSON", "CDeflate",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -131,8 +141,9 @@ let package = Package(
         .executableTarget(
             name: "billow",
             dependencies: [
-                "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles", "BillowRaster",
-                "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky", "SkyPath", "AviationWeather",
+                "BillowEngine", "BillowHTTP", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
+                "BillowRaster", "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky", "SkyPath",
+                "AviationWeather",
                 "Turbulence", "Geometry", "WireHTTP", "WireJSON", "CMemory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -149,8 +160,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "AviationWeather", "BillowExchange", "BillowRaster", "BillowServer", "BillowSnapshot", "BillowTiles",
-                "BillowTimeline", "Geometry",
+                "AviationWeather", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowRaster", "BillowSnapshot",
+                "BillowTiles", "BillowTimeline", "Geometry",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: strict),
@@ -216,9 +227,10 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
         .testTarget(
-            name: "BillowServerTests",
+            name: "BillowHTTPTests",
             dependencies: [
-                "TestSupport", "BillowServer", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
+                "TestSupport", "BillowEngine", "BillowHTTP", "BillowSync", "BillowStore", "BillowSnapshot",
+                "BillowTiles",
                 "BillowRaster",
                 "BillowExchange", "WireJSON", "Turbulence", "Geometry",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

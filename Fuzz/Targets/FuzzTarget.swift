@@ -5,7 +5,8 @@ import Turbulence
 @testable import AviationWeather
 @testable import BillowExchange
 @testable import BillowRaster
-@testable import BillowServer
+@testable import BillowEngine
+@testable import BillowHTTP
 @testable import BillowSnapshot
 @testable import BillowTiles
 @testable import BillowTimeline

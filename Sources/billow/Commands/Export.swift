@@ -1,7 +1,8 @@
 import ArgumentParser
 import BillowExchange
 import BillowRaster
-import BillowServer
+import BillowEngine
+import BillowHTTP
 import BillowStore
 import BillowSync
 import Foundation

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BillowExchange
-import BillowServer
+import BillowEngine
+import BillowHTTP
 import BillowStore
 import BillowSync
 import Foundation

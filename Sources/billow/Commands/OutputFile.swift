@@ -1,4 +1,4 @@
-import BillowServer
+import BillowEngine
 import BillowStore
 import Foundation
 import Synchronization

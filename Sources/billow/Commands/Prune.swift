@@ -1,5 +1,5 @@
 import ArgumentParser
-import BillowServer
+import BillowEngine
 import BillowStore
 import BillowTimeline
 import Foundation

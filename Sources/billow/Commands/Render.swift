@@ -1,6 +1,7 @@
 import ArgumentParser
 import BillowRaster
-import BillowServer
+import BillowEngine
+import BillowHTTP
 import BillowSnapshot
 import BillowStore
 import BillowSync

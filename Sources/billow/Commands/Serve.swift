@@ -2,7 +2,8 @@ import ArgumentParser
 import AsyncHTTPClient
 import AviationWeather
 import BillowRaster
-import BillowServer
+import BillowEngine
+import BillowHTTP
 import BillowStore
 import BillowSync
 import Foundation

@@ -1,5 +1,5 @@
 import BillowExchange
-import BillowServer
+import BillowHTTP
 import BillowSync
 import Foundation
 import UpstreamSimulator

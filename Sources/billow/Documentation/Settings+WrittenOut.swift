@@ -1,4 +1,4 @@
-import BillowServer
+import BillowEngine
 import BillowTimeline
 import Turbulence
 

@@ -1,4 +1,5 @@
-import BillowServer
+import BillowEngine
+import BillowHTTP
 import WireHTTP
 
 extension Settings {

@@ -1,4 +1,4 @@
-import BillowServer
+import BillowEngine
 import BillowSnapshot
 import BillowSync
 import Foundation

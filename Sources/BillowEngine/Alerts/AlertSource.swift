@@ -1,0 +1,306 @@
+package import BillowAreas
+package import BillowSnapshot
+package import BillowStore
+import Geometry
+package import Turbulence
+
+/// What somebody who flies asks for: where turbulence is looked for, and whose reports are his own.
+package struct AlertRequest: Sendable {
+    package var query = AlertQuery()
+    /// The aircraft whose reports are left out, as observations name it.
+    package var aircraft: String?
+    package var time = RequestedTime.latest
+
+    package init(
+        query: AlertQuery = AlertQuery(), aircraft: String? = nil, time: RequestedTime = RequestedTime.latest
+    ) {
+        self.query = query
+        self.aircraft = aircraft
+        self.time = time
+    }
+}
+
+/// Turbulence ahead at an instant.
+package struct AlertReport: Sendable {
+    package var time: Instant
+    package var query: AlertQuery
+    /// The altitudes that were looked at.
+    package var altitudes: AltitudeRange
+    package var version: Version
+    package var area: AlertArea
+    /// The nearest first, at most `AlertSource.mostItems`.
+    package var items: [AlertItem]
+    /// How many there are in all.
+    var itemsMatched: Int
+    /// SIGMETs and G-AIRMETs that hold then and share a point with the area and a level with the altitudes.
+    package var hazards: [IssuedArea]
+    /// How fresh and complete the data that was searched is.
+    package var shown: Shown
+}
+
+/// Looks for turbulence ahead in the current picture.
+package struct AlertSource: Sendable {
+    package let frames: FrameSource
+    package let store: any Store
+    package let policy: FreshnessPolicy
+
+    package init(
+        frames: FrameSource, store: any Store, policy: FreshnessPolicy
+    ) {
+        self.frames = frames
+        self.store = store
+        self.policy = policy
+    }
+
+    /// Items of one answer.
+    static let mostItems = 2_000
+    /// Records read between two looks for a cancellation.
+    private static let pageSize = 10_000
+
+    package func report(_ request: AlertRequest, of flight: FlightState, in snapshot: Snapshot) async throws
+        -> AlertReport
+    {
+        let area = AlertArea(request.query, of: flight)
+        let instant = try frames.instant(request.time, in: snapshot)
+        let filter = request.query.filter(of: flight)
+        var records: [StandingRecord] = []
+        var hazards: [IssuedArea] = []
+        if let looked = area.area {
+            let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
+            records = try await self.records(request, of: frame, in: area.cells, at: instant)
+            let index = AreaIndex(looked)
+            // No hazard is smooth air: one without a severity isn't left out with that.
+            var hazardFilter = filter
+            hazardFilter.severities.formUnion(SeveritySet([.smooth]))
+            hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
+                hazardFilter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? false
+            }
+        }
+        let items = try AlertItem.items(of: records, request.query, in: area, of: flight)
+        return AlertReport(
+            time: instant, query: request.query, altitudes: filter.altitudes,
+            version: snapshot.publication.version, area: area,
+            items: AlertItem.prefix(items, most: Self.mostItems), itemsMatched: items.count, hazards: hazards,
+            shown: policy.turbulenceAndHazards(at: instant, filter: filter, in: snapshot))
+    }
+
+    /// Standing records in an area, page by page, without one's own of the last hour.
+    private func records(_ request: AlertRequest, of frame: Frame, in area: CellArea, at instant: Instant) async throws
+        -> [StandingRecord]
+    {
+        var records: [StandingRecord] = []
+        var after: (Cell, ObservationKey)?
+        while true {
+            try Task.checkCancellation()
+            let page = frame.standingRecords(after: after, limit: Self.pageSize, area: area)
+            records += try await others(than: request, page, at: instant)
+            guard page.count == Self.pageSize, let last = page.last else { return records }
+            after = (last.row.cell, last.row.key)
+        }
+    }
+
+    /// Records without one's own of the last hour.
+    private func others(than request: AlertRequest, _ records: [StandingRecord], at instant: Instant) async throws
+        -> [StandingRecord]
+    {
+        guard let aircraft = request.aircraft else { return records }
+        let own = instant.advanced(by: -request.query.excludeOwnSeconds)
+        let details = try await store.details(of: records.filter { $0.row.observedAt > own }.map(\.row.key))
+        return records.filter { $0.row.observedAt <= own || details[$0.row.key]?.aircraft != aircraft }
+    }
+}
+
+/// An alert as clients get it.
+package struct AlertAnswer: Encodable, Sendable {
+    package struct Item: Encodable, Sendable {
+        var h3: String
+        package var longitude: Double
+        package var latitude: Double
+        package var severity: Int
+        var severityName: String
+        var altitudeMin: Int
+        var altitudeMax: Int
+        package var observedAt: String
+        package var source: String
+        /// Nautical miles, degrees and seconds.
+        package var distance: Double
+        var bearing: Double
+        var timeTo: Int?
+        var cluster: Int?
+    }
+
+    struct Cluster: Encodable, Sendable {
+        var id: Int
+        var severity: Int
+        var severityName: String
+        var longitude: Double
+        var latitude: Double
+        var diameter: Double
+        var distance: Double
+        var timeTo: Int?
+        var timeToPass: Int?
+        /// The cell of the nearest member with the highest severity.
+        var worst: String
+        var members: [String]
+        /// Members that were not notified before.
+        var new: [String]
+        var text: String
+    }
+
+    package struct Hazard: Encodable, Sendable {
+        package var id: String
+        package var kind: String
+        var hazard: String?
+        package var severity: Int?
+        var severityName: String?
+        /// Feet; nil where no limit was named.
+        var altitudeMin: Int?
+        var altitudeMax: Int?
+        /// `AGL` where these are above the ground.
+        var altitudeReference: String?
+        var validFrom: String
+        var validTo: String
+        package var source: String
+
+        package init(_ area: IssuedArea) {
+            id = area.id
+            kind = area.kind
+            hazard = area.hazard
+            severity = area.severity.map { Int($0.rawValue) }
+            severityName = area.severity?.name
+            altitudeMin = area.altitudeMinFeet
+            altitudeMax = area.altitudeMaxFeet
+            altitudeReference = area.isAboveGround ? "AGL" : nil
+            validFrom = area.validFrom.description
+            validTo = area.validTo.description
+            source = area.source.name
+        }
+    }
+
+    /// What was looked through, defaults included: who misspelt a wish sees it here.
+    package struct Query: Encodable, Sendable {
+        /// Feet.
+        package var minAltitude: Int
+        package var maxAltitude: Int
+        package var severity: [Int]
+        package var hours: Double
+        package var category: String
+        /// Nautical miles and degrees; nil where they mean nothing.
+        package var distance: Double?
+        package var angle: Double?
+        package var widthAround: Double?
+
+        init(_ report: AlertReport) {
+            minAltitude = report.altitudes.minimum * 1_000
+            maxAltitude = min(report.altitudes.maximum, 60) * 1_000
+            severity = Severity.allCases.filter(report.query.severities.contains).map { Int($0.rawValue) }
+            hours = report.query.history.hours
+            category = report.query.category.name
+            let kind = report.area.kind
+            distance = kind == .beam || kind == .route ? AlertAnswer.rounded(report.area.reachMiles, 1) : nil
+            angle = kind == .beam ? report.query.angleSpan : nil
+            widthAround = kind == .route ? report.query.widthAround : nil
+        }
+    }
+
+    /// Written as null where it isn't known: a reader must see that nobody knows.
+    package struct KnownTime: Encodable, Sendable {
+        package var instant: Instant?
+
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(instant?.description)
+        }
+    }
+
+    package struct Area: Encodable, Sendable {
+        package var type = "MultiPolygon"
+        package var coordinates: [[[[Double]]]]
+    }
+
+    /// The flight that it is about; nil for one that isn't monitored.
+    package var flight: String?
+    package var time: String
+    package var version: Int64
+    /// The last success of the quietest source, whether all that feed it have been silent, and whether it is made up: no
+    /// turbulence in old data is no smooth air.
+    package var dataTime: KnownTime
+    var stale: Bool
+    package var simulated: Bool
+    /// From when on the log holds all that was searched, and whether it lacks some: no turbulence in it is no smooth air.
+    package var completeSince: KnownTime
+    package var incomplete: Bool
+    package var kind: String
+    package var query: Query
+    package var items: [Item]
+    /// How many items there are, those without room in `items` included; and whether some had none.
+    var numberMatched: Int
+    var truncated: Bool
+    var clusters: [Cluster]
+    package var hazards: [Hazard]
+    /// What was looked at; nil for nothing.
+    package var area: Area?
+    /// False where the flight can't be stored at present: a restart then falls back to an earlier position.
+    package var stored: Bool?
+    /// What the answer's headers are made of; no member of it.
+    package let shown: Shown
+
+    private enum CodingKeys: String, CodingKey {
+        case flight, time, version, dataTime, stale, simulated, completeSince, incomplete, kind, query, items
+        case numberMatched, truncated, clusters, hazards, area, stored
+    }
+
+    package init(_ report: AlertReport, clusters: [AlertCluster], flight: String? = nil) {
+        self.flight = flight
+        shown = report.shown
+        time = report.time.description
+        version = report.version.rawValue
+        dataTime = KnownTime(instant: report.shown.freshness.dataTime)
+        stale = report.shown.freshness.isStale
+        simulated = report.shown.freshness.isSimulated
+        completeSince = KnownTime(instant: report.shown.freshness.completeSince)
+        incomplete = report.shown.isIncomplete
+        kind = report.area.kind.rawValue
+        query = Query(report)
+        var clusterOf: [Cell: Int] = [:]
+        for cluster in clusters { for member in cluster.members { clusterOf[member.cell] = cluster.id } }
+        items = report.items.map { item in
+            let center = H3.center(of: item.cell)
+            return Item(
+                h3: item.cell.h3String, longitude: Self.rounded(center.longitude, 5),
+                latitude: Self.rounded(center.latitude, 5), severity: Int(item.record.severity.rawValue),
+                severityName: item.record.severity.name, altitudeMin: item.record.row.altitude.lowest.feet,
+                altitudeMax: item.record.row.altitude.highest.feet,
+                observedAt: item.record.row.observedAt.description, source: item.record.source.name,
+                distance: Self.rounded(item.distance, 1), bearing: Self.rounded(item.bearing, 1),
+                timeTo: Self.seconds(item.timeTo), cluster: clusterOf[item.cell])
+        }
+        numberMatched = report.itemsMatched
+        truncated = report.itemsMatched > report.items.count
+        self.clusters = clusters.map { cluster in
+            Cluster(
+                id: cluster.id, severity: Int(cluster.severity.rawValue), severityName: cluster.severity.name,
+                longitude: Self.rounded(cluster.center.longitude, 5),
+                latitude: Self.rounded(cluster.center.latitude, 5),
+                diameter: Self.rounded(cluster.diameter, 1), distance: Self.rounded(cluster.distance, 1),
+                timeTo: Self.seconds(cluster.timeTo), timeToPass: Self.seconds(cluster.timeToPass),
+                worst: cluster.worst.cell.h3String, members: cluster.members.map(\.cell.h3String),
+                new: cluster.newCells.map(\.h3String), text: cluster.text)
+        }
+        hazards = report.hazards.map(Hazard.init)
+        area = report.area.area.map { area in
+            Area(
+                coordinates: area.polygons.map { rings in
+                    rings.map { ring in ring.map { [Self.rounded($0.longitude, 6), Self.rounded($0.latitude, 6)] } }
+                })
+        }
+    }
+
+    fileprivate static func rounded(_ value: Double, _ decimals: Int) -> Double {
+        let scale = [1, 10, 100, 1_000, 10_000, 1e5, 1e6][min(decimals, 6)]
+        return (value * scale).rounded() / scale
+    }
+
+    /// A time of a year and more is never.
+    private static func seconds(_ time: Double?) -> Int? { time.flatMap { $0 < 31_536_000 ? Int($0.rounded()) : nil } }
+}

@@ -1,0 +1,407 @@
+package import BillowAreas
+package import BillowSnapshot
+package import BillowStore
+import BillowTiles
+package import Foundation
+import Geometry
+package import Logging
+import ServiceLifecycle
+package import Turbulence
+
+/// What those who listen for a monitored flight are told.
+package enum FlightEvent: Sendable {
+    /// What lies ahead is another set than the last event's.
+    case alert(AlertAnswer)
+    case positionLost(FlightSilence)
+}
+
+/// A flight without a position for some time.
+package struct FlightSilence: Encodable, Sendable {
+    package var flight: String
+    var lastPositionAt: String
+}
+
+/// Where events of monitored flights go.
+package protocol FlightEvents: Sendable {
+    /// Tells those who listen for a flight, and nobody else.
+    func tell(_ event: FlightEvent, flight: String)
+}
+
+/// Reads registrations of flights, as they are sent and as they were stored.
+package protocol FlightReader: Sendable {
+    func read(_ body: Data) throws -> (AlertRequest, FlightMonitor.Follow)
+}
+
+/// Flights that are looked ahead for: at every position and at every publication. Each belongs to the key that registered it.
+///
+/// Flights outlive a restart. A registration is stored before it is answered; positions, and what was told, at most
+/// `saveEverySeconds` later. So a crash repeats the events of these seconds, and loses none.
+package actor FlightMonitor {
+    /// How positions of a flight come.
+    package enum Follow: Sendable, Hashable {
+        /// Posted by whoever registered it.
+        case posted
+        /// From traffic.
+        case aircraft(ICAO24)
+        case callsign(String)
+    }
+
+    private struct Flight {
+        var key: String
+        /// The registration as it was sent, to read it anew after a restart.
+        var body: String
+        var request: AlertRequest
+        var follow: Follow
+        var state: FlightState?
+        /// The last position, or the registration.
+        var heardAt: Instant
+        var clusters = AlertClusters()
+        /// Names the set that the last event had; nil before the first one.
+        var told: String?
+        var isLost = false
+    }
+
+    private var flights: [String: Flight] = [:]
+    private var isRestored = false
+    /// Flights that changed since they were stored, and those that are to be removed.
+    private var unsaved: Set<String> = []
+    private var ended: Set<String> = []
+    private var savedAt = Instant.distantPast
+    /// Whether the last attempt to store failed.
+    private var isUnstored = false
+
+    private let alerts: AlertSource
+    private let events: any FlightEvents
+    private let store: any ControlStore
+    private let reader: any FlightReader
+    private let logger: Logger
+
+    /// Flights of all keys, and of one: what one evaluation of all takes stays below a second.
+    package static let most = 2_000
+    static let mostOfAKey = 500
+    /// Seconds without a position after which it is lost, and after which the flight ends.
+    static let lostAfter = 300
+    static let endsAfter = 86_400
+    /// Seconds between two transactions that store positions and what was told.
+    static let saveEverySeconds = 2
+
+    package init(
+        alerts: AlertSource, events: any FlightEvents, store: any ControlStore, reader: any FlightReader,
+        logger: Logger
+    ) {
+        self.alerts = alerts
+        self.events = events
+        self.store = store
+        self.reader = reader
+        self.logger = logger
+    }
+
+    // MARK: - What clients ask for
+
+    /// Begins to look ahead for a flight, stored when this returns.
+    /// - Parameter body: what `reader` reads.
+    /// - Returns: its id, which can't be guessed.
+    package func register(_ body: Data, key: String, at now: Instant) async throws -> String {
+        let (request, follow) = try reader.read(body)
+        try await restore()
+        guard flights.count < Self.most, flights.values.count(where: { $0.key == key }) < Self.mostOfAKey else {
+            throw EngineError.tooManyFlights
+        }
+        let id = UUID().uuidString.lowercased()
+        let flight = Flight(
+            key: key, body: String(decoding: body, as: UTF8.self), request: request, follow: follow, heardAt: now)
+        // Counted from here on, so that registrations at once can't pass the limit together.
+        flights[id] = flight
+        do { try await store.add(try stored(flight, id)) } catch {
+            flights[id] = nil
+            throw Self.notStored(error, .registration)
+        }
+        return id
+    }
+
+    /// Whether a key registered a flight.
+    package func owns(_ id: String, key: String) async throws -> Bool {
+        try await restore()
+        return flights[id]?.key == key
+    }
+
+    /// Ends a flight; false where the key has none of that id.
+    package func end(_ id: String, key: String) async throws -> Bool {
+        guard try await owns(id, key: key), let flight = flights[id] else { return false }
+        flights[id] = nil
+        do { try await store.removeFollowedFlights([id]) } catch {
+            flights[id] = flight
+            throw Self.notStored(error, .end)
+        }
+        return true
+    }
+
+    /// Takes a position and looks ahead from it.
+    /// - Returns: what lies ahead; nil where the key has no such flight.
+    package func position(_ state: FlightState, of id: String, key: String, at now: Instant, in snapshot: Snapshot)
+        async throws
+        -> AlertAnswer?
+    {
+        guard try await owns(id, key: key) else { return nil }
+        flights[id]?.state = state
+        flights[id]?.heardAt = now
+        flights[id]?.isLost = false
+        unsaved.insert(id)
+        return try await evaluate(id, in: snapshot)
+    }
+
+    // MARK: - What time brings
+
+    /// Looks ahead for every flight, from where it was last. One that fails holds up no other.
+    /// - Throws: the first failure, when all had their turn.
+    func published(_ snapshot: Snapshot) async throws {
+        try await restore()
+        try await follow(snapshot)
+        tick(snapshot.publication.asOf)
+        var failure: (any Error)?
+        for id in turns() {
+            try Task.checkCancellation()
+            do { _ = try await evaluate(id, in: snapshot) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The first flight of each key, then the second of each, and so on: many flights of one delay those of another little.
+    private func turns() -> [String] {
+        var turnOfKey: [String: Int] = [:]
+        var turns: [(turn: Int, id: String)] = []
+        for id in flights.keys.sorted() {
+            let turn = turnOfKey[flights[id]?.key ?? "", default: 0]
+            turnOfKey[flights[id]?.key ?? "", default: 0] += 1
+            turns.append((turn, id))
+        }
+        return turns.sorted { ($0.turn, $0.id) < ($1.turn, $1.id) }.map(\.id)
+    }
+
+    /// Positions of flights that traffic is looked through for.
+    private func follow(_ snapshot: Snapshot) async throws {
+        guard flights.values.contains(where: { $0.follow != .posted }) else { return }
+        let positions = try await alerts.frames.positions(
+            at: snapshot.publication.asOf, droppedAfterSeconds: Self.lostAfter, in: snapshot)
+        var byAddress: [ICAO24: AircraftPosition] = [:]
+        var byCallsign: [String: AircraftPosition] = [:]
+        for position in positions {
+            byAddress[position.icao24] = position
+            guard let callsign = position.callsign else { continue }
+            // Two aircraft under one callsign: the one seen last.
+            if byCallsign[callsign].map({ $0.observedAt <= position.observedAt }) ?? true {
+                byCallsign[callsign] = position
+            }
+        }
+        for (id, flight) in flights {
+            let found: AircraftPosition? =
+                switch flight.follow {
+                case .posted: nil
+                case .aircraft(let icao24): byAddress[icao24]
+                case .callsign(let callsign): byCallsign[callsign]
+                }
+            guard let found, found.observedAt > flight.heardAt || flight.state == nil,
+                let altitude = found.altitudeFeet ?? found.geometricAltitudeFeet
+            else { continue }
+            flights[id]?.state = FlightState(
+                place: found.place, altitudeFeet: Double(altitude), track: found.headingDegrees,
+                groundSpeed: found.groundSpeedKnots)
+            flights[id]?.heardAt = max(found.observedAt, flight.heardAt)
+            flights[id]?.isLost = false
+            unsaved.insert(id)
+        }
+    }
+
+    /// An event carries the whole set, whenever it is another than the last event's; a set that becomes empty is one, too.
+    private func evaluate(_ id: String, in snapshot: Snapshot) async throws -> AlertAnswer? {
+        guard let flight = flights[id], let state = flight.state, !flight.isLost else { return nil }
+        let report = try await alerts.report(flight.request, of: state, in: snapshot)
+        // The flight may have ended or moved while the store was asked; then the later answer counts.
+        guard var flight = flights[id] else { return nil }
+        guard flight.state == state else { return AlertAnswer(report, clusters: [], flight: id) }
+        var answer = AlertAnswer(report, clusters: try flight.clusters.update(report.items), flight: id)
+        if isUnstored { answer.stored = false }
+        let set = Self.name(of: report.items)
+        let isNews = flight.told.map { $0 != set } ?? !report.items.isEmpty
+        flight.told = set
+        flights[id] = flight
+        if isNews {
+            unsaved.insert(id)
+            events.tell(.alert(answer), flight: id)
+        }
+        return answer
+    }
+
+    /// Notes flights that were not heard of, and ends those long silent.
+    func tick(_ now: Instant) {
+        for (id, flight) in flights {
+            let silent = now.seconds - flight.heardAt.seconds
+            if silent >= Self.endsAfter {
+                flights[id] = nil
+                ended.insert(id)
+            } else if silent >= Self.lostAfter, !flight.isLost {
+                flights[id]?.isLost = true
+                unsaved.insert(id)
+                events.tell(
+                    .positionLost(FlightSilence(flight: id, lastPositionAt: flight.heardAt.description)), flight: id)
+            }
+        }
+    }
+
+    // MARK: - Stored flights
+
+    /// What is stored of a flight beside its registration.
+    private struct Record: Codable {
+        struct State: Codable {
+            var longitude: Double
+            var latitude: Double
+            var altitudeFeet: Double
+            var track: Double?
+            var groundSpeed: Double?
+        }
+
+        var body: String
+        var heardAt: Int
+        var state: State?
+        var clusters: AlertClusters
+        var told: String?
+        var isLost: Bool
+    }
+
+    /// Reads the stored flights, once.
+    private func restore() async throws {
+        guard !isRestored else { return }
+        let stored: [FollowedFlight]
+        let keys: Set<String>
+        do {
+            stored = try await store.followedFlights()
+            keys = stored.isEmpty ? [] : Set(try await store.accessKeys().filter { $0.revokedAt == nil }.map(\.id))
+        } catch { throw Self.notStored(error, .restoration) }
+        guard !isRestored else { return }
+        isRestored = true
+        for item in stored {
+            guard keys.contains(item.accessKey), flights.count < Self.most, let flight = flight(item) else {
+                // Its key was revoked, or no longer may be asked for what it asks.
+                ended.insert(item.id)
+                continue
+            }
+            flights[item.id] = flight
+        }
+        if !stored.isEmpty {
+            logger.info("followed flights were restored", metadata: ["count": "\(flights.count)"])
+        }
+    }
+
+    private func flight(_ stored: FollowedFlight) -> Flight? {
+        do {
+            let record = try JSONDecoder().decode(Record.self, from: Data(stored.value.utf8))
+            let (request, follow) = try reader.read(Data(record.body.utf8))
+            let state = record.state.flatMap { state in
+                LonLat(longitude: state.longitude, latitude: state.latitude).map {
+                    FlightState(
+                        place: $0, altitudeFeet: state.altitudeFeet, track: state.track, groundSpeed: state.groundSpeed)
+                }
+            }
+            return Flight(
+                key: stored.accessKey, body: record.body, request: request, follow: follow, state: state,
+                heardAt: Instant(clamping: record.heardAt), clusters: record.clusters, told: record.told,
+                isLost: record.isLost)
+        } catch {
+            logger.notice(
+                "a followed flight can't be restored", metadata: ["flight": "\(stored.id)", "error": "\(error)"])
+            return nil
+        }
+    }
+
+    private func stored(_ flight: Flight, _ id: String) throws -> FollowedFlight {
+        let state = flight.state.map {
+            Record.State(
+                longitude: $0.place.longitude, latitude: $0.place.latitude, altitudeFeet: $0.altitudeFeet,
+                track: $0.track, groundSpeed: $0.groundSpeed)
+        }
+        let record = Record(
+            body: flight.body, heardAt: flight.heardAt.seconds, state: state, clusters: flight.clusters,
+            told: flight.told, isLost: flight.isLost)
+        return FollowedFlight(
+            id: id, accessKey: flight.key,
+            value: String(decoding: try JSONEncoder().encode(record), as: UTF8.self))
+    }
+
+    /// Stores what changed, at most every `saveEverySeconds`. What can't be stored is tried again with the next call.
+    func save(at now: Instant) async {
+        guard !unsaved.isEmpty || !ended.isEmpty,
+            abs(now.seconds - savedAt.seconds) >= Self.saveEverySeconds
+        else { return }
+        savedAt = now
+        await save()
+    }
+
+    /// Stores what changed.
+    func save() async {
+        let (changed, removed) = (unsaved, ended)
+        guard !changed.isEmpty || !removed.isEmpty else { return }
+        unsaved = []
+        ended = []
+        do {
+            let records = try changed.sorted().compactMap { id in try flights[id].map { try stored($0, id) } }
+            if !records.isEmpty { try await store.update(records) }
+            if !removed.isEmpty { try await store.removeFollowedFlights(removed.sorted()) }
+            isUnstored = false
+        } catch {
+            unsaved.formUnion(changed)
+            ended.formUnion(removed)
+            if !isUnstored { logger.error("followed flights can't be stored", metadata: ["error": "\(error)"]) }
+            isUnstored = true
+        }
+    }
+
+    private static func notStored(_ error: any Error, _ step: EngineError.FlightStep) -> any Error {
+        error is StoreError ? EngineError.flightNotStored(step) : error
+    }
+
+    /// The same for the same set of items, in any process.
+    private static func name(of items: [AlertItem]) -> String {
+        var fingerprint = Fingerprint()
+        for item in items.map(\.identity).sorted(by: { $0.cell < $1.cell }) {
+            fingerprint.mix(UInt64(item.cell.dense) << 8 | UInt64(item.severity.rawValue))
+            fingerprint.mix(
+                UInt64(clamping: item.altitude.lowest.feet) << 32 | UInt64(clamping: item.altitude.highest.feet))
+        }
+        return fingerprint.text
+    }
+}
+
+/// Has every publication looked through for the monitored flights, and silence noticed.
+package struct FlightWatch: Service {
+    package let publisher: SnapshotPublisher
+    let monitor: FlightMonitor
+    package let logger: Logger
+
+    package init(
+        publisher: SnapshotPublisher, monitor: FlightMonitor, logger: Logger
+    ) {
+        self.publisher = publisher
+        self.monitor = monitor
+        self.logger = logger
+    }
+
+    private static let look = Duration.milliseconds(250)
+
+    package func run() async throws {
+        var last: Publication?
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            if let snapshot = publisher.snapshot, snapshot.publication != last {
+                last = snapshot.publication
+                // A failure to read the store is the publisher's to tell; the next publication tries again.
+                do { try await monitor.published(snapshot) } catch {
+                    logger.debug("flights weren't evaluated", metadata: ["error": "\(error)"])
+                }
+            }
+            await monitor.tick(publisher.now())
+            await monitor.save(at: publisher.now())
+            // Cut short only by the shutdown that ends the loop.
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.look) }
+        }
+        await monitor.save()
+    }
+}

@@ -1,0 +1,8 @@
+/// Hashes of bytes that are equal in every process.
+package enum ContentHash {
+    /// Source: FNV-1a, 64 bits, G. Fowler, L. C. Noll, K.-P. Vo
+    @inlinable
+    package static func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}

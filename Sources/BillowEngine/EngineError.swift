@@ -1,0 +1,56 @@
+package import Turbulence
+
+/// Why the engine does not give what it is asked for. The HTTP module has a status and a code for each case, the command
+/// line an exit status.
+package enum EngineError: Error, Sendable, Hashable {
+    /// A value that can't be used.
+    case invalid(ParameterError)
+    /// The store has not been read yet.
+    case starting
+    /// The log is another than the snapshot's; the publisher is about to read it.
+    case logChanged
+    /// The version that a page continues can't be read any more.
+    case versionExpired
+    /// The log, or the layers asked for, have no frame at an instant.
+    case timeOutsideLog(String, extent: ClosedRange<Instant>, parameter: String)
+    /// Turbulence polygons are not made for a history, but for others.
+    case historyNotMade(seconds: Int, made: [Int])
+    /// The layers have no frame in the timeline.
+    case noFrames(extent: ClosedRange<Instant>)
+    /// An animation would have more than `AnimationRenderer.mostPixels`.
+    case tooManyPixels(frames: Int, width: Int, height: Int)
+    /// The key, or the server, monitors as many flights as it may.
+    case tooManyFlights
+    /// The store failed while it was needed for monitored flights.
+    case flightNotStored(FlightStep)
+
+    /// What of a monitored flight was to be stored or read.
+    package enum FlightStep: Sendable, Hashable, CaseIterable {
+        case registration, end, restoration
+    }
+}
+
+extension EngineError: CustomStringConvertible {
+    /// A sentence with its stop, for people.
+    package var description: String {
+        switch self {
+        case .invalid(let error): "\(error.description)."
+        case .starting: "The stored data is being read; try again in a second."
+        case .logChanged: "What is stored changed just now; try again in a second."
+        case .versionExpired:
+            "The version that this page continues can't be read any more; start again with the first page."
+        case .timeOutsideLog(let asked, let extent, _):
+            "There is no picture at \(asked): the log reaches from \(extent.lowerBound) to \(extent.upperBound)."
+        case .historyNotMade(_, let made):
+            "There are no turbulence polygons of this history; those made look back \(HoursText.list(made)) hours."
+        case .noFrames: "These layers have no frame in that time."
+        case .tooManyPixels(let frames, let width, let height):
+            "\(frames) frames of \(width) × \(height) pixels are \(frames * width * height) pixels."
+        case .tooManyFlights:
+            "At most \(FlightMonitor.mostOfAKey) flights of a key and \(FlightMonitor.most) in all are monitored."
+        case .flightNotStored(.registration): "The flight can't be stored at present, and is not followed."
+        case .flightNotStored(.end): "The end of the flight can't be stored at present; it is still followed."
+        case .flightNotStored(.restoration): "The stored flights can't be read at present."
+        }
+    }
+}

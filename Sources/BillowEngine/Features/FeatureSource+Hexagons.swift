@@ -1,0 +1,95 @@
+package import BillowExchange
+package import BillowSnapshot
+import BillowStore
+import Geometry
+import Turbulence
+
+/// Hexagons and, not aggregated, the records that they stand for: from the picture at an instant.
+extension FeatureSource {
+    func hexagon(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
+        async throws
+    {
+        guard let cell = Cell(h3String: id) else { return }
+        let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
+        _ = try await hexagons(frame, in: CellArea(cell), of: snapshot, after: nil, limit: 1, to: &writer)
+    }
+
+    package func hexagons(
+        _ frame: Frame, in area: CellArea, of snapshot: Snapshot, after cursor: Cursor?, limit: Int,
+        to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        let start = try cursor.map { try Self.cell($0.text) }
+        // One more than wanted tells whether there is a next page.
+        let found = frame.hexagons(after: start, limit: limit + 1, area: area)
+        let page = found.prefix(limit)
+        let details = try await details(of: page.map(\.record.row.key), in: snapshot)
+        for hexagon in page {
+            let record = hexagon.record
+            writer.write(
+                hexagon: Self.observation(record.row, record.source, details[record.row.key]),
+                severity: record.severity, basis: record.basis, reports: hexagon.reports,
+                trend: Trend(from: hexagon.severityBefore, to: record.severity),
+                geometry: Self.geometry(of: record.row.cell))
+        }
+        guard found.count > limit, let last = page.last else { return nil }
+        return Cursor(text: last.record.row.cell.h3String)
+    }
+
+    /// Hexagons in the order in which a route meets them.
+    package func hexagons(
+        _ frame: Frame, _ query: FeatureQuery, of snapshot: Snapshot, along route: AlongRoute, after cursor: Cursor?,
+        limit: PageLimit, memory: inout PageMemory, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        let start = try cursor.map { try Self.cell($0.text) }
+        let found =
+            memory.along
+            ?? frame.hexagons(area: query.cells).map { hexagon in
+                (hexagon: hexagon, along: route.locator.locate(H3.center(of: hexagon.record.row.cell)).along)
+            }.sorted { ($0.along, $0.hexagon.record.row.cell) < ($1.along, $1.hexagon.record.row.cell) }.map(\.hexagon)
+        memory.along = found
+        // A page begins behind the cell where the one before ended, wherever that lies by now.
+        let first = start.flatMap { cell in found.firstIndex { $0.record.row.cell == cell } }.map { $0 + 1 } ?? 0
+        let page = found[first...].prefix(limit.features)
+        let details = try await details(of: page.map(\.record.row.key), in: snapshot)
+        for hexagon in page {
+            let record = hexagon.record
+            writer.write(
+                hexagon: Self.observation(record.row, record.source, details[record.row.key]),
+                severity: record.severity, basis: record.basis, reports: hexagon.reports,
+                trend: Trend(from: hexagon.severityBefore, to: record.severity),
+                geometry: Self.geometry(of: record.row.cell),
+                more: route.properties(of: H3.center(of: record.row.cell)))
+        }
+        guard first + page.count < found.count, let last = page.last else { return nil }
+        return Cursor(text: last.record.row.cell.h3String)
+    }
+
+    package func standingRecords(
+        _ frame: Frame, _ query: FeatureQuery, of snapshot: Snapshot, after cursor: Cursor?, limit: Int,
+        to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        var start: (Cell, ObservationKey)?
+        if let cursor {
+            let parts = cursor.text.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw Self.badCursor(cursor) }
+            start = (try Self.cell(parts[0]), try Self.key(parts[1]))
+        }
+        let found = frame.standingRecords(after: start, limit: limit + 1, area: query.cells)
+        let page = found.prefix(limit)
+        let details = try await details(of: page.map(\.row.key), in: snapshot)
+        for record in page {
+            writer.write(
+                Self.observation(record.row, record.source, details[record.row.key]),
+                id: details[record.row.key]?.id ?? record.row.key.id, severity: record.severity, basis: record.basis,
+                geometry: Self.geometry(of: record.row.cell))
+        }
+        guard found.count > limit, let last = page.last else { return nil }
+        return Cursor(text: "\(last.row.cell.h3String)-\(last.row.key.id)")
+    }
+
+    private func details(of keys: [ObservationKey], in snapshot: Snapshot) async throws
+        -> [ObservationKey: ObservationDetails]
+    {
+        try await frames.reading(in: snapshot) { try await store.details(of: keys) }
+    }
+}

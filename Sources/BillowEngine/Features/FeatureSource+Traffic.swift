@@ -1,0 +1,79 @@
+package import BillowExchange
+package import BillowSnapshot
+import BillowStore
+import Geometry
+import Turbulence
+
+/// Aircraft: where each was seen last at an instant, or every position of an interval.
+extension FeatureSource {
+    package func traffic(
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
+        memory: inout PageMemory, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        guard query.isInterval else {
+            if memory.made == nil {
+                let positions = try await frames.positions(
+                    at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
+                memory.made = positions.map { Self.reckoned($0, query) }.filter { Self.takes($0, query) }.map {
+                    position in
+                    Made(id: position.icao24.text) { Feature(position) }
+                }
+            }
+            return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
+        }
+        let limit = limit.features
+        var after = try cursor.map { try Self.place($0) }
+        var written = 0
+        var scanned = 0
+        while scanned < Self.scanLimit {
+            // One more than wanted tells whether there is a next page.
+            let asked = min(Self.storePage, max(limit - written + 1, 100, scanned))
+            let place = after
+            let page = try await frames.reading(in: snapshot) {
+                try await store.positions(
+                    after: place, from: query.from, to: query.to, limit: asked, asOf: snapshot.publication.version)
+            }
+            for position in page {
+                if written == limit { return after.map(Self.cursor) }
+                after = PositionPlace(position)
+                guard Self.takes(position, query) else { continue }
+                writer.write(Feature(position))
+                written += 1
+            }
+            if page.count < asked { return nil }
+            scanned += page.count
+        }
+        return after.map(Self.cursor)
+    }
+
+    package func aircraft(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
+        async throws
+    {
+        guard let aircraft = ICAO24(id) else { return }
+        let positions = try await frames.positions(
+            at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
+        if let position = positions.first(where: { $0.icao24 == aircraft }) {
+            writer.write(Feature(Self.reckoned(position, query)))
+        }
+    }
+
+    private static func reckoned(_ position: AircraftPosition, _ query: FeatureQuery) -> AircraftPosition {
+        query.deadReckoning ? position.reckoned(to: query.instant) : position
+    }
+
+    private static func takes(_ position: AircraftPosition, _ query: FeatureQuery) -> Bool {
+        query.filter.takes(position) && query.contains(position.place)
+    }
+
+    private static func cursor(_ place: PositionPlace) -> Cursor {
+        Cursor(text: "\(place.observedAt.seconds)-\(place.icao24)-\(place.source)")
+    }
+
+    private static func place(_ cursor: Cursor) throws(EngineError) -> PositionPlace {
+        let parts = cursor.text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let seconds = Digits.integer(parts[0]), let instant = Instant(seconds: seconds),
+            let aircraft = ICAO24(parts[1]), let source = SourceID(parts[2])
+        else { throw badCursor(cursor) }
+        return PositionPlace(observedAt: instant, icao24: aircraft, source: source)
+    }
+}

@@ -1,0 +1,214 @@
+package import BillowAreas
+package import BillowSnapshot
+import BillowStore
+import BillowTiles
+import Geometry
+import ServiceLifecycle
+import Synchronization
+import Turbulence
+
+/// How turbulence polygons are asked for.
+package struct PolygonShape: Sendable, Hashable {
+    package var mode = PolygonMode.exact
+    /// Degrees by which boundaries may move to save corners.
+    package var tolerance = 0.0
+    /// How often corners are cut.
+    package var smoothing = 0
+
+    package init() {}
+}
+
+/// Makes turbulence polygons and remembers their areas by the cells that they are made of, and by nothing else: histories
+/// that show the same, and minutes in which nothing changed, have them in common.
+package final class PolygonSource: Sendable {
+    private struct Picture: Hashable, Sendable {
+        var head: Head
+        var instant: Instant
+        var filter: Filter
+        var area: CellArea
+    }
+
+    /// What a picture's polygons are made of.
+    private struct Content: Sendable {
+        var cells: CellClasses
+        var fingerprint: Fingerprint
+        var observed: [Severity: ClosedRange<Instant>]
+    }
+
+    private struct AreaKey: Hashable, Sendable {
+        var cells: Fingerprint
+        var shape: PolygonShape
+        var severities: SeveritySet
+    }
+
+    /// What the newest publication has ready.
+    private struct Ready {
+        /// Of the longest history: made anew in part only, because from minute to minute, and from it to the shorter ones, most
+        /// chunks are the same.
+        var chunks = DissolvedChunks(CellClasses([(Cell, UInt8)]()))
+        /// Each history's under its cells.
+        var areas: [Fingerprint: [Severity: PackedArea]] = [:]
+    }
+
+    /// Of smoothed polygons: some 20 MB of GeoJSON, and 80 MB while they are made.
+    static let mostCorners = 1_000_000
+
+    private let frames: FrameSource
+    private let contents: SharedCache<Picture, Content>
+    private let dissolves: SharedCache<Fingerprint, DissolvedCells>
+    private let areas: SharedCache<AreaKey, [Severity: PackedArea]>
+    private let ready = Mutex(Ready())
+
+    init(frames: FrameSource) {
+        self.frames = frames
+        contents = SharedCache(frames.caches, keyBytes: { $0.filter.keptBytes + $0.area.keptBytes }) { content in
+            content.cells.chunks.reduce(1_000) { $0 + $1.values.count + 50 }
+        }
+        dissolves = SharedCache(frames.caches) { $0.byteCount }
+        areas = SharedCache(frames.caches) { areas in areas.values.reduce(1_000) { $0 + $1.byteCount } }
+    }
+
+    /// The polygons of a query.
+    /// - Throws: `EngineError.historyNotMade` for a history that isn't made.
+    package func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [TurbulencePolygon] {
+        try frames.polygonHistories.require(query.filter)
+        let picture = Picture(
+            head: Self.head(snapshot), instant: query.instant, filter: query.filter, area: query.cells)
+        let content = try await content(picture, snapshot)
+        let areas = try await areas(of: content, in: picture, shape: query.shape)
+        return TurbulencePolygon.all(
+            of: content.cells, areas: areas, mode: query.shape.mode, severities: query.filter.severities,
+            observed: content.observed)
+    }
+
+    /// The polygons of a picture of the whole world, without their areas: for those that draw only a part of them.
+    func facts(at instant: Instant, _ filter: Filter, mode: PolygonMode, in snapshot: Snapshot) async throws
+        -> [TurbulencePolygon]
+    {
+        let picture = Picture(
+            head: Self.head(snapshot), instant: instant, filter: filter, area: .everywhere)
+        let content = try await content(picture, snapshot)
+        return TurbulencePolygon.all(
+            of: content.cells, areas: [:], mode: mode, severities: filter.severities, observed: content.observed)
+    }
+
+    /// The last version that changed observations or the sources' rules.
+    private static func head(_ snapshot: Snapshot) -> Head {
+        Head(version: snapshot.versions.observations, log: snapshot.log)
+    }
+
+    private func content(_ picture: Picture, _ snapshot: Snapshot) async throws -> Content {
+        try await contents.value(for: picture) { [frames] in
+            let plane = try await frames.plane(at: picture.instant, filter: picture.filter, in: snapshot)
+            let frame = try await frames.frame(at: picture.instant, filter: picture.filter, in: snapshot)
+            let cells = CellClasses(plane, in: picture.area)
+            return Content(
+                cells: cells, fingerprint: cells.fingerprint, observed: frame.observed(in: plane, area: picture.area))
+        }
+    }
+
+    private func areas(of content: Content, in picture: Picture, shape: PolygonShape) async throws
+        -> [Severity: PackedArea]
+    {
+        let severities = picture.filter.severities
+        if shape == PolygonShape(), severities == .all, let ready = ready.withLock({ $0.areas[content.fingerprint] }) {
+            return ready
+        }
+        let key = AreaKey(cells: content.fingerprint, shape: shape, severities: severities)
+        return try await areas.value(for: key) { [self] in
+            var dissolved = try await dissolves.value(for: content.fingerprint) { [self] in
+                DissolvedCells(chunks(of: content))
+            }
+            try Task.checkCancellation()
+            if shape.tolerance > 0 || shape.smoothing > 0 {
+                dissolved = try dissolved.simplified(
+                    tolerance: shape.tolerance, smoothing: shape.smoothing, mostCorners: Self.mostCorners)
+                try Task.checkCancellation()
+            }
+            return TurbulencePolygon.areas(of: dissolved, mode: shape.mode, severities: severities)
+        }
+    }
+
+    private func chunks(of content: Content) -> DissolvedChunks {
+        DissolvedChunks(content.cells, reusing: [ready.withLock { $0.chunks }])
+    }
+
+    /// Makes what is asked for most: the whole world, every history that is configured, exact sets.
+    func prepare(_ snapshot: Snapshot) async throws {
+        var areas: [Fingerprint: [Severity: PackedArea]] = [:]
+        for history in frames.polygonHistories.all.sorted(by: >) {
+            let picture = Picture(
+                head: Self.head(snapshot), instant: snapshot.publication.asOf,
+                filter: Filter(history: history), area: .everywhere)
+            let content = try await content(picture, snapshot)
+            guard areas[content.fingerprint] == nil else { continue }
+            areas[content.fingerprint] = try await prepared(content, isLongest: areas.isEmpty)
+            try Task.checkCancellation()
+        }
+        ready.withLock { [areas] in $0.areas = areas }
+    }
+
+    private func prepared(_ content: Content, isLongest: Bool) async throws -> [Severity: PackedArea] {
+        if let known = ready.withLock({ $0.areas[content.fingerprint] }) { return known }
+        let key = AreaKey(cells: content.fingerprint, shape: PolygonShape(), severities: .all)
+        return try await areas.value(for: key, isKept: false) { [self] in
+            let chunks = chunks(of: content)
+            let areas = TurbulencePolygon.areas(of: DissolvedCells(chunks), mode: .exact, severities: .all)
+            ready.withLock { ready in
+                if isLongest { ready.chunks = chunks }
+                ready.areas[content.fingerprint] = areas
+            }
+            return areas
+        }
+    }
+}
+
+extension CellClasses {
+    /// Names what is to be dissolved.
+    fileprivate var fingerprint: Fingerprint {
+        var fingerprint = Fingerprint()
+        for chunk in chunks {
+            fingerprint.mix(UInt64(chunk.index))
+            chunk.values.withUnsafeBytes { values in
+                for start in stride(from: 0, to: values.count, by: 8) {
+                    var eight: UInt64 = 0
+                    withUnsafeMutableBytes(of: &eight) {
+                        $0.copyMemory(
+                            from: UnsafeRawBufferPointer(rebasing: values[start..<min(start + 8, values.count)]))
+                    }
+                    fingerprint.mix(eight)
+                }
+            }
+        }
+        return fingerprint
+    }
+}
+
+/// Keeps the polygons of the configured histories ready: made as soon as a picture is published, in the background. Who asks
+/// in between waits for that making.
+package struct PolygonPreparation: Service {
+    package let publisher: SnapshotPublisher
+    package let polygons: PolygonSource
+
+    package init(
+        publisher: SnapshotPublisher, polygons: PolygonSource
+    ) {
+        self.publisher = publisher
+        self.polygons = polygons
+    }
+
+    private static let pause = Duration.milliseconds(250)
+
+    package func run() async throws {
+        var prepared: Publication?
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            if let snapshot = publisher.snapshot, snapshot.publication != prepared {
+                prepared = snapshot.publication
+                // A failure to read the store is the publisher's to tell; the next publication tries again.
+                try? await cancelWhenGracefulShutdown { try await polygons.prepare(snapshot) }
+            }
+            // Cut short only by the shutdown that ends the loop.
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+package import BillowExchange
+package import BillowSnapshot
+package import BillowSync
+package import BillowTiles
+package import Turbulence
+
+/// How fresh, complete and genuine the data behind an answer is. Every answer that shows data says it, so that an old or
+/// partial picture never looks like a new and whole one.
+package struct Freshness: Sendable, Hashable {
+    /// The last successful fetch of the quietest source; nil where one was never fetched, or none is.
+    package var dataTime: Instant?
+    /// Whether, for any kind of data shown, all its sources have been silent for too long, or there is no source at all.
+    package var isStale: Bool
+    /// Whether the log's data is simulated.
+    package var isSimulated: Bool
+    /// What the log holds of each kind of data shown.
+    var coverage: [DataKind: Coverage]
+
+    /// From when on the log holds all data shown; nil where that isn't known, or where nothing bounds it.
+    package var completeSince: Instant? {
+        var newest: Instant?
+        for coverage in coverage.values {
+            guard coverage.isKnown else { return nil }
+            newest = [newest, coverage.since].compactMap { $0 }.max()
+        }
+        return newest
+    }
+
+    /// From when on the log is complete, in words.
+    package var sinceWords: String { completeSince.map { "complete since \($0)" } ?? "not known to be complete" }
+
+    /// Whether the log lacks some of what a picture shows.
+    ///
+    /// - Parameter lookBack: how far back the picture looks for each kind of data, in seconds. Other kinds don't count.
+    package func isIncomplete(at instant: Instant, lookBack: [DataKind: Int]) -> Bool {
+        lookBack.contains { kind, seconds in
+            !(coverage[kind] ?? .unknown).covers(instant, lookBackSeconds: seconds)
+        }
+    }
+}
+
+/// The span of time over which the log holds all data of a kind. What isn't known is not covered.
+enum Coverage: Sendable, Hashable {
+    /// There is neither a source nor stored data: nothing is known.
+    case nothing
+    /// A source was never fetched, or doesn't say from when on it is complete: nothing is known to be complete.
+    case unknown
+    /// Imports, inbox files and ingest alone: the log holds what was given to it, except what was deleted before an instant.
+    case stored(since: Instant?)
+    /// All sources of the kind were fetched.
+    case fetched(Span)
+
+    struct Span: Sendable, Hashable {
+        /// From when on the log holds what was observed.
+        var since: Instant
+        /// The oldest instant that retention leaves whole: what its picture looks back to is kept for the longest history
+        /// more.
+        var retainedSince: Instant
+        /// Until when the last fetch of every source counts as current.
+        var until: Instant
+        /// When this was determined: no fetch can tell of later observations.
+        var now: Instant
+    }
+
+    var isKnown: Bool { self != .unknown && self != .nothing }
+
+    /// From when on all is covered; nil for no bound, or an unknown one.
+    var since: Instant? {
+        switch self {
+        case .nothing, .unknown: nil
+        case .stored(let since): since
+        case .fetched(let span): max(span.since, span.retainedSince)
+        }
+    }
+
+    /// Whether it covers what a picture at an instant looks back to.
+    func covers(_ instant: Instant, lookBackSeconds: Int) -> Bool {
+        let first = instant.advanced(by: -lookBackSeconds)
+        return switch self {
+        case .nothing, .unknown: false
+        case .stored(let since): first >= since ?? .distantPast
+        case .fetched(let span):
+            first >= max(span.since, span.retainedSince.advanced(by: -History.sixHours.seconds))
+                && instant >= span.retainedSince && min(instant, span.now) <= span.until
+        }
+    }
+}
+
+/// What the freshness of data is determined by, as it is configured.
+package struct FreshnessSettings: Sendable {
+    /// What a configured source is fetched for.
+    package struct Feed: Sendable, Hashable {
+        /// Empty for a folder, which isn't fetched: its files may be a year apart.
+        package var kinds: Set<DataKind>
+        /// Between two fetches by the clock; nil where it is stopped.
+        package var intervalSeconds: Int?
+        /// A setting of its own.
+        package var staleAfterSeconds: Int?
+        /// Kinds that are fetched less often, and how often.
+        var slowKinds: [DataKind: Int] = [:]
+
+        package init(kinds: Set<DataKind>, intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil) {
+            self.kinds = kinds
+            self.intervalSeconds = intervalSeconds
+            self.staleAfterSeconds = staleAfterSeconds
+        }
+    }
+
+    /// How long a source may be silent where no setting says so, unless it is fetched less often than twice in that time.
+    package static let defaultStaleAfterSeconds = 300
+
+    /// For all sources that have no setting of their own.
+    fileprivate let staleAfterSeconds: Int?
+    /// The configured sources. Others are stored data; where nothing is configured, any source that was ever fetched counts.
+    fileprivate let feeds: [SourceID: Feed]
+
+    package init(staleAfterSeconds: Int?, feeds: [SourceID: Feed]) {
+        self.staleAfterSeconds = staleAfterSeconds
+        self.feeds = feeds
+    }
+
+    /// The configured sources.
+    package var sources: Set<SourceID> { Set(feeds.keys) }
+}
+
+/// Determines the freshness of data: by the sources that feed it, and by no others. It always follows the sources' current
+/// queries and intervals, which can change while the server runs: settings alone determine nothing.
+package struct FreshnessPolicy: Sendable {
+    private let settings: FreshnessSettings
+    private let states: SourceStates
+    private let frames: FrameSource
+
+    package init(_ settings: FreshnessSettings, states: SourceStates, frames: FrameSource) {
+        self.settings = settings
+        self.states = states
+        self.frames = frames
+    }
+
+    private func feed(_ id: SourceID) -> FreshnessSettings.Feed? {
+        guard var feed = settings.feeds[id], let state = states[id] else { return settings.feeds[id] }
+        feed.kinds = state.feeds
+        feed.intervalSeconds = state.interval.map { Int($0.components.seconds) }
+        feed.slowKinds = state.slowKinds.mapValues { Int($0.components.seconds) }
+        return feed
+    }
+
+    /// After how many seconds of silence a source is stale for a kind of data; nil is all kinds.
+    private func staleAfterSeconds(_ feed: FreshnessSettings.Feed?, _ kind: DataKind?) -> Int {
+        let seconds =
+            feed?.staleAfterSeconds ?? settings.staleAfterSeconds
+            ?? max(FreshnessSettings.defaultStaleAfterSeconds, 2 * (feed?.intervalSeconds ?? 0))
+        return max(seconds, 2 * (kind.flatMap { feed?.slowKinds[$0] } ?? 0))
+    }
+
+    /// Whether a source was last fetched, for a kind of data or at all, too long ago; one that never was is.
+    package func isStale(_ id: SourceID, _ kind: DataKind? = nil, fetchedAt: Instant?, at now: Instant) -> Bool {
+        (fetchedAt ?? .distantPast) < now.advanced(by: -staleAfterSeconds(feed(id), kind))
+    }
+
+    /// The freshness of what a filter selects of some kinds of data, at the snapshot's time or a later one.
+    package func freshness(of kinds: Set<DataKind>, in snapshot: Snapshot, filter: Filter, at now: Instant? = nil)
+        -> Freshness
+    {
+        let now = now ?? snapshot.publication.asOf
+        let sources = SelectedSources(snapshot.sources.filter { filter.sources?.contains($0.id) ?? true })
+        let configured = settings.feeds.keys.filter { filter.sources?.contains($0) ?? true }
+        let stored = sources.records.filter { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
+        let feeding = Dictionary(
+            uniqueKeysWithValues: kinds.map { kind in (kind, self.feeding(kind, configured, sources)) })
+        let times = feeding.values.flatMap { $0.map(\.fetchedAt) }
+        return Freshness(
+            dataTime: times.contains(nil) ? nil : times.compactMap { $0 }.min(),
+            // Nothing is known of what has neither a source nor stored data.
+            isStale: times.isEmpty && stored.isEmpty
+                || feeding.contains { kind, sources in
+                    !sources.isEmpty && sources.allSatisfy { isStale($0.id, kind, fetchedAt: $0.fetchedAt, at: now) }
+                },
+            // A log holds simulated data alone or none, whatever a filter selects of it.
+            isSimulated: snapshot.sources.contains { $0.simulated == true },
+            coverage: Dictionary(
+                uniqueKeysWithValues: feeding.map { kind, feeding in
+                    (kind, coverage(of: kind, feeding: feeding, sources, stored: stored, at: now))
+                }))
+    }
+
+    /// The same of some layers.
+    package func freshness(of layers: LayerList, in snapshot: Snapshot, filter: Filter, at now: Instant? = nil)
+        -> Freshness
+    {
+        // Our own polygons have a source name of their own, which no stored source has.
+        let filter = layers.layers.contains(.polygons) ? filter.ofOwnPolygons : filter
+        return freshness(of: Set(layers.layers.map(\.kind)), in: snapshot, filter: filter, at: now)
+    }
+
+    /// A source that feeds a kind of data, and when it was last fetched for it.
+    private struct Feeding {
+        var id: SourceID
+        var fetchedAt: Instant?
+    }
+
+    private struct SelectedSources {
+        var records: [SourceRecord]
+        var byID: [SourceID: SourceRecord]
+
+        init(_ records: [SourceRecord]) {
+            self.records = records
+            byID = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    /// The sources that feed a kind. One that is stopped, or is fetched for it no longer, still feeds it what it has: that
+    /// becomes stale.
+    private func feeding(_ kind: DataKind, _ configured: [SourceID], _ sources: SelectedSources) -> [Feeding] {
+        if settings.feeds.isEmpty {
+            return sources.records.compactMap { record in
+                record.fetchedAt == nil ? nil : Feeding(id: record.id, fetchedAt: record.fetchedAt(kind))
+            }
+        }
+        return configured.compactMap { id in
+            guard let feed = feed(id) else { return nil }
+            let record = sources.byID[id]
+            if feed.intervalSeconds != nil, feed.kinds.contains(kind) {
+                return Feeding(id: id, fetchedAt: record?.fetchedAt(kind))
+            }
+            return record?.fetchedKinds[kind].map { Feeding(id: id, fetchedAt: $0) }
+        }
+    }
+
+    /// Whether there is any source or stored data that a kind of data could come from.
+    func offers(_ kind: DataKind, in snapshot: Snapshot, filter: Filter) -> Bool {
+        freshness(of: [kind], in: snapshot, filter: filter).coverage[kind] != .nothing
+    }
+
+    private func coverage(
+        of kind: DataKind, feeding: [Feeding], _ sources: SelectedSources, stored: [SourceRecord], at now: Instant
+    ) -> Coverage {
+        let storedSince = stored.compactMap(\.completeSince).max()
+        guard !feeding.isEmpty else { return stored.isEmpty ? .nothing : .stored(since: storedSince) }
+        var span = Coverage.Span(
+            since: storedSince ?? .distantPast, retainedSince: now.advanced(by: -frames.retentionSeconds(of: kind)),
+            until: .distantFuture, now: now)
+        for source in feeding {
+            guard let fetchedAt = source.fetchedAt, let since = sources.byID[source.id]?.completeSince(kind) else {
+                return .unknown
+            }
+            span.since = max(span.since, since)
+            span.until = min(span.until, fetchedAt.advanced(by: staleAfterSeconds(feed(source.id), kind)))
+        }
+        return .fetched(span)
+    }
+}
+
+extension ExportCollection {
+    /// The kinds of data that its features are made of: those of the layer of the same name; for observations themselves.
+    package var kinds: Set<DataKind> { [Layer(rawValue: rawValue)?.kind ?? .observations] }
+}

@@ -1,0 +1,75 @@
+import BillowExchange
+package import BillowSnapshot
+package import BillowTiles
+package import Turbulence
+
+/// What an answer shows: at which instant, and how fresh and complete that is. Headers of data answers are made of it alone
+/// (`AnswerHeaders`), so that no answer leaves a mark out.
+package struct Shown: Sendable, Hashable {
+    package var freshness: Freshness
+    /// Of the picture.
+    package var instant: Instant
+    /// Whether the log lacks some of it.
+    package var isIncomplete: Bool
+
+    package init(_ freshness: Freshness, at instant: Instant, isIncomplete: Bool) {
+        self.freshness = freshness
+        self.instant = instant
+        self.isIncomplete = isIncomplete
+    }
+
+    package init(_ freshness: Freshness, at instant: Instant, lookBack: [DataKind: Int]) {
+        self.init(
+            freshness, at: instant, isIncomplete: freshness.isIncomplete(at: instant, lookBack: lookBack))
+    }
+}
+
+extension FreshnessPolicy {
+    /// Layers at an instant.
+    ///
+    /// - Parameter scene: those of them that have a picture of it; all, where nil.
+    package func shown(
+        _ layers: LayerList, scene: LayerList? = nil, at instant: Instant, filter: Filter, in snapshot: Snapshot
+    )
+        -> Shown
+    {
+        Shown(
+            freshness(of: layers, in: snapshot, filter: filter), at: instant,
+            lookBack: LayerTime.lookBack(of: scene ?? layers, filter))
+    }
+
+    /// What a query for features selects.
+    package func shown(_ query: FeatureQuery, in snapshot: Snapshot) -> Shown {
+        let freshness = freshness(of: query.collection.kinds, in: snapshot, filter: query.filter)
+        let range = query.range(upTo: snapshot.publication.asOf)
+        let seconds = range.upperBound.seconds - range.lowerBound.seconds
+        return Shown(
+            freshness, at: query.instant,
+            isIncomplete: freshness.isIncomplete(
+                at: range.upperBound,
+                lookBack: Dictionary(uniqueKeysWithValues: query.collection.kinds.map { ($0, seconds) })))
+    }
+
+    /// Turbulence of a history, and the hazards where any source feeds them.
+    package func turbulenceAndHazards(at instant: Instant, filter: Filter, in snapshot: Snapshot) -> Shown {
+        var lookBack: [DataKind: Int] = [.observations: filter.lookBackSeconds]
+        if offers(.hazards, in: snapshot, filter: filter) { lookBack[.hazards] = 0 }
+        return Shown(
+            freshness(of: Set(lookBack.keys), in: snapshot, filter: filter), at: instant, lookBack: lookBack)
+    }
+}
+
+extension FeatureQuery {
+    /// The time that its answer is about. A query without a start asks for whatever is stored, of which nothing is missing.
+    package func range(upTo now: Instant) -> ClosedRange<Instant> {
+        let isPicture = collection.isPicture && !isInterval
+        let end = isPicture ? instant : min(to.advanced(by: -1), max(now, from))
+        let start: Instant
+        switch collection {
+        case .turbulence, .hexagons, .polygons: start = end.advanced(by: -filter.lookBackSeconds)
+        case .tracks, .observations, .pireps: start = from == .distantPast ? end : from
+        case .hazards, .forecast, .traffic: start = isInterval && from != .distantPast ? from : end
+        }
+        return min(start, end)...end
+    }
+}

@@ -1,0 +1,101 @@
+package import BillowSnapshot
+package import BillowStore
+package import Logging
+import Synchronization
+package import Turbulence
+
+/// What is long past, part by part: packed where it is, else from the rows of the log. What is packed is a copy that the log
+/// vouches for (`Store.packed`); one whose bytes are damaged is as good as none.
+package final class Archive: Sendable {
+    private let store: any Store
+    private let logger: Logger
+    /// Whose bytes can't be read: nobody tries them again until they are made anew.
+    private let damaged = Mutex(Set<ArchivePart>())
+
+    package init(store: any Store, logger: Logger) {
+        self.store = store
+        self.logger = logger
+    }
+
+    /// A part as it counts at a version.
+    /// - Parameter sources: those by which its picture is marked. Rows that can't be read are no picture's until its sources
+    ///   say so; that is a moment after they were met.
+    package func part(_ part: ArchivePart, asOf version: Version, sources: [SourceRecord]) async throws(StoreError)
+        -> WindowPart
+    {
+        if let packed = try await packed(part, asOf: version) { return packed }
+        let rows = try await store.rows(from: part.start, to: part.end, asOf: version)
+        guard store.damage.isEmpty || rows.sources.allSatisfy({ $0.isMarked(by: sources) }) else {
+            throw .failed("rows of \(part.start) can't be read, which pictures don't yet say; ask again")
+        }
+        return WindowPart(part, rows: rows.rows)
+    }
+
+    private func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> WindowPart? {
+        guard !damaged.withLock({ $0.contains(part) }) else { return nil }
+        let bytes: [UInt8]?
+        do throws(StoreError) { bytes = try await store.packed(part, asOf: version) } catch {
+            // The rows may lie in pages that are whole.
+            guard case .corrupt = error else { throw error }
+            note(part, damage: error.description)
+            return nil
+        }
+        do throws(PackDamage) {
+            return try bytes.map { bytes throws(PackDamage) in try WindowPart(part, packed: bytes) }
+        } catch {
+            note(part, damage: error.description)
+            return nil
+        }
+    }
+
+    private func note(_ part: ArchivePart, damage: String) {
+        guard damaged.withLock({ $0.insert(part).inserted }) else { return }
+        logger.error(
+            "a packed part of the archive is damaged; its rows are read instead, and packed anew",
+            metadata: ["part": "\(part.start)", "error": "\(damage)"])
+    }
+
+    /// The parts in a range that are to be packed: damaged ones, and those that aren't packed as they are. The newest first.
+    func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart] {
+        let unpacked = try await store.unpackedParts(in: range)
+        return damaged.withLock { $0.filter(range.contains) }.union(unpacked).sorted(by: >)
+    }
+
+    /// Packs a part as it is now. Where it changes meanwhile, or not all of it can be read, nothing is kept.
+    func pack(_ part: ArchivePart) async throws(StoreError) {
+        let rows = try await store.rows(of: part)
+        guard rows.isWhole else { return }
+        guard try await store.keep(WindowPart(part, rows: rows.rows).packed(), packedFrom: rows) else { return }
+        damaged.withLock { _ = $0.remove(part) }
+    }
+
+    /// Compares all that is packed with the rows that it was made of; a line for each part that differs.
+    package func check() async throws(StoreError) -> (parts: Int, problems: [String]) {
+        let parts = try await store.packedParts()
+        let head = try await store.head().version
+        var problems: [String] = []
+        for part in parts {
+            let rows = try await store.rows(of: part)
+            // What isn't as new as the log is not shown to anybody.
+            guard let bytes = try await store.packed(part, asOf: max(head, rows.version)) else { continue }
+            let problem: String
+            do throws(PackDamage) {
+                _ = try WindowPart(part, packed: bytes)
+                guard bytes != WindowPart(part, rows: rows.rows).packed() else { continue }
+                problem = "they are not the rows of the log"
+            } catch {
+                problem = error.description
+            }
+            problems.append("the packed rows of \(part.start) differ: \(problem)")
+        }
+        return (parts.count, problems)
+    }
+}
+
+extension SourceRecord {
+    /// Whether records say that this source is complete no earlier than this one does.
+    fileprivate func isMarked(by records: [SourceRecord]) -> Bool {
+        guard let completeSince, let record = records.first(where: { $0.number == number }) else { return true }
+        return (record.completeSince ?? .distantPast) >= completeSince
+    }
+}

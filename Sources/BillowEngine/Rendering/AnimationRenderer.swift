@@ -1,0 +1,220 @@
+package import BillowRaster
+package import BillowSnapshot
+package import BillowTiles
+package import Turbulence
+
+/// Draws timelines of a region: one animated picture, or a sheet of its frames. Its class of work does one at a time, from the
+/// first frame to the encoded file, so the frames of one are all that is ever in memory.
+package final class AnimationRenderer: Sendable {
+    /// How the frames are given.
+    package enum Form: Sendable, Hashable {
+        case animation
+        /// All beside each other.
+        case sheet
+    }
+
+    /// What is asked for.
+    package struct Request: Sendable {
+        package var layers: LayerList
+        /// In rising order.
+        package var times: [Instant]
+        package var region: MapRegion
+        package var filter: Filter
+        package var style: Style
+        /// Aircraft named in each 256 × 256 points.
+        package var labels: Int
+        package var hasLegend: Bool
+        package var hasTimeStamp: Bool
+        /// Whether incomplete frames are hatched.
+        package var hatchesIncomplete: Bool
+        package var form: Form
+        /// How long a frame stays, and the last.
+        package var delayMilliseconds: Int
+        package var holdMilliseconds: Int
+        /// 0 is for ever.
+        package var loops: Int
+
+        package init(
+            layers: LayerList, times: [Instant], region: MapRegion, filter: Filter, style: Style,
+            labels: Int = PictureContent.defaultLabels, hasLegend: Bool = true, hasTimeStamp: Bool = true,
+            hatchesIncomplete: Bool = false,
+            form: Form = .animation, delayMilliseconds: Int = defaultDelay, holdMilliseconds: Int = 3 * defaultDelay,
+            loops: Int = 0
+        ) {
+            self.layers = layers
+            self.times = times
+            self.region = region
+            self.filter = filter
+            self.style = style
+            self.labels = labels
+            self.hasLegend = hasLegend
+            self.hasTimeStamp = hasTimeStamp
+            self.hatchesIncomplete = hatchesIncomplete
+            self.form = form
+            self.delayMilliseconds = delayMilliseconds
+            self.holdMilliseconds = holdMilliseconds
+            self.loops = loops
+        }
+    }
+
+    /// Milliseconds that a frame may stay.
+    package static let delays = 20...60_000
+    package static let defaultDelay = 500
+    /// Pixels of all frames together: 64 MB while they are made, some seconds of drawing.
+    package static let mostPixels = 16 << 20
+
+    private let maps: MapRenderer
+    private let policy: FreshnessPolicy
+    private let made: SharedCache<Key, [UInt8]>
+
+    /// All that the bytes depend on: what is drawn, to the words in its captions, and of which data.
+    private struct Key: Hashable, Sendable {
+        var log: String
+        var versions: [Version]
+        var maps: [MapRenderer.Request]
+        var isSimulated: Bool
+        /// In milliseconds.
+        var delay: Int
+        var hold: Int
+        var loops: Int
+        var form: Form
+
+        var keptBytes: Int {
+            let words = maps.reduce(0) { $0 + $1.furniture.timeStamp.reduce(32) { $0 + $1.utf8.count + 16 } }
+            let filter = maps.first?.filter.keptBytes ?? 0
+            return 1_000 + maps.count * (MemoryLayout<MapRenderer.Request>.stride + 64) + filter + words
+        }
+    }
+
+    /// A frame of an animation.
+    private struct Frame: Sendable {
+        var scene: FrameSource.Scene
+        var shown: Shown
+        var caption: [String]
+        /// Of the caption what must not be lost.
+        var warnings: [String]
+    }
+
+    private let frames: FrameSource
+
+    package init(maps: MapRenderer, frames: FrameSource, policy: FreshnessPolicy) {
+        self.maps = maps
+        self.frames = frames
+        self.policy = policy
+        made = SharedCache(frames.caches, keyBytes: { $0.keptBytes }) { $0.count }
+    }
+
+    /// The picture as a PNG file.
+    /// - Throws: `EngineError.tooManyPixels` for more than `mostPixels`, `.noFrames` without a frame; as `MapRenderer` does.
+    package func png(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
+        guard !request.times.isEmpty else {
+            let extent = frames.extent(of: LayerTime.list(of: request.layers), in: snapshot)
+            throw EngineError.noFrames(extent: extent)
+        }
+        let pixels = request.region.width * request.region.height * request.times.count
+        guard pixels <= Self.mostPixels else {
+            throw EngineError.tooManyPixels(
+                frames: request.times.count, width: request.region.width, height: request.region.height)
+        }
+        let frames = pictures(of: request, in: snapshot)
+        var versions: [Version] = []
+        for scene in frames.map(\.scene) {
+            versions.append(
+                try await self.frames.frameVersion(
+                    of: LayerTime.list(of: scene.layers), at: scene.instant, filter: request.filter, in: snapshot))
+        }
+        let key = Key(
+            log: snapshot.log, versions: versions, maps: frames.map { map(request, $0) },
+            isSimulated: frames.contains { $0.shown.freshness.isSimulated },
+            delay: request.delayMilliseconds, hold: request.holdMilliseconds, loops: request.loops, form: request.form)
+        return try await made.value(for: key) { [self] in
+            switch request.form {
+            case .animation: try await animation(request, frames, in: snapshot)
+            case .sheet: try await sheet(request, frames, in: snapshot)
+            }
+        }
+    }
+
+    /// What an animation shows, as of its last frame; incomplete where any frame is.
+    package func shown(_ request: Request, in snapshot: Snapshot) -> Shown {
+        let frames = pictures(of: request, in: snapshot)
+        var shown =
+            frames.last?.shown
+            ?? policy.shown(request.layers, at: snapshot.publication.asOf, filter: request.filter, in: snapshot)
+        shown.isIncomplete = frames.contains { $0.shown.isIncomplete }
+        return shown
+    }
+
+    private func pictures(of request: Request, in snapshot: Snapshot) -> [Frame] {
+        request.times.map { time in
+            let scene = frames.scene(of: request.layers, at: time, in: snapshot)
+            let shown = policy.shown(
+                request.layers, scene: scene.layers, at: scene.instant, filter: request.filter, in: snapshot)
+            return Frame(
+                scene: scene, shown: shown,
+                caption: request.hasTimeStamp
+                    ? shown.caption(
+                        request.filter,
+                        historySeconds: LayerTime.historySeconds(of: scene.layers, request.filter),
+                        asOf: snapshot.publication.asOf) : [],
+                warnings: request.hasTimeStamp ? shown.warnings(asOf: snapshot.publication.asOf) : [])
+        }
+    }
+
+    private func animation(_ request: Request, _ frames: [Frame], in snapshot: Snapshot) async throws -> [UInt8] {
+        var pictures: [AnimationFrame] = []
+        for (number, frame) in frames.enumerated() {
+            let canvas = try await maps.canvas(map(request, frame), in: snapshot)
+            let isLast = number == frames.count - 1
+            pictures.append(
+                AnimationFrame(
+                    pixels: canvas.pixels.map(\.straight),
+                    delayMilliseconds: isLast ? request.holdMilliseconds : request.delayMilliseconds))
+        }
+        return try AnimatedPNG.encode(
+            width: request.region.width, height: request.region.height, frames: pictures, loops: request.loops)
+    }
+
+    /// Rows of frames, about as wide as high.
+    private func sheet(_ request: Request, _ frames: [Frame], in snapshot: Snapshot) async throws -> [UInt8] {
+        let count = frames.count
+        let (width, height) = (request.region.width, request.region.height)
+        let columns = (1...count).first { $0 * width >= (count + $0 - 1) / $0 * height } ?? count
+        let gap = 4 * request.region.scale
+        let rows = (count + columns - 1) / columns
+        let isSimulated = frames.contains { $0.shown.freshness.isSimulated }
+        let card = try legend(request, isSimulated: isSimulated).map {
+            try MapFurniture.card($0, scale: request.region.scale, theme: request.style.theme)
+        }
+        let (across, down) = (columns * (width + gap) - gap, rows * (height + gap) - gap)
+        // One legend is enough: below the frames.
+        var sheet = try Canvas(
+            width: max(across, card?.width ?? 0), height: down + (card.map { $0.height + gap } ?? 0))
+        if let card { sheet.lay(card, x: 0, y: down + gap) }
+        for (number, frame) in frames.enumerated() {
+            var order = map(request, frame)
+            order.furniture.legend = nil
+            let canvas = try await maps.canvas(order, in: snapshot)
+            sheet.lay(canvas, x: number % columns * (width + gap), y: number / columns * (height + gap))
+        }
+        return try sheet.png()
+    }
+
+    private func map(_ request: Request, _ frame: Frame) -> MapRenderer.Request {
+        MapRenderer.Request(
+            layers: frame.scene.layers, region: request.region, instant: frame.scene.instant, filter: request.filter,
+            style: request.style, labels: request.labels,
+            furniture: MapFurniture(
+                legend: legend(request, isSimulated: frame.shown.freshness.isSimulated), timeStamp: frame.caption,
+                warnings: frame.warnings),
+            isHatched: request.hatchesIncomplete && frame.shown.isIncomplete)
+    }
+
+    private func legend(_ request: Request, isSimulated: Bool) -> Legend? {
+        guard request.hasLegend else { return nil }
+        return request.layers.legend(
+            style: request.style, severities: request.filter.severities, simulated: isSimulated,
+            notes: request.filter.notes(
+                lookBackSeconds: LayerTime.historySeconds(of: request.layers, request.filter)))
+    }
+}

@@ -1,0 +1,95 @@
+import Synchronization
+package import Turbulence
+
+/// The tiles of the newest picture that clients have asked for lately: those that they will want again when it is renewed.
+package final class HotTiles: Sendable {
+    /// How the newest picture is asked for.
+    enum Newest: Sendable, Hashable {
+        /// As `latest`.
+        case latest
+        /// As the live frame of a timeline: the minute that now lies in.
+        case liveFrame
+
+        func instant(of publication: Publication) -> Instant {
+            switch self {
+            case .latest: publication.asOf
+            case .liveFrame: publication.asOf.floored(toMultipleOf: 60)
+            }
+        }
+    }
+
+    /// A tile, whatever its instant.
+    struct Tile: Sendable, Hashable {
+        var request: TileService.Request
+        var newest: Newest
+    }
+
+    private struct Use {
+        var count: Int
+        var last: Instant
+    }
+
+    private struct State {
+        var uses: [Tile: Use] = [:]
+        /// Of the tiles' keys.
+        var bytes = 0
+
+        mutating func remove(_ tile: Tile) {
+            if uses.removeValue(forKey: tile) != nil { bytes -= tile.request.keptBytes }
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// So many are remembered, and so many bytes of their keys; the least used go first.
+    private static let capacity = 2_000
+    private static let mostBytes = 2 << 20
+    /// Clients that want the next picture too ask at least this often.
+    private static let keptSeconds = 300
+
+    package init() {}
+
+    /// Notes a request for the newest picture; any other is of no interest.
+    ///
+    /// - Returns: whether the tile was asked for before.
+    @discardableResult
+    package func note(_ request: TileService.Request, isLatest: Bool, publication: Publication, now: Instant) -> Bool {
+        let newest: Newest
+        if isLatest {
+            newest = .latest
+        } else if request.instant == Newest.liveFrame.instant(of: publication) {
+            newest = .liveFrame
+        } else {
+            return false
+        }
+        var tile = Tile(request: request, newest: newest)
+        tile.request.instant = .distantPast
+        return state.withLock { state in
+            let isKnown = state.uses[tile] != nil
+            if !isKnown { state.bytes += tile.request.keptBytes }
+            state.uses[tile, default: Use(count: 0, last: now)].count += 1
+            state.uses[tile]?.last = now
+            guard state.uses.count > Self.capacity || state.bytes > Self.mostBytes else {
+                return isKnown
+            }
+            let least = state.uses.sorted { $0.value.count < $1.value.count }.prefix(max(1, state.uses.count / 4))
+            for (tile, _) in least { state.remove(tile) }
+            return isKnown
+        }
+    }
+
+    /// The requests for a publication's newest picture, hottest first. Counts fade, so that old habits do.
+    func requests(for publication: Publication, limit: Int) -> [TileService.Request] {
+        let oldest = publication.asOf.advanced(by: -Self.keptSeconds)
+        let hottest = state.withLock { state in
+            for (tile, use) in state.uses where use.last < oldest { state.remove(tile) }
+            for (tile, use) in state.uses { state.uses[tile]?.count = use.count - use.count / 2 }
+            return state.uses.sorted { $0.value.count > $1.value.count }.prefix(limit).map(\.key)
+        }
+        return hottest.map { tile in
+            var request = tile.request
+            request.instant = tile.newest.instant(of: publication)
+            return request
+        }
+    }
+}

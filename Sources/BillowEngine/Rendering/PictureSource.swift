@@ -1,0 +1,143 @@
+package import BillowSnapshot
+package import BillowStore
+package import BillowTiles
+package import Turbulence
+
+/// Finds what layers are drawn from at an instant, filtered; each kind of data once for all the tiles of a view.
+package final class PictureSource: Sendable {
+    private struct Key: Hashable, Sendable {
+        var layer: Layer
+        var head: Head
+        var instant: Instant
+        var filter: Filter
+    }
+
+    private let frames: FrameSource
+    private let store: any Store
+    private let records: SharedCache<Key, PictureData>
+    private struct TrackKey: Hashable, Sendable {
+        var minute: Instant
+        var head: Head
+    }
+
+    /// Every track at a minute.
+    private let tracks: SharedCache<TrackKey, [[AircraftPosition]]>
+    /// What all caches of this server keep together.
+    package var caches: CacheBudget { frames.caches }
+
+    /// How long the line behind an aircraft is.
+    static let trackSeconds = 1_800
+
+    package init(frames: FrameSource, store: any Store) {
+        self.frames = frames
+        self.store = store
+        records = SharedCache(frames.caches, keyBytes: { $0.filter.keptBytes }) { $0.keptBytes }
+        tracks = SharedCache(frames.caches) { tracks in
+            tracks.reduce(0) { $0 + $1.count * MemoryLayout<AircraftPosition>.stride + 32 }
+        }
+    }
+
+    /// The last version that changed what layers show at an instant.
+    package func version(of list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> Version
+    {
+        try await frames.frameVersion(of: LayerTime.list(of: list), at: instant, filter: filter, in: snapshot)
+    }
+
+    /// What a list of layers needs at an instant that `FrameSource.instant` gave.
+    package func data(for list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> PictureData
+    {
+        var data = PictureData(instant: instant)
+        if list.layers.contains(where: { $0.showsCells && $0 != .polygons }) {
+            data.plane = try await frames.plane(at: instant, filter: filter, in: snapshot)
+        }
+        if list.layers.contains(.polygons) {
+            data.polygons = try await polygons(at: instant, filter: filter, in: snapshot)
+        }
+        for layer in list.layers where !layer.showsCells {
+            // By what it shows and not by the publication: most pictures outlive many of those.
+            let version = try await frames.frameVersion(
+                of: LayerTime.list(of: LayerList(layer)), at: instant, filter: filter, in: snapshot)
+            let head = Head(version: version, log: snapshot.log)
+            let key = Key(layer: layer, head: head, instant: instant, filter: filter)
+            let found = try await records.value(for: key) { [self] in
+                try await records(of: layer, at: instant, filter: filter, in: snapshot)
+            }
+            switch layer {
+            case .turbulence, .hexagons, .polygons: break
+            case .pireps: data.reports = found.reports
+            case .hazards: data.hazards = found.hazards
+            case .forecast: data.forecasts = found.forecasts
+            case .traffic: data.positions = found.positions
+            case .tracks: data.tracks = found.tracks
+            }
+        }
+        return data
+    }
+
+    /// Issued polygons where they are asked for and there are any of the history, whatever their severity and altitude; else
+    /// our own: never one upon the other.
+    private func polygons(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> PictureData.Polygons
+    {
+        if filter.prefersIssuedPolygons {
+            let issued = try await frames.issuedPolygons(filter, at: instant, in: snapshot)
+            if !issued.isEmpty || filter.takesNoReports { return .issued(issued.filter(filter.takes)) }
+        }
+        try frames.polygonHistories.require(filter)
+        return .cells(try await frames.plane(at: instant, filter: filter.ofOwnPolygons, in: snapshot))
+    }
+
+    private func records(of layer: Layer, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> PictureData
+    {
+        var data = PictureData(instant: instant)
+        switch layer {
+        case .turbulence, .hexagons, .polygons: break
+        case .pireps:
+            data.reports = try await frames.reports(
+                at: instant, lookBackSeconds: filter.lookBackSeconds, in: snapshot
+            ).filter(filter.takes)
+        case .hazards:
+            data.hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter(filter.takes)
+        case .forecast:
+            data.forecasts = try await frames.areas(.forecast, at: instant, in: snapshot).filter(filter.takes)
+        case .traffic: data.positions = try await positions(at: instant, filter: filter, in: snapshot)
+        case .tracks:
+            let ends = try await positions(at: instant, filter: filter, in: snapshot)
+            data.tracks = try await tracks(to: ends, at: instant, in: snapshot)
+        }
+        return data
+    }
+
+    private func positions(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+        -> [AircraftPosition]
+    {
+        try await frames.positions(
+            at: instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot
+        ).filter(filter.takes)
+    }
+
+    /// The lines behind some aircraft: read from the store up to the last whole minute, once for all pictures of it.
+    private func tracks(to ends: [AircraftPosition], at instant: Instant, in snapshot: Snapshot) async throws
+        -> [[AircraftPosition]]
+    {
+        let minute = instant.floored(toMultipleOf: 60)
+        let key = TrackKey(minute: minute, head: Head(version: snapshot.versions.positions, log: snapshot.log))
+        let known = try await tracks.value(for: key) { [frames, store] in
+            let positions = try await frames.reading(in: snapshot) {
+                try await store.positions(
+                    from: minute.advanced(by: -Self.trackSeconds), to: minute.advanced(by: 1), asOf: key.head.version)
+            }
+            return Dictionary(grouping: positions, by: \.icao24).values.map { track in
+                track.sorted { ($0.observedAt, $0.source) < ($1.observedAt, $1.source) }
+            }.sorted { ($0.first?.icao24.rawValue ?? 0) < ($1.first?.icao24.rawValue ?? 0) }
+        }
+        let endOf = Dictionary(ends.map { ($0.icao24, $0) }) { first, _ in first }
+        return known.compactMap { track in
+            guard let aircraft = track.first?.icao24, let end = endOf[aircraft] else { return nil }
+            return end.observedAt > track[track.count - 1].observedAt ? track + [end] : track
+        }
+    }
+}

@@ -1,0 +1,301 @@
+package import BillowAreas
+package import BillowRaster
+import BillowTiles
+package import Turbulence
+
+/// A vertical profile as a picture: distance flown to the right, altitude upward, and what is known in the colours of the
+/// legend below; over it, as on maps, the issued areas on the way. Above stands what maps say of themselves: the time, and whether it is simulated or stale.
+package struct ProfilePicture {
+    package var profile: VerticalProfile
+    package var hazards: [RouteHazard]
+    package var instant: Instant
+    /// Altitude blocks, the lowest first.
+    package var rows: Range<Int>
+    package var style: Style
+    /// Those that the legend explains.
+    package var severities: SeveritySet
+    package var title: String
+    package var caption: [String]
+    /// Pixels.
+    package var width: Int
+    package var height: Int
+
+    package init(
+        profile: VerticalProfile, hazards: [RouteHazard], instant: Instant, rows: Range<Int>, style: Style,
+        severities: SeveritySet, title: String, caption: [String], width: Int, height: Int
+    ) {
+        self.profile = profile
+        self.hazards = hazards
+        self.instant = instant
+        self.rows = rows
+        self.style = style
+        self.severities = severities
+        self.title = title
+        self.caption = caption
+        self.width = width
+        self.height = height
+    }
+
+    private static let margin = (left: 64.0, top: 54.0, right: 16.0, bottom: 36.0)
+    /// From the picture's edge to title, caption and legend.
+    private static let inset = 8.0
+    private static let legendLine = 20.0
+    private static let textSize = 12.0
+    private static let metresPerNauticalMile = 1_852.0
+    /// Pixels between labels at least.
+    private static let labelSpacing = 70.0
+
+    /// Colours of paper, lines and words, on light and on dark.
+    private struct Ink {
+        var paper: StraightColour
+        var line: StraightColour
+        var word: StraightColour
+
+        init(_ theme: Theme) {
+            let grey = { (value: UInt8) in StraightColour(red: value, green: value, blue: value) }
+            paper = theme == .light ? grey(222) : grey(28)
+            line = theme == .light ? grey(196) : grey(70)
+            word = theme == .light ? grey(40) : grey(225)
+        }
+    }
+
+    package func png() throws -> [UInt8] {
+        var canvas = try Canvas(width: width, height: height)
+        let text = try TextRenderer()
+        let ink = Ink(style.theme)
+        canvas.fill([Self.rectangle(0, 0, Double(width), Double(height))], with: ink.paper)
+        let legend = try legendLines(text)
+        let plot = Plot(
+            left: Self.margin.left, top: Self.margin.top, right: Double(width) - Self.margin.right,
+            bottom: Double(height) - Self.margin.bottom - Double(legend.count) * Self.legendLine,
+            length: profile.length,
+            rows: rows)
+        drawGrid(plot, on: &canvas, ink)
+        drawCells(plot, on: &canvas)
+        let captions = drawHazards(plot, on: &canvas)
+        try drawCaptions(captions, on: &canvas, text, ink)
+        try drawLabels(plot, on: &canvas, text, ink)
+        try drawHeader(on: &canvas, text, ink)
+        try drawLegend(legend, on: &canvas, text, ink)
+        return try canvas.png()
+    }
+
+    /// Where distance and altitude are, in pixels.
+    private struct Plot {
+        var left: Double
+        var top: Double
+        var right: Double
+        var bottom: Double
+        /// Metres.
+        var length: Double
+        var rows: Range<Int>
+
+        func x(metres: Double) -> Double { left + metres / length * (right - left) }
+
+        func y(block: Int) -> Double { y(thousands: Double(block)) }
+
+        /// Held within the picture.
+        func y(thousands: Double) -> Double {
+            let inside = min(max(thousands, Double(rows.lowerBound)), Double(rows.upperBound))
+            return bottom - (inside - Double(rows.lowerBound)) / Double(max(rows.count, 1)) * (bottom - top)
+        }
+    }
+
+    private func drawCells(_ plot: Plot, on canvas: inout Canvas) {
+        for block in rows {
+            let row = profile.severities[block]
+            var column = 0
+            while column < row.count {
+                var end = column + 1
+                while end < row.count, row[end] == row[column] { end += 1 }
+                if let severity = row[column] {
+                    let right = end == row.count ? profile.length : Double(end) * profile.stretch
+                    let cells = Self.rectangle(
+                        plot.x(metres: Double(column) * profile.stretch), plot.y(block: block + 1),
+                        plot.x(metres: right), plot.y(block: block))
+                    fill(cells, severity, on: &canvas)
+                }
+                column = end
+            }
+        }
+    }
+
+    /// What is written in a hazard's box.
+    private struct Caption {
+        /// The first that has room counts.
+        var texts: [String]
+        var left: Double
+        var top: Double
+        var right: Double
+        var bottom: Double
+    }
+
+    /// The most severe on top.
+    private func drawHazards(_ plot: Plot, on canvas: inout Canvas) -> [Caption] {
+        let order = hazards.sorted {
+            ($0.area.severity ?? .smooth, $0.area.id) < ($1.area.severity ?? .smooth, $1.area.id)
+        }
+        var captions: [Caption] = []
+        for hazard in order {
+            let look = AreaLook(of: hazard.area, at: instant)
+            let top = plot.y(thousands: hazard.area.altitudeMaxFeet.map { Double($0) / 1_000 } ?? .infinity)
+            let bottom = plot.y(thousands: hazard.area.altitudeMinFeet.map { Double($0) / 1_000 } ?? 0)
+            for stretch in hazard.stretches {
+                // One met at a point has a breadth, too.
+                let left = min(plot.x(metres: stretch.lowerBound), plot.right - 3)
+                let right = max(plot.x(metres: stretch.upperBound), left + 3)
+                let box = Self.rectangle(left, top, right, max(bottom, top + 2))
+                canvas.fill([box], with: look.ground(style.marks))
+                canvas.fill(
+                    [box], with: look.colour(style.marks),
+                    pattern: PlacedPattern(look.pattern(scale: 1), originX: 0, originY: 0))
+                canvas.stroke(box, isClosed: true, with: look.stroke(scale: 1), colour: look.colour(style.marks))
+                let texts = [hazard.area.caption, hazard.area.hazard].compactMap { $0 }
+                captions.append(Caption(texts: texts, left: left, top: top, right: right, bottom: bottom))
+            }
+        }
+        return captions.reversed()
+    }
+
+    /// Each in the first line of its box that is free; what finds no room goes without.
+    private func drawCaptions(
+        _ captions: [Caption], on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink
+    ) throws {
+        let (size, line) = (Self.textSize - 1, 15.0)
+        var taken: [(left: Double, right: Double, top: Double)] = []
+        for caption in captions {
+            let left = caption.left + 5
+            let widths = try caption.texts.map { ($0, try text.width(of: $0, size: size)) }
+            guard let (words, width) = widths.first(where: { left + $0.1 < caption.right - 2 }) else { continue }
+            let lines = stride(from: caption.top + 3, through: max(caption.bottom - line, caption.top + 3), by: line)
+            let free = lines.first { top in
+                taken.allSatisfy { abs($0.top - top) >= line || $0.right < left || $0.left > left + width }
+            }
+            guard let free else { continue }
+            taken.append((left, left + width, free))
+            var paper = ink.paper
+            paper.alpha = 210
+            canvas.fill([Self.rectangle(left - 2, free, left + width + 2, free + line - 1)], with: paper)
+            try text.draw(
+                words, at: Point(x: left, y: free + 11), size: size, colour: ink.word, on: &canvas)
+        }
+    }
+
+    private func fill(_ ring: [Point], _ severity: Severity, on canvas: inout Canvas) {
+        canvas.fill([ring], with: style[severity].fill.colour)
+        guard let pattern = style[severity].pattern else { return }
+        let placed = PlacedPattern(pattern.pattern(scale: 1), originX: 0, originY: 0)
+        canvas.fill([ring], with: pattern.paint.colour, pattern: placed)
+    }
+
+    private func drawGrid(_ plot: Plot, on canvas: inout Canvas, _ ink: Ink) {
+        for block in labelledBlocks {
+            line(plot.left, plot.y(block: block), plot.right, plot.y(block: block), ink, &canvas)
+        }
+        for miles in labelledMiles(plot) {
+            let x = plot.x(metres: miles * Self.metresPerNauticalMile)
+            line(x, plot.top, x, plot.bottom, ink, &canvas)
+        }
+    }
+
+    private func line(_ x0: Double, _ y0: Double, _ x1: Double, _ y1: Double, _ ink: Ink, _ canvas: inout Canvas) {
+        let (left, top) = (x0.rounded(), y0.rounded())
+        canvas.fill(
+            [Self.rectangle(left, top, max(x1.rounded(), left + 1), max(y1.rounded(), top + 1))], with: ink.line)
+    }
+
+    /// Every 5,000 or 10,000 ft.
+    private var labelledBlocks: [Int] {
+        let step = rows.count > 30 ? 10 : rows.count > 10 ? 5 : 1
+        return Array(rows).filter { $0 % step == 0 } + (rows.upperBound % step == 0 ? [rows.upperBound] : [])
+    }
+
+    /// Round numbers of nautical miles with room for their labels.
+    private func labelledMiles(_ plot: Plot) -> [Double] {
+        let length = profile.length / Self.metresPerNauticalMile
+        let most = max(1, (plot.right - plot.left) / Self.labelSpacing)
+        let steps: [Double] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]
+        let step = steps.first { length / $0 <= most } ?? length
+        return Array(stride(from: 0, through: length, by: step))
+    }
+
+    private func drawLabels(_ plot: Plot, on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
+        let size = Self.textSize
+        for block in labelledBlocks {
+            let label = block == 0 ? "ground" : "FL" + (block < 10 ? "0" : "") + "\(block)0"
+            let width = try text.width(of: label, size: size)
+            try text.draw(
+                label, at: Point(x: plot.left - 8 - width, y: plot.y(block: block) + 4), size: size, colour: ink.word,
+                on: &canvas)
+        }
+        for miles in labelledMiles(plot) {
+            let label = "\(Int(miles)) NM"
+            let width = try text.width(of: label, size: size)
+            let centre = plot.x(metres: miles * Self.metresPerNauticalMile)
+            let left = min(max(centre - width / 2, 2), Double(self.width) - width - 2)
+            try text.draw(label, at: Point(x: left, y: plot.bottom + 20), size: size, colour: ink.word, on: &canvas)
+        }
+    }
+
+    /// The title, cut where it finds no room, and the caption below, in smaller letters where it would find none.
+    private func drawHeader(on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink) throws {
+        let room = Double(width) - 2 * Self.inset
+        let titleSize = Self.textSize + 2
+        var title = String(title.prefix(100))
+        while !title.isEmpty, try text.width(of: title + "…", size: titleSize) > room { title.removeLast() }
+        if title != self.title { title += "…" }
+        try text.draw(title, at: Point(x: Self.inset, y: 22), size: titleSize, colour: ink.word, on: &canvas)
+        let bold = try TextRenderer(fontPath: LegendRenderer.defaultBoldFontPath)
+        let caption = caption.joined(separator: " · ")
+        let width = try bold.width(of: caption, size: Self.textSize)
+        let size = max(Self.textSize * min(1, room / width), TextRenderer.sizes.lowerBound)
+        try bold.draw(caption, at: Point(x: Self.inset, y: 42), size: size, colour: ink.word, on: &canvas)
+    }
+
+    private struct LegendEntry {
+        var severity: Severity
+        /// Pixels.
+        var left: Double
+    }
+
+    /// The legend's entries, in as many lines as they take.
+    private func legendLines(_ text: TextRenderer) throws -> [[LegendEntry]] {
+        var lines: [[LegendEntry]] = []
+        var left = Double.infinity
+        for severity in Severity.allCases where severities.contains(severity) {
+            let width = try text.width(of: severity.label, size: Self.textSize) + Self.swatch + 20
+            if left + width > Double(self.width) {
+                lines.append([])
+                left = Self.inset
+            }
+            lines[lines.count - 1].append(LegendEntry(severity: severity, left: left))
+            left += width
+        }
+        return lines
+    }
+
+    /// From a swatch's left side to its label.
+    private static let swatch = 24.0
+
+    private func drawLegend(
+        _ lines: [[LegendEntry]], on canvas: inout Canvas, _ text: TextRenderer, _ ink: Ink
+    ) throws {
+        for (number, line) in lines.enumerated() {
+            let baseline = Double(height) - 8 - Double(lines.count - 1 - number) * Self.legendLine
+            for entry in line {
+                let (left, top) = (entry.left.rounded(), baseline - 11)
+                canvas.fill([Self.rectangle(left, top, left + 18, top + 13)], with: ink.line)
+                let inside = Self.rectangle(left + 1, top + 1, left + 17, top + 12)
+                canvas.fill([inside], with: ink.paper)
+                fill(inside, entry.severity, on: &canvas)
+                try text.draw(
+                    entry.severity.label, at: Point(x: left + Self.swatch, y: baseline), size: Self.textSize,
+                    colour: ink.word, on: &canvas)
+            }
+        }
+    }
+
+    private static func rectangle(_ left: Double, _ top: Double, _ right: Double, _ bottom: Double) -> [Point] {
+        [Point(x: left, y: top), Point(x: right, y: top), Point(x: right, y: bottom), Point(x: left, y: bottom)]
+    }
+}

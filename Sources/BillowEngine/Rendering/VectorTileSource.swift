@@ -1,0 +1,313 @@
+package import BillowAreas
+import BillowExchange
+import BillowRaster
+package import BillowSnapshot
+package import BillowStore
+package import BillowTiles
+import Foundation
+import Geometry
+package import Turbulence
+
+/// Makes vector tiles: what the pictures show, as features with the properties of GeoJSON and its id as `id`. What GeoJSON
+/// has as a list is its JSON as text. Issued polygons are as they were issued. At low zooms, where pictures show coarser cells, a cell has `severity`,
+/// `severityName` and `resolution`, and polygons have the outlines of those cells.
+package final class VectorTileSource: Sendable {
+    package struct Request: Sendable, Hashable {
+        package var layers: LayerList
+        package var coord: TileCoord
+        package var instant: Instant
+        package var filter: Filter
+        /// Of polygons.
+        var mode = PolygonMode.exact
+
+        package init(
+            layers: LayerList, coord: TileCoord, instant: Instant, filter: Filter, mode: PolygonMode = PolygonMode.exact
+        ) {
+            self.layers = layers
+            self.coord = coord
+            self.instant = instant
+            self.filter = filter
+            self.mode = mode
+        }
+    }
+
+    private struct Key: Hashable, Sendable {
+        var request: Request
+        /// Of what the layers show at the instant.
+        var head: Head
+    }
+
+    /// Makes the features of a layer.
+    private typealias Maker = @Sendable () -> [VectorTile.Feature]
+
+    private let frames: FrameSource
+    private let pictures: PictureSource
+    private let polygons: PolygonSource
+    private let store: any Store
+    private let work: WorkExecutor
+    private let tiles: SharedCache<Key, [UInt8]>
+
+    package init(
+        frames: FrameSource, pictures: PictureSource, polygons: PolygonSource, store: any Store, work: WorkExecutor
+    ) {
+        self.frames = frames
+        self.pictures = pictures
+        self.polygons = polygons
+        self.store = store
+        self.work = work
+        tiles = SharedCache(frames.caches, keyBytes: { $0.request.filter.keptBytes }) { $0.count }
+    }
+
+    /// The tile; empty where nothing is in it.
+    package func tile(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
+        let version = try await frames.frameVersion(
+            of: LayerTime.list(of: request.layers), at: request.instant, filter: request.filter, in: snapshot)
+        let key = Key(request: request, head: Head(version: version, log: snapshot.log))
+        if let tile = tiles.kept(key) { return tile }
+        return try await work.run(.tile) { [self] in try await made(key, in: snapshot) }
+    }
+
+    private func made(_ key: Key, in snapshot: Snapshot) async throws -> [UInt8] {
+        let request = key.request
+        return try await tiles.value(for: key) { [self] in
+            WorkExecutor.assertIsJob()
+            let data = try await pictures.data(
+                for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
+            var makers: [(layer: Layer, features: Maker)] = []
+            for layer in request.layers.layers {
+                makers.append((layer, try await maker(layer, data, request, in: snapshot)))
+            }
+            var tile = VectorTile(request.coord)
+            for (layer, features) in makers { tile.add(layer: layer.rawValue, features()) }
+            return tile.bytes
+        }
+    }
+
+    package var statistics: CacheStatistics { tiles.statistics }
+
+    private func maker(_ layer: Layer, _ data: PictureData, _ request: Request, in snapshot: Snapshot) async throws
+        -> Maker
+    {
+        guard layer.showsCells else { return { Self.features(layer, data, request.coord) } }
+        var (plane, filter) = (data.plane, request.filter)
+        if layer == .polygons {
+            switch data.polygons {
+            case .issued(let areas):
+                // What is drawn later lies on top.
+                let order = areas.sorted { ($0.severity ?? .smooth, $0.id) < ($1.severity ?? .smooth, $1.id) }
+                return { order.map { Self.feature(Feature(polygon: $0)) } }
+            case .cells(let own): (plane, filter) = (own, filter.ofOwnPolygons)
+            case nil: return { [] }
+            }
+        }
+        guard let plane else { return { [] } }
+        let (resolution, cells) = VectorTile.cells(of: plane, in: request.coord)
+        if layer == .polygons || layer == .turbulence && request.coord.z < Layer.firstHexagonZoom {
+            guard !cells.isEmpty else { return { [] } }
+            let polygons = try await polygons.facts(at: request.instant, filter, mode: request.mode, in: snapshot)
+            return { [filter] in
+                polygons.compactMap { Self.area($0, of: cells, resolution: resolution, filter) }
+            }
+        }
+        guard resolution == Cell.resolution else {
+            return {
+                cells.map { dense, severity in
+                    VectorTile.Feature(
+                        id: UInt64(dense), shape: VectorTile.shape(dense: Int(dense), resolution: resolution),
+                        properties: [
+                            ("severity", .integer(Int(severity.rawValue))), ("severityName", .text(severity.name)),
+                            ("resolution", .integer(resolution)),
+                        ])
+                }
+            }
+        }
+        return try await hexagons(Set(cells.map(\.dense)), request, in: snapshot)
+    }
+
+    // MARK: - Cells
+
+    /// What of a turbulence polygon lies in a tile, as the outline of the tile's cells.
+    private static func area(
+        _ polygon: TurbulencePolygon, of cells: [(dense: UInt32, severity: Severity)], resolution: Int, _ filter: Filter
+    ) -> VectorTile.Feature? {
+        let own = cells.filter {
+            polygon.mode == .exact ? $0.severity == polygon.severity : $0.severity >= polygon.severity
+        }
+        guard !own.isEmpty else { return nil }
+        var feature = feature(Feature(polygon, filter), id: UInt64(polygon.severity.rawValue))
+        feature.shape = VectorTile.outline(of: own.map { Int($0.dense) }, resolution: resolution)
+        if resolution != Cell.resolution { feature.properties.append(("resolution", .integer(resolution))) }
+        return feature
+    }
+
+    private func hexagons(_ shown: Set<UInt32>, _ request: Request, in snapshot: Snapshot) async throws -> Maker {
+        guard !shown.isEmpty else { return { [] } }
+        let frame = try await frames.frame(at: request.instant, filter: request.filter, in: snapshot)
+        let hexagons = frame.hexagons(area: CellArea(request.coord.bounds)).filter {
+            shown.contains($0.record.row.cell.dense)
+        }
+        let details = try await frames.reading(in: snapshot) {
+            try await store.details(of: hexagons.map(\.record.row.key))
+        }
+        return {
+            hexagons.map { hexagon in
+                let record = hexagon.record
+                let observation = FeatureSource.observation(record.row, record.source, details[record.row.key])
+                var properties = Self.properties(observation, record, reports: hexagon.reports)
+                if let trend = Trend(from: hexagon.severityBefore, to: record.severity) {
+                    properties.append(("trend", .text(trend.rawValue)))
+                }
+                return VectorTile.Feature(
+                    id: UInt64(record.row.cell.dense),
+                    shape: VectorTile.shape(dense: Int(record.row.cell.dense), resolution: Cell.resolution),
+                    properties: properties)
+            }
+        }
+    }
+
+    private static func properties(_ observation: Observation, _ record: StandingRecord, reports: Int)
+        -> [(name: String, value: VectorTile.Value)]
+    {
+        var properties: [(name: String, value: VectorTile.Value)] = [
+            ("id", .text(observation.cell.h3String)), ("h3", .text(observation.cell.h3String)),
+            ("altitude", .integer(observation.altitude.lowest.feet)),
+            ("altitudeMin", .integer(observation.altitude.lowest.feet)),
+            ("altitudeMax", .integer(observation.altitude.highest.feet)),
+            ("severity", .integer(Int(record.severity.rawValue))), ("severityName", .text(record.severity.name)),
+            ("severityBasis", .text(record.basis.rawValue)),
+        ]
+        if let edr = observation.intensity.edr { properties.append(("edr", .number(edr.value))) }
+        properties += [
+            ("observedAt", .text(observation.observedAt.description)), ("source", .text(observation.source.name)),
+            ("kind", .text(observation.kind.name)),
+        ]
+        if let category = observation.category { properties.append(("category", .text(category.name))) }
+        if let aircraft = observation.aircraft { properties.append(("aircraft", .text(aircraft))) }
+        properties.append(("reports", .integer(reports)))
+        return properties
+    }
+
+    // MARK: - Records
+
+    private static func features(_ layer: Layer, _ data: PictureData, _ coord: TileCoord) -> [VectorTile.Feature] {
+        switch layer {
+        case .turbulence, .hexagons, .polygons: []
+        case .pireps: PictureContent.shown(data.reports, in: coord).map(feature)
+        case .hazards: data.hazards.map { feature(Feature($0)) }
+        case .forecast: data.forecasts.map { feature(Feature($0)) }
+        case .traffic:
+            PictureContent.shown(data.positions, in: coord).map {
+                feature(Feature($0), id: UInt64($0.icao24.rawValue))
+            }
+        case .tracks: data.tracks.compactMap(track)
+        }
+    }
+
+    private static func feature(_ feature: Feature) -> VectorTile.Feature { self.feature(feature, id: nil) }
+
+    private static func feature(_ feature: Feature, id: UInt64?) -> VectorTile.Feature {
+        VectorTile.Feature(
+            id: id ?? number(feature.id), shape: shape(feature.geometry),
+            properties: [("id", .text(feature.id))] + feature.properties.map { ($0.name.description, value($0.value)) })
+    }
+
+    private static func feature(_ report: PilotReport) -> VectorTile.Feature {
+        var properties: [(name: String, value: VectorTile.Value)] = [
+            ("id", .text(report.id)), ("type", .text(report.type)),
+        ]
+        if let aircraft = report.aircraft { properties.append(("aircraft", .text(aircraft))) }
+        if let altitude = report.altitudeFeet { properties.append(("altitude", .integer(altitude))) }
+        if let severity = report.severity {
+            properties += [
+                ("severity", .integer(Int(severity.rawValue))), ("severityName", .text(severity.name)),
+            ]
+        }
+        properties += [
+            ("observedAt", .text(report.observedAt.description)),
+            ("turbulence", .text(FeatureWriter.text(of: report.turbulence))), ("text", .text(report.text)),
+            ("source", .text(report.source.name)), ("kind", .text(ObservationKind.pilotReport.name)),
+        ]
+        return VectorTile.Feature(
+            id: number(report.id), shape: .point(VectorTile.unit(report.place)), properties: properties)
+    }
+
+    private static func track(_ track: [AircraftPosition]) -> VectorTile.Feature? {
+        guard let last = track.last, let first = track.first, track.count > 1 else { return nil }
+        var line: [Point] = []
+        for position in track {
+            var point = VectorTile.unit(position.place)
+            if let before = line.last { point.x -= (point.x - before.x).rounded() }
+            line.append(point)
+        }
+        var properties: [(name: String, value: VectorTile.Value)] = [
+            ("id", .text(last.icao24.text)), ("icao24", .text(last.icao24.text)),
+        ]
+        if let callsign = last.callsign { properties.append(("callsign", .text(callsign))) }
+        properties += [
+            ("observedFrom", .text(first.observedAt.description)), ("observedTo", .text(last.observedAt.description)),
+            ("source", .text(last.source.name)),
+        ]
+        return VectorTile.Feature(id: UInt64(last.icao24.rawValue), shape: .lines([line]), properties: properties)
+    }
+
+    /// A number for a text, below 2⁵³; the same text always has the same.
+    private static func number(_ id: String) -> UInt64 { ContentHash.fnv1a(id.utf8) >> 11 }
+
+    private static func value(_ value: PropertyValue) -> VectorTile.Value {
+        switch value {
+        case .text(let text): .text(text)
+        case .integer(let number): .integer(number)
+        case .decimal(let number, let decimals):
+            .number(Double(String(format: "%.\(decimals)f", number)) ?? number)
+        case .flag(let flag): .flag(flag)
+        case .instant(let instant): .text(instant.description)
+        case .instants(let instants):
+            .text("[\(instants.map { "\"\($0)\"" }.joined(separator: ","))]")
+        }
+    }
+
+    private static func shape(_ geometry: FeatureGeometry) -> VectorTile.Shape {
+        func rings(_ polygon: [[LonLat]]) -> [[Point]] { polygon.map { $0.dropLast().map(VectorTile.unit) } }
+        return switch geometry {
+        case .point(let place): .point(VectorTile.unit(place))
+        case .lineString(let line): .lines([line.map(VectorTile.unit)])
+        case .multiLineString(let lines): .lines(lines.map { $0.map(VectorTile.unit) })
+        case .polygon(let polygon): .polygons([rings(polygon)])
+        case .multiPolygon(let polygons): .polygons(polygons.map(rings))
+        case .encoded: .lines([])
+        }
+    }
+}
+
+extension Layer {
+    /// The properties of its features in vector tiles, with their types as TileJSON names them.
+    package var vectorFields: [String: String] {
+        var fields: [String: String] = [:]
+        func add(_ type: String, _ names: String) {
+            for name in names.split(separator: " ") { fields[String(name)] = type }
+        }
+        func addPolygons() {
+            add("Number", "severity history altitudeMin altitudeMax hexagons resolution")
+            add("String", "id severityName mode observedFrom observedTo source")
+        }
+        switch self {
+        case .turbulence, .hexagons:
+            add("Number", "altitude altitudeMin altitudeMax severity edr reports resolution")
+            add("String", "id h3 severityName severityBasis observedAt source kind category aircraft trend")
+            if self == .turbulence { addPolygons() }
+        case .polygons: addPolygons()
+        case .pireps:
+            add("Number", "altitude severity")
+            add("String", "id type aircraft severityName observedAt turbulence text source kind")
+        case .hazards, .forecast:
+            add("Number", "severity altitudeMin altitudeMax forecastHour")
+            add("String", "id kind hazard severityName altitudeReference validFrom validTo issuedAt status text source")
+        case .traffic:
+            add("Number", "altitude geometricAltitude groundSpeed heading verticalRate category")
+            add("String", "id icao24 callsign observedAt source")
+            add("Boolean", "onGround")
+        case .tracks: add("String", "id icao24 callsign observedFrom observedTo source")
+        }
+        return fields
+    }
+}

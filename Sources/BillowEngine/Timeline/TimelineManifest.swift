@@ -1,0 +1,200 @@
+package import BillowRaster
+package import BillowSnapshot
+import BillowTiles
+package import BillowTimeline
+package import Turbulence
+
+/// All frames of a timeline: what an animation is played from. One document of one publication.
+package struct TimelineManifest: Encodable {
+    package struct Layer: Encodable {
+        package var id: String
+        var animates: Bool
+        var updateInterval: Interval
+        /// From when to when it has frames.
+        package var extent: [String]
+        package var times: [String]
+        package var frames: [Frame]
+        /// The template of any instant, without a version.
+        var tiles: [String]
+        var stale: Bool
+        package var dataTime: String?
+        var timeProperty: String?
+        /// From when on the log has all that was observed; absent where that isn't known.
+        package var completeSince: String?
+        /// Whether any frame is incomplete.
+        package var incomplete: Bool
+        /// The time of the frame to show at the instant asked for.
+        package var shown: String?
+    }
+
+    /// In seconds; null of what is new at its changes.
+    struct Interval: Encodable {
+        var seconds: Int?
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            if let seconds { try container.encode(seconds) } else { try container.encodeNil() }
+        }
+    }
+
+    package struct Frame: Encodable {
+        package var time: String
+        var v: Int64
+        var tiles: String
+        /// Present on frames of times to come.
+        package var forecast: Bool?
+        /// Present on the frame of the publication's minute.
+        var live: Bool?
+        /// Present on frames that look back to before the log is complete.
+        package var incomplete: Bool?
+    }
+
+    /// When the publication was made that this is of.
+    var generated: String
+    package var version: Int64
+    package var start: String
+    package var end: String
+    package var intervals: Int
+    var advice: String?
+    package var layers: [Layer]
+}
+
+/// Makes manifests.
+package struct TimelineService: Sendable {
+    package let frames: FrameSource
+    package let settings: TimelineSettings
+    package let policy: FreshnessPolicy
+
+    package init(
+        frames: FrameSource, settings: TimelineSettings, policy: FreshnessPolicy
+    ) {
+        self.frames = frames
+        self.settings = settings
+        self.policy = policy
+    }
+
+    /// What a manifest is asked for.
+    package struct Request: Sendable {
+        package var timeline: TimelineRequest
+        /// What has frames: each a layer, or several laid over each other.
+        package var pictures: [[LayerTime]]
+        package var filter: Filter
+        /// Go to this time.
+        package var time: TimePoint?
+        var rule: FrameRule
+        package var style: Style
+        /// What templates begin with.
+        var base: String
+        /// Parameters that templates carry, `name=value&…`; empty for none.
+        package var passedOn: String
+
+        package init(
+            timeline: TimelineRequest, pictures: [[LayerTime]], filter: Filter, time: TimePoint? = nil, rule: FrameRule,
+            style: Style, base: String, passedOn: String
+        ) {
+            self.timeline = timeline
+            self.pictures = pictures
+            self.filter = filter
+            self.time = time
+            self.rule = rule
+            self.style = style
+            self.base = base
+            self.passedOn = passedOn
+        }
+    }
+
+    /// - Throws: `EngineError.invalid` for what is no timeline, and for a time to go to outside it.
+    package func manifest(_ request: Request, in snapshot: Snapshot) async throws -> TimelineManifest {
+        let timeline = try timeline(request.timeline, in: snapshot)
+        var time: Instant?
+        if let point = request.time {
+            do { time = try timeline.goTo(point.resolved(now: Self.now(snapshot))) } catch {
+                throw EngineError.invalid(error)
+            }
+        }
+        var layers: [TimelineManifest.Layer] = []
+        for picture in request.pictures {
+            layers.append(try await part(of: picture, timeline, time, request, in: snapshot))
+        }
+        return TimelineManifest(
+            generated: snapshot.publication.asOf.description, version: snapshot.publication.version.rawValue,
+            start: timeline.start.description, end: timeline.end.description, intervals: timeline.intervals,
+            advice: timeline.advice, layers: layers)
+    }
+
+    /// A timeline with its offsets settled.
+    /// - Throws: `EngineError.invalid` for what is none.
+    package func timeline(_ request: TimelineRequest, in snapshot: Snapshot) throws(EngineError) -> Timeline {
+        do { return try request.resolved(now: Self.now(snapshot), defaults: settings.defaults) } catch {
+            throw .invalid(error)
+        }
+    }
+
+    /// Now, for offsets: the publication's minute.
+    private static func now(_ snapshot: Snapshot) -> Instant { snapshot.publication.asOf.floored(toMultipleOf: 60) }
+
+    /// The instants of the frames of some layers, of those of the timeline that any of them has: as often as the one that is
+    /// new most often, or at the changes of all where none has an interval.
+    package func times(of layers: [LayerTime], _ timeline: Timeline, _ filter: Filter, in snapshot: Snapshot)
+        async throws
+        -> [Instant]
+    {
+        let times: [Instant]
+        if let seconds = updateSeconds(of: layers) {
+            times = timeline.times(updateInterval: seconds)
+        } else {
+            let range = timeline.start...timeline.end
+            times = timeline.times(changes: try await frames.changes(of: layers, in: range, in: snapshot))
+        }
+        let extents = layers.map { frames.extent(of: $0, in: snapshot) }
+        let there = times.filter { time in extents.contains { $0.contains(time) } }
+        return try await animates(layers, filter, in: snapshot) ? there : Array(there.suffix(1))
+    }
+
+    /// Whether frames of some layers say more than the last one does. An upstream's own polygons have no past: each issue
+    /// replaces the one before.
+    private func animates(_ layers: [LayerTime], _ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
+        guard layers.allSatisfy({ $0.layer == .polygons }) else { return true }
+        return try await !frames.showsIssuedPolygons(filter, in: snapshot)
+    }
+
+    private func updateSeconds(of layers: [LayerTime]) -> Int? {
+        layers.compactMap { settings.update(of: $0).seconds }.min()
+    }
+
+    private func part(
+        of picture: [LayerTime], _ timeline: Timeline, _ time: Instant?, _ request: Request, in snapshot: Snapshot
+    ) async throws -> TimelineManifest.Layer {
+        let id = picture.map(\.id).joined(separator: ",")
+        let times = try await times(of: picture, timeline, request.filter, in: snapshot)
+        let extent = frames.extent(of: picture, in: snapshot)
+        let look = frames.look(request.style, in: snapshot)
+        let tiles = { (time: String, version: Version?) in
+            let query = [version.map { "v=\($0)&s=\(look)" } ?? "", request.passedOn].filter { !$0.isEmpty }
+            return "\(request.base)/tiles/\(id)/\(time)/{z}/{x}/{y}.png"
+                + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        }
+        let freshness = policy.freshness(of: Set(picture.map(\.layer.kind)), in: snapshot, filter: request.filter)
+        var list: [TimelineManifest.Frame] = []
+        for time in times {
+            let there = picture.filter { frames.reach(of: $0, in: snapshot).contains(time) }
+            let version = try await frames.frameVersion(of: there, at: time, filter: request.filter, in: snapshot)
+            list.append(
+                TimelineManifest.Frame(
+                    time: time.description, v: version.rawValue, tiles: tiles(time.compact, version),
+                    forecast: time > snapshot.publication.asOf ? true : nil,
+                    live: time == Self.now(snapshot) ? true : nil,
+                    incomplete: freshness.isIncomplete(
+                        at: time, lookBack: LayerTime.lookBack(of: there, request.filter)) ? true : nil))
+        }
+        return TimelineManifest.Layer(
+            id: id, animates: try await animates(picture, request.filter, in: snapshot),
+            updateInterval: TimelineManifest.Interval(seconds: updateSeconds(of: picture)),
+            extent: [extent.lowerBound.description, extent.upperBound.description], times: list.map(\.time),
+            frames: list, tiles: [tiles("{time}", nil)], stale: freshness.isStale,
+            dataTime: freshness.dataTime?.description,
+            timeProperty: picture.count == 1 ? picture.first?.timeProperty : nil,
+            completeSince: freshness.completeSince?.description, incomplete: list.contains { $0.incomplete == true },
+            shown: time.flatMap { request.rule.frame(at: $0, of: times) }?.description)
+    }
+}

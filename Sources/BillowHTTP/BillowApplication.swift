@@ -1,0 +1,332 @@
+package import BillowEngine
+package import BillowRaster
+package import BillowStore
+package import BillowSync
+import BillowExchange
+import Geometry
+import HTTPTypes
+package import Hummingbird
+import HummingbirdCore
+package import Logging
+package import ServiceLifecycle
+package import Turbulence
+
+/// The HTTP side of Billow, put together: everything that answers, and the publisher that it answers from.
+package struct BillowApplication: Sendable {
+    package struct Configuration: Sendable {
+        package var host: String
+        package var port: Int
+        package var publicURL: String?
+        package var publicFolder: String
+        package var retentionSeconds: Int
+        package var freshness: FreshnessSettings
+        package var severityTable: SeverityTable
+        /// The histories that turbulence polygons are made for.
+        package var polygonHistories = PolygonHistories()
+        /// The largest area that may be asked for at once, in km².
+        ///
+        /// Source: docs/upstreams/skypath.md, "Areas" (the continental US has 8 million km²), rounded up
+        package var areaLimitKm2 = 10_000_000.0
+        /// What all caches may keep together.
+        package var cacheBytes = CacheBudget.defaultBytes
+        /// What does all heavy work.
+        package var work = WorkExecutor()
+        package var timeline: TimelineSettings
+        /// How long after it was last seen an aircraft is shown.
+        package var trafficDropSeconds: Int
+        /// Whether what shows data is open without a key.
+        package var anonymousRead: Bool
+        /// Whether the sources are made up, and with them what is sent in.
+        /// nil where the answers of sources tell.
+        package var isSimulated: Bool?
+        /// How long positions are kept; nil is as long as all else.
+        package var trafficRetentionSeconds: Int?
+        package var connections = ConnectionSettings()
+        /// How many sources one key may name in what it sends in.
+        package var ingestSourcesPerKey = 4
+
+        package init(
+            host: String, port: Int, publicURL: String?, publicFolder: String, retentionSeconds: Int,
+            freshness: FreshnessSettings,
+            severityTable: SeverityTable, anonymousRead: Bool = true, isSimulated: Bool? = nil,
+            timeline: TimelineSettings = TimelineSettings(), trafficDropSeconds: Int = 180
+        ) {
+            self.host = host
+            self.port = port
+            self.publicURL = publicURL
+            self.publicFolder = publicFolder
+            self.retentionSeconds = retentionSeconds
+            self.freshness = freshness
+            self.severityTable = severityTable
+            self.timeline = timeline
+            self.trafficDropSeconds = trafficDropSeconds
+            self.anonymousRead = anonymousRead
+            self.isSimulated = isSimulated
+        }
+    }
+
+    package let publisher: SnapshotPublisher
+    package let frames: FrameSource
+    package let features: FeatureSource
+    /// Where events are told, and listened for.
+    package let events: EventHub
+    private let configuration: Configuration
+    private let work: WorkExecutor
+    /// The one rule by which every answer says how fresh it is.
+    let policy: FreshnessPolicy
+    private let store: any Store
+    private let gate: Gate
+    package let styles: StyleShelf
+    private let states: SourceStates
+    private let loops: SourceLoops
+    private let feed: EventFeed
+    let tiles: TileService
+    private let vectors: VectorTileSource
+    private let pictures: PictureSource
+    let hot = HotTiles()
+    /// Pictures of regions, for animations too.
+    package let maps: MapRenderer
+    package let animations: AnimationRenderer
+    let changes: ChangeSource
+    let alerts: AlertSource
+    let flights: FlightMonitor
+    let readiness = Readiness()
+    let connections: ConnectionTable
+    /// What connections answer without the router.
+    let answers: KeptAnswers
+    private let now: @Sendable () -> Instant
+    private let logger: Logger
+
+    package init(
+        _ configuration: Configuration, store: any Store, control: any ControlStore, styles: StyleLibrary,
+        states: SourceStates, loops: SourceLoops = SourceLoops(), now: @escaping @Sendable () -> Instant, logger: Logger
+    ) throws(PNGError) {
+        self.configuration = configuration
+        work = configuration.work
+        self.store = store
+        gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
+        answers = KeptAnswers { now().seconds }
+        self.styles = StyleShelf(styles) { [answers] in answers.forget() }
+        self.states = states
+        self.loops = loops
+        connections = ConnectionTable(configuration.connections, logger: logger)
+        events = EventHub(mostListeners: configuration.connections.maximumListeners, logger: logger)
+        feed = EventFeed(hub: events, states: states)
+        self.now = now
+        self.logger = logger
+        publisher = SnapshotPublisher(
+            store: store, severityTable: configuration.severityTable, now: now, logger: logger)
+        // Before anybody is told of what is new and asks for it.
+        publisher.observe { [answers] _, _, _ in answers.forget() }
+        states.observe { [answers] _, _ in answers.forget() }
+        feed.start(publisher)
+        // What a round brought is shown without waiting for the next look at the store.
+        states.observe { [publisher] old, new in
+            if old.isFetching && !new.isFetching || old.accepted != new.accepted { publisher.wake() }
+        }
+        frames = FrameSource(
+            publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
+            trafficRetentionSeconds: configuration.trafficRetentionSeconds,
+            trafficDropSeconds: configuration.trafficDropSeconds,
+            polygonHistories: configuration.polygonHistories, caches: CacheBudget(bytes: configuration.cacheBytes),
+            logger: logger)
+        policy = FreshnessPolicy(configuration.freshness, states: states, frames: frames)
+        features = FeatureSource(frames: frames, store: store)
+        changes = ChangeSource(frames: frames, features: features)
+        alerts = AlertSource(frames: frames, store: store, policy: policy)
+        flights = FlightMonitor(
+            alerts: alerts, events: events, store: control,
+            reader: FlightBodyReader(airports: .large, areaLimitKm2: configuration.areaLimitKm2), logger: logger)
+        pictures = PictureSource(frames: frames, store: store)
+        tiles = try TileService(pictures: pictures, work: work)
+        vectors = VectorTileSource(
+            frames: frames, pictures: pictures, polygons: features.polygons, store: store, work: work)
+        maps = try MapRenderer(pictures: pictures)
+        animations = AnimationRenderer(maps: maps, frames: frames, policy: policy)
+    }
+
+    /// Every route, reachable in tests without a socket.
+    package func router() -> Router<BasicRequestContext> {
+        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: InFlightMiddleware(readiness: readiness))
+        let table = RouteTable()
+        let files = PublicFiles(folder: configuration.publicFolder)
+        router.add(middleware: ProblemMiddleware(routes: table, files: files))
+        router.add(
+            middleware: PublicFilesMiddleware(files: files, pages: PageRules(publicURL: configuration.publicURL)))
+        let reading = router.needing(.read, gate)
+        let queries = reading.working(.query, work)
+        TileRoutes(
+            frames: frames, tiles: tiles, shelf: styles, policy: policy,
+            publicURL: configuration.publicURL, hot: hot,
+            vectors: vectors
+        ).add(to: reading)
+        MapRoutes(frames: frames, maps: maps, shelf: styles, policy: policy)
+            .add(to: reading.working(.map, work))
+        let timelines = TimelineService(
+            frames: frames, settings: configuration.timeline, policy: policy)
+        TimelineRoutes(frames: frames, service: timelines, shelf: styles, publicURL: configuration.publicURL)
+            .add(to: queries)
+        AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, shelf: styles)
+            .add(to: reading.working(.animation, work))
+        CollectionRoutes(
+            frames: frames, features: features, policy: policy, publicURL: configuration.publicURL,
+            airports: .large, areaLimitKm2: configuration.areaLimitKm2, work: work
+        ).add(to: queries)
+        AlertRoutes(
+            frames: frames, alerts: alerts, monitor: flights, gate: gate, airports: .large,
+            areaLimitKm2: configuration.areaLimitKm2, now: now
+        ).add(to: queries)
+        ChangeRoutes(frames: frames, changes: changes, policy: policy, features: features, work: work)
+            .add(to: queries)
+        RouteRoutes(frames: frames, policy: policy, shelf: styles, airports: .large).add(to: queries)
+        ExportRoutes(frames: frames, features: features, policy: policy, work: work).add(to: queries)
+        StyleRoutes(shelf: styles, publicURL: configuration.publicURL).add(to: reading)
+        LegendRoutes(frames: frames, shelf: styles, policy: policy).add(to: reading.working(.map, work))
+        IngestRoutes(
+            store: store, simulated: ingestIsSimulated, fetched: configuration.freshness.sources,
+            retentionSeconds: configuration.retentionSeconds, sourcesPerKey: configuration.ingestSourcesPerKey,
+            work: work, now: now
+        ).add(to: router.needing(.ingest, gate))
+        EventRoutes(hub: events, publisher: publisher, gate: gate, flights: flights).add(to: reading)
+        let sources = SourceStatus(publisher: publisher, states: states, policy: policy, now: now)
+        AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(to: router.needing(.admin, gate))
+        OperationRoutes(
+            publisher: publisher, answers: answers, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
+            policy: policy, readiness: readiness, gate: gate, started: now(), now: now
+        ).add(to: router)
+        table.fill(from: router)
+        return router
+    }
+
+    var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, hot: hot) }
+
+    /// Whether what is sent in is made up. Where nothing is fetched it is real; where something is, and nobody has said, the
+    /// first answer tells.
+    private var ingestIsSimulated: Bool? {
+        configuration.isSimulated ?? (configuration.freshness.sources.isEmpty ? false : nil)
+    }
+
+    var retention: Retention {
+        Retention(
+            store: store, retentionSeconds: configuration.retentionSeconds,
+            trafficRetentionSeconds: configuration.trafficRetentionSeconds, now: now, logger: logger)
+    }
+
+    var packer: ArchivePacker {
+        ArchivePacker(archive: frames.archive, publisher: publisher, frames: frames, logger: logger)
+    }
+
+    /// The server alone: it answers, but nothing publishes.
+    ///
+    /// - Parameter onListening: called with the port once connections are taken.
+    func server(onListening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
+        Application(
+            router: router(),
+            server: HTTPServerBuilder { [answers, connections] responder in
+                ServingChannel(responder: responder, answers: answers, connections: connections)
+            },
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
+            onServerRunning: { [connections, logger] channel in
+                let isWatched = channel.eventLoop.submit {
+                    let listener = ListenerHandler(connections, logger: logger)
+                    try channel.pipeline.syncOperations.addHandler(listener, position: .first)
+                }
+                do { try await isWatched.get() } catch {
+                    logger.error("connections aren't limited", metadata: ["error": "\(error)"])
+                }
+                onListening(channel.localAddress?.port ?? 0)
+            }, logger: logger)
+    }
+
+    /// A service that takes in data, on the threads for that: no request keeps it waiting, and it keeps none.
+    package func receiving(_ service: any Service) -> any Service {
+        ReservedService(service: service, workClass: .intake, work: work)
+    }
+
+    /// What has to run for it, in the order of starting; stopped in the reverse.
+    ///
+    /// - Parameter onListening: called with the port once connections are taken.
+    package func services(onListening: @escaping @Sendable (Int) -> Void) -> [any Service] {
+        let application = server(onListening: onListening)
+        let preparation = PolygonPreparation(publisher: publisher, polygons: features.polygons)
+        let watch = FlightWatch(publisher: publisher, monitor: flights, logger: logger)
+        let reserved = { (workClass: WorkClass, service: any Service) in
+            ReservedService(service: service, workClass: workClass, work: work)
+        }
+        return [
+            reserved(.publication, publisher), reserved(.background, OutlineWarmer(publisher: publisher)), prerenderer,
+            reserved(.background, preparation), reserved(.background, watch), reserved(.background, retention),
+            reserved(.background, packer),
+            reserved(.background, DamageSurvey(store: store, logger: logger)), application, Heartbeat(hub: events),
+            reserved(.background, MemoryReturn()),
+            Drain(readiness: readiness, events: events),
+        ]
+    }
+}
+
+/// Holds a shutdown up until what was asked before it is answered. Stopped first, so that meanwhile the server still takes
+/// connections and `/readyz` can say that it is draining.
+private struct Drain: Service {
+    let readiness: Readiness
+    let events: EventHub
+
+    /// Below the ten seconds after which a shutdown is no longer graceful.
+    private static let longest = Duration.seconds(8)
+    /// For the last bytes on their way, which nobody tells of, and for whoever asks whether it is ready.
+    private static let grace = Duration.milliseconds(500)
+    private static let step = Duration.milliseconds(50)
+
+    func run() async throws {
+        // Ends by the shutdown, or by a cancellation that leaves no time to drain.
+        do { try await gracefulShutdown() } catch { return }
+        readiness.drain()
+        events.close()
+        let clock = ContinuousClock()
+        let end = clock.now + Self.longest
+        while readiness.inFlight > 0, clock.now < end { try await clock.sleep(for: Self.step) }
+        try await clock.sleep(for: Self.grace)
+    }
+}
+
+/// Keeps the streams of events alive.
+private struct Heartbeat: Service {
+    let hub: EventHub
+
+    /// Proxies close a line that was silent for a minute, some for half of one.
+    private static let interval = Duration.seconds(15)
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while true {
+                // Ends by the shutdown only.
+                do { try await Task.sleep(for: Self.interval) } catch { return }
+                hub.beat()
+            }
+        }
+    }
+}
+
+/// Counts the requests that are being answered, to the last byte of their bodies; a stream of events has none.
+private struct InFlightMiddleware<Context: RequestContext>: RouterMiddleware {
+    let readiness: Readiness
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let answering = Readiness.Answering(readiness)
+        #if DEBUG
+            var response = try await WorkExecutor.$isAnswering.withValue(true) { try await next(request, context) }
+        #else
+            var response = try await next(request, context)
+        #endif
+        guard response.headers[.contentType] != EventRoutes.mediaType else { return response }
+        let body = response.body
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            try await body.write(writer)
+            withExtendedLifetime(answering) {}
+        }
+        return response
+    }
+}

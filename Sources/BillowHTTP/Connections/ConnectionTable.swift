@@ -1,0 +1,206 @@
+import BillowEngine
+import Logging
+import NIOCore
+import Synchronization
+
+/// One accepted connection, as others see it.
+final class Connection: Sendable {
+    fileprivate let channel: any Channel
+    fileprivate let address: ClientAddress?
+    /// When it became idle, in nanoseconds of the system's clock; `busy` while a request is read or answered.
+    private let idleSince: Atomic<UInt64>
+
+    private static let busy = UInt64.max
+
+    fileprivate init(channel: any Channel, address: ClientAddress?) {
+        self.channel = channel
+        self.address = address
+        idleSince = Atomic(NIODeadline.now().uptimeNanoseconds)
+    }
+
+    /// nil while it is busy.
+    fileprivate var idle: UInt64? {
+        let since = idleSince.load(ordering: .relaxed)
+        return since == Self.busy ? nil : since
+    }
+
+    func becomeBusy() { idleSince.store(Self.busy, ordering: .relaxed) }
+    func becomeIdle() { idleSince.store(NIODeadline.now().uptimeNanoseconds, ordering: .relaxed) }
+}
+
+/// What connections are counted by: an IPv4 address, or the network of an IPv6 address that one client usually has.
+///
+/// Source: RFC 6177 (a site has a /64 or more)
+struct ClientAddress: Hashable, Sendable {
+    private let bytes: [UInt8]
+
+    /// Where the address lies in a `sockaddr_in` and a `sockaddr_in6`, behind family, port and flow information.
+    ///
+    /// Source: RFC 3493 section 3.3
+    private static let bytesV4 = 4..<8
+    private static let bytesV6 = 8..<24
+
+    /// nil for addresses of this machine, which a reverse proxy has, and for sockets without an address.
+    init?(_ address: SocketAddress?) {
+        switch address {
+        case .v4(let address):
+            let bytes = withUnsafeBytes(of: address.address) { Array($0[Self.bytesV4]) }
+            guard bytes[0] != 127 else { return nil }
+            self.bytes = bytes
+        case .v6(let address):
+            let bytes = withUnsafeBytes(of: address.address) { Array($0[Self.bytesV6]) }
+            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+            if isMapped {
+                guard bytes[12] != 127 else { return nil }
+                self.bytes = Array(bytes[12...])
+            } else {
+                guard bytes != Array(repeating: 0, count: 15) + [1] else { return nil }
+                self.bytes = Array(bytes[..<8])
+            }
+        default: return nil
+        }
+    }
+}
+
+/// The connections there are, held below the limit of descriptors: idle ones are closed to make room for new ones, the
+/// longest idle first.
+final class ConnectionTable: Sendable {
+    enum Admission: Equatable {
+        case admitted
+        /// Idle connections are being closed; there will be room.
+        case wait
+        /// All are busy, or the address has as many as it may.
+        case refused
+    }
+
+    fileprivate struct State {
+        var connections: [ObjectIdentifier: Connection] = [:]
+        var counts: [ClientAddress: Int] = [:]
+        /// Connections that were told to close and haven't yet.
+        var closing: Set<ObjectIdentifier> = []
+        var isFull = false
+        var closed = 0
+        var refused = 0
+        var addressRefusalLoggedAt: NIODeadline?
+    }
+
+    fileprivate enum Notice {
+        case full
+        case over(closed: Int, refused: Int)
+        case address
+    }
+
+    let settings: ConnectionSettings
+    private let logger: Logger
+    private let state = Mutex(State())
+    /// How many idle ones are closed at once, and how far below the limit that begins.
+    private let margin: Int
+
+    init(_ settings: ConnectionSettings, logger: Logger) {
+        self.settings = settings
+        self.logger = logger
+        margin = max(1, settings.maximum / 16)
+    }
+
+    var count: Int { state.withLock { $0.connections.count } }
+
+    /// The connection of a channel; nil where it isn't one of a client.
+    func connection(of channel: any Channel) -> Connection? {
+        state.withLock { $0.connections[ObjectIdentifier(channel)] }
+    }
+
+    /// Takes a connection in, where there is room. Taking it in twice counts once.
+    func admit(_ channel: any Channel) -> Admission {
+        let id = ObjectIdentifier(channel)
+        var toClose: [Connection] = []
+        var notice: Notice?
+        let admission = state.withLock { state -> Admission in
+            if state.connections[id] != nil { return .admitted }
+            let address = ClientAddress(channel.remoteAddress)
+            if let address, let most = settings.maximumPerAddress, state.counts[address, default: 0] >= most {
+                notice = state.noteAddressRefusal()
+                return .refused
+            }
+            if state.connections.count >= settings.maximum - margin {
+                toClose = state.closeIdle(atMost: margin)
+                if !toClose.isEmpty { notice = state.noteFull() }
+            }
+            guard state.connections.count < settings.maximum else {
+                notice = state.noteFull() ?? notice
+                if !state.closing.isEmpty { return .wait }
+                state.refused += 1
+                return .refused
+            }
+            state.connections[id] = Connection(channel: channel, address: address)
+            if let address { state.counts[address, default: 0] += 1 }
+            return .admitted
+        }
+        for connection in toClose { connection.channel.close(promise: nil) }
+        if let notice { log(notice) }
+        return admission
+    }
+
+    /// To be called when a connection that was taken in is closed.
+    func remove(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        let notice = state.withLock { state -> Notice? in
+            guard let connection = state.connections.removeValue(forKey: id) else { return nil }
+            state.closing.remove(id)
+            if let address = connection.address {
+                let count = state.counts[address, default: 0] - 1
+                state.counts[address] = count > 0 ? count : nil
+            }
+            guard state.isFull, state.connections.count <= settings.maximum * 3 / 4 else { return nil }
+            return state.noteOver()
+        }
+        if let notice { log(notice) }
+    }
+
+    private func log(_ notice: Notice) {
+        switch notice {
+        case .full:
+            logger.warning(
+                "the limit of connections is reached; idle ones are closed, and new ones where none is idle",
+                metadata: ["limit": "\(settings.maximum)"])
+        case .over(let closed, let refused):
+            logger.notice(
+                "there is room for connections again", metadata: ["closed": "\(closed)", "refused": "\(refused)"])
+        case .address:
+            logger.warning(
+                "connections of an address beyond its limit are closed",
+                metadata: ["limit": "\(settings.maximumPerAddress ?? 0)"])
+        }
+    }
+}
+
+extension ConnectionTable.State {
+    /// Marks the longest idle connections as closing.
+    /// - Complexity: O(n log n), once for `most` connections
+    fileprivate mutating func closeIdle(atMost most: Int) -> [Connection] {
+        guard closing.isEmpty else { return [] }
+        let idle = connections.compactMap { id, connection in connection.idle.map { (id, connection, since: $0) } }
+        let oldest = idle.sorted { $0.since < $1.since }.prefix(most)
+        closing.formUnion(oldest.map(\.0))
+        closed += oldest.count
+        return oldest.map(\.1)
+    }
+
+    fileprivate mutating func noteFull() -> ConnectionTable.Notice? {
+        guard !isFull else { return nil }
+        isFull = true
+        return .full
+    }
+
+    fileprivate mutating func noteOver() -> ConnectionTable.Notice {
+        defer { (isFull, closed, refused) = (false, 0, 0) }
+        return .over(closed: closed, refused: refused)
+    }
+
+    /// Once a minute at most.
+    fileprivate mutating func noteAddressRefusal() -> ConnectionTable.Notice? {
+        let now = NIODeadline.now()
+        guard addressRefusalLoggedAt.map({ now - $0 >= .minutes(1) }) ?? true else { return nil }
+        addressRefusalLoggedAt = now
+        return .address
+    }
+}

@@ -1,0 +1,225 @@
+import BillowEngine
+import NIOCore
+import NIOHTTP1
+
+/// Bounds every wait for a client: for its next request, for the rest of a header or body, for it to take an answer, and for
+/// it to close.
+///
+/// It stands next to the socket and sees bytes; `RequestRulesHandler` tells it where requests and answers begin and end.
+final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    private enum Reading {
+        case betweenRequests
+        case header
+        case body
+        /// What the client sends doesn't count any more.
+        case refused
+    }
+
+    /// How much of an answer the client had taken at an instant.
+    private struct Progress {
+        var taken: Int
+        var waiting: Int
+        var at: NIODeadline
+    }
+
+    private let timeouts: ConnectionTimeouts
+    private let connection: Connection?
+    private var reading = Reading.betweenRequests
+    /// When `reading` began. It is moved on by the time in which the server didn't read.
+    private var since = NIODeadline.uptimeNanoseconds(0)
+    /// When the last bytes of the body came, likewise.
+    private var lastBytes = NIODeadline.uptimeNanoseconds(0)
+    /// Since when the server reads nothing; nil while it reads.
+    private var pausedAt: NIODeadline?
+    private var unanswered = 0
+    private var closingSince: NIODeadline?
+    private var offered = 0
+    private var progress: Progress?
+    private var task: Scheduled<Void>?
+
+    /// Whether the first line of the header that is being read has come whole.
+    private(set) var hasRequestLine = false
+    /// Why the request that is being read is given up; nil while it isn't.
+    private(set) var timeout: Problem?
+
+    init(_ timeouts: ConnectionTimeouts, connection: Connection? = nil) {
+        self.timeouts = timeouts
+        self.connection = connection
+    }
+
+    // MARK: What the request is at
+
+    func headerEnded(_ context: ChannelHandlerContext) {
+        unanswered += 1
+        begin(.body, context.eventLoop.now)
+        connection?.becomeBusy()
+    }
+
+    func requestEnded(_ context: ChannelHandlerContext) { becomeFree(context) }
+
+    func answerEnded(_ context: ChannelHandlerContext) {
+        unanswered = max(0, unanswered - 1)
+        if reading == .betweenRequests { becomeFree(context) }
+    }
+
+    /// What comes after this isn't a request any more.
+    func requestWasRefused() { reading = .refused }
+
+    private func becomeFree(_ context: ChannelHandlerContext) {
+        guard reading != .refused else { return }
+        begin(.betweenRequests, context.eventLoop.now)
+        if unanswered == 0 { connection?.becomeIdle() }
+    }
+
+    private func begin(_ reading: Reading, _ now: NIODeadline) {
+        self.reading = reading
+        since = now
+        lastBytes = now
+        hasRequestLine = false
+        if pausedAt != nil { pausedAt = now }
+    }
+
+    // MARK: Bytes
+
+    func channelActive(context: ChannelHandlerContext) {
+        since = context.eventLoop.now
+        schedule(context)
+        context.fireChannelActive()
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        since = context.eventLoop.now
+        if context.channel.isActive { schedule(context) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let now = context.eventLoop.now
+        if reading == .betweenRequests { begin(.header, now) }
+        lastBytes = now
+        if reading == .header, !hasRequestLine {
+            hasRequestLine = unwrapInboundIn(data).readableBytesView.contains(UInt8(ascii: "\n"))
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        pausedAt = context.eventLoop.now
+        context.fireChannelReadComplete()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if let pausedAt {
+            let pause = context.eventLoop.now - pausedAt
+            since = since + pause
+            lastBytes = lastBytes + pause
+            self.pausedAt = nil
+        }
+        context.read()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        offered += unwrapOutboundIn(data).readableBytes
+        context.write(data, promise: promise)
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if mode == .output { closingSince = closingSince ?? context.eventLoop.now }
+        context.close(mode: mode, promise: promise)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        stop()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { stop() }
+
+    private func stop() {
+        task?.cancel()
+        task = nil
+    }
+
+    // MARK: Deadlines
+
+    private func schedule(_ context: ChannelHandlerContext) {
+        stop()
+        task = context.eventLoop.assumeIsolated().scheduleTask(in: timeouts.interval) { [self] in
+            check(context)
+            if context.channel.isActive { schedule(context) }
+        }
+    }
+
+    private func check(_ context: ChannelHandlerContext) {
+        let now = context.eventLoop.now
+        if isStalled(context, now) { return context.close(promise: nil) }
+        if let closingSince {
+            // The client can't close before it has the rest of the answer.
+            if progress != nil { self.closingSince = now }
+            if now - closingSince >= timeouts.linger, progress == nil { context.close(promise: nil) }
+            return
+        }
+        guard pausedAt == nil else { return }
+        switch reading {
+        case .betweenRequests:
+            if unanswered == 0, now - since >= timeouts.idle { context.close(promise: nil) }
+        case .header:
+            if now - since >= timeouts.header { give(up: "header", context) }
+        case .body:
+            if now - lastBytes >= timeouts.body || now - since >= timeouts.wholeBody { give(up: "body", context) }
+        case .refused: break
+        }
+    }
+
+    /// The request's turn comes to be answered: with what is told here.
+    private func give(up part: String, _ context: ChannelHandlerContext) {
+        timeout = Problem(.requestTimeout, detail: "The \(part) of the request did not arrive in time.")
+        context.fireErrorCaught(HTTPParserError.unknown)
+    }
+
+    /// Whether the client has taken next to nothing of what waits for it, for as long as it may.
+    private func isStalled(_ context: ChannelHandlerContext, _ now: NIODeadline) -> Bool {
+        guard let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes), waiting > 0 else {
+            progress = nil
+            return false
+        }
+        let taken = offered - waiting
+        guard let before = progress, taken - before.taken < min(before.waiting, Self.leastProgress) else {
+            progress = Progress(taken: taken, waiting: waiting, at: now)
+            return false
+        }
+        return now - before.at >= timeouts.write
+    }
+
+    /// Bytes that a client must take in the time of `write`, where so many wait: a slow satellite link takes them.
+    private static let leastProgress = 8 << 10
+}
+
+/// The deadlines of `ConnectionSettings` in NIO's measure.
+struct ConnectionTimeouts: Sendable {
+    let header: TimeAmount
+    let body: TimeAmount
+    let wholeBody: TimeAmount
+    let write: TimeAmount
+    let idle: TimeAmount
+    let linger: TimeAmount
+
+    init(_ settings: ConnectionSettings) {
+        header = TimeAmount(settings.headerTimeout)
+        body = TimeAmount(settings.bodyTimeout)
+        wholeBody = TimeAmount(settings.wholeBodyTimeout)
+        write = TimeAmount(settings.writeTimeout)
+        idle = TimeAmount(settings.idleTimeout)
+        linger = TimeAmount(settings.lingerTimeout)
+    }
+
+    /// How often deadlines are checked: a connection lives at most this much too long.
+    var interval: TimeAmount {
+        let shortest = [header, body, wholeBody, write, idle, linger].min() ?? .seconds(1)
+        return max(.milliseconds(10), min(.seconds(4), .nanoseconds(shortest.nanoseconds / 4)))
+    }
+}

@@ -1,0 +1,165 @@
+import BillowEngine
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// Refuses what is no proper request, and frames answers as the request's version of HTTP wants them.
+///
+/// Hummingbird answers what can't be read with an empty 400 when its turn comes, after the answers to what came before, and
+/// closes the connection. Here such an answer gets its own status and a body that says what was wrong; no route gives an
+/// empty 400.
+///
+/// Source: RFC 9112 sections 2.2, 3.2, 6.1 and 9.6
+final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let deadlines: DeadlineHandler
+    /// Of the requests that are not answered yet, the oldest first.
+    private var versions = CircularBuffer<HTTPVersion>(initialCapacity: 2)
+    /// The body of the last request has not ended.
+    private var isReadingBody = false
+    private var problem: Problem?
+    /// The host that the request before named.
+    private var knownHost: String?
+    /// The answer that is being written is not sent.
+    private var isDropping = false
+
+    init(_ deadlines: DeadlineHandler) { self.deadlines = deadlines }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard problem == nil else { return }
+        switch unwrapInboundIn(data) {
+        case .head(var head):
+            if let problem = problem(with: head) { return refuse(problem, context) }
+            versions.append(head.version)
+            isReadingBody = true
+            deadlines.headerEnded(context)
+            // Hummingbird knows no other way to say it.
+            if head.version.isOld || !head.isKeepAlive {
+                head.headers.replaceOrAdd(name: "Connection", value: "close")
+                return context.fireChannelRead(wrapInboundOut(.head(head)))
+            }
+        case .body: break
+        case .end:
+            isReadingBody = false
+            deadlines.requestEnded(context)
+        }
+        context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if problem == nil, let error = error as? HTTPParserError {
+            deadlines.requestWasRefused()
+            problem = deadlines.timeout ?? problem(for: error)
+        }
+        context.fireErrorCaught(error)
+    }
+
+    private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
+        self.problem = problem
+        deadlines.requestWasRefused()
+        context.fireErrorCaught(HTTPParserError.invalidHost)
+    }
+
+    private func problem(with head: HTTPRequestHead) -> Problem? {
+        guard isNamed(head) else {
+            let hosts = head.headers["Host"]
+            return Problem(
+                .invalidHost, detail: "A request needs one Host header that names a host.", parameter: "Host",
+                value: hosts.isEmpty ? "missing" : String(hosts.joined(separator: ", ").prefix(100)),
+                allowed: "a name or address with an optional port, once")
+        }
+        guard !head.version.isOld || !head.headers.contains(name: "Transfer-Encoding") else {
+            return Problem(.invalidRequest, detail: "HTTP/1.0 has no Transfer-Encoding.")
+        }
+        return nil
+    }
+
+    /// Whether a request names one host, which HTTP/1.0 needn't.
+    private func isNamed(_ head: HTTPRequestHead) -> Bool {
+        var host: String?
+        for (name, value) in head.headers where name.utf8.count == 4 && name.lowercased() == "host" {
+            if host != nil { return false }
+            host = value
+        }
+        guard let host else { return head.version.isOld }
+        // A client names the same host each time.
+        guard host != knownHost else { return true }
+        guard Authority.isValid(host) else { return false }
+        knownHost = host
+        return true
+    }
+
+    private func problem(for error: HTTPParserError) -> Problem {
+        switch error {
+        case .headerOverflow where deadlines.hasRequestLine:
+            Problem(
+                .headersTooLarge, detail: "The header fields of the request are too large.",
+                allowed: "at most \(Self.largestHeader) bytes and \(Self.mostFields) fields")
+        case .headerOverflow:
+            Problem(
+                .urlTooLong, detail: "The address is too long to be read.",
+                allowed: "at most \(AnswerRules.longestURL) bytes")
+        case .invalidURL:
+            Problem(
+                .invalidPath, detail: "The address can't be read.", parameter: "path",
+                allowed: "ASCII without blanks, all else percent-encoded")
+        default:
+            Problem(.invalidRequest, detail: "This is no HTTP/1.1 request: \(error.debugDescription).")
+        }
+    }
+
+    /// Bytes of a request's address and header fields together; four times the longest address.
+    static let largestHeader = 32 << 10
+    static let mostFields = 100
+
+    // MARK: Answers
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            if let problem, head.status == .badRequest, head.headers.first(name: "Content-Length") == "0" {
+                // The request whose body broke off has its answer already: this would be one too many.
+                isDropping = isReadingBody && versions.isEmpty
+                if isDropping { return context.close(promise: promise) }
+                return write(problem, context, promise)
+            }
+            guard versions.first?.isOld == true, head.status.code >= 200 else { break }
+            head.version = .http1_0
+            head.headers.replaceOrAdd(name: "Connection", value: "close")
+            return context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body: if isDropping { return succeed(promise) }
+        case .end:
+            if isDropping { return succeed(promise) }
+            context.write(data, promise: promise)
+            if !versions.isEmpty { versions.removeFirst() }
+            return deadlines.answerEnded(context)
+        }
+        context.write(data, promise: promise)
+    }
+
+    private func succeed(_ promise: EventLoopPromise<Void>?) { promise?.succeed() }
+
+    private func write(_ problem: Problem, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        // Its body is text that can always be written.
+        let body = (try? problem.body()) ?? ByteBuffer()
+        var head = HTTPResponseHead(
+            version: .http1_1, status: HTTPResponseStatus(statusCode: problem.status.code),
+            headers: ["Connection": "close", "Content-Length": String(body.readableBytes)])
+        for field in Array(problem.headers) + Array(AnswerRules.headers) {
+            head.headers.replaceOrAdd(name: field.name.rawName, value: field.value)
+        }
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: promise)
+    }
+}
+
+extension HTTPVersion {
+    /// Whether it has neither chunks nor connections that stay by default.
+    fileprivate var isOld: Bool { major < 1 || major == 1 && minor < 1 }
+}

@@ -1,0 +1,79 @@
+import BillowEngine
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// A connection of HTTP/1.1 as Hummingbird sets it up, with deadlines for the client, rules for requests, kept answers, and
+/// bodies and answers kept in step.
+struct ServingChannel: ServerChildChannel {
+    private let http: HTTP1Channel
+    private let answers: KeptAnswers
+    private let connections: ConnectionTable
+    private let timeouts: ConnectionTimeouts
+
+    init(
+        responder: @escaping HTTPChannelHandler.Responder, answers: KeptAnswers, connections: ConnectionTable
+    ) {
+        http = HTTP1Channel(
+            responder: RequestBodyHandler.telling(responder),
+            configuration: HTTP1Channel.Configuration(
+                httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+                    maxHeaderFieldSize: RequestRulesHandler.largestHeader,
+                    maxHeaderListSize: RequestRulesHandler.largestHeader,
+                    maxHeaderFieldCount: RequestRulesHandler.mostFields)))
+        self.answers = answers
+        self.connections = connections
+        timeouts = ConnectionTimeouts(connections.settings)
+    }
+
+    /// A connection with what stands for its client.
+    struct Value: ServerChildChannelValue {
+        let http: HTTP1Channel.Value
+        let requester: WorkRequester
+
+        var channel: any Channel { http.channel }
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        // Those that came before the listener was watched are taken in here.
+        let isNew = connections.connection(of: channel) == nil
+        let isAdmitted = connections.admit(channel) == .admitted
+        if isNew, isAdmitted {
+            channel.closeFuture.whenComplete { [connections] _ in connections.remove(channel) }
+        }
+        let connection = connections.connection(of: channel)
+        return http.setup(channel: channel, logger: logger).flatMapThrowing { http in
+            let value = Value(http: http, requester: WorkRequester())
+            guard isAdmitted else {
+                channel.close(promise: nil)
+                return value
+            }
+            let pipeline = channel.pipeline.syncOperations
+            let deadlines = DeadlineHandler(timeouts, connection: connection)
+            try pipeline.addHandlers([deadlines, ClientPresenceHandler(value.requester)], position: .first)
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandlers(
+                [RequestRulesHandler(deadlines), KeptAnswerHandler(answers), RequestBodyHandler()],
+                position: .after(decoder))
+            // The kernel ends connections whose client takes nothing and answers nothing, likewise.
+            #if os(Linux)
+                try? channel.syncOptions?.setOption(
+                    .tcpOption(NIOBSDSocket.Option(rawValue: CInt(TCP_USER_TIMEOUT))),
+                    value: Int(timeouts.write.nanoseconds / 1_000_000))
+            #endif
+            return value
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await WorkRequester.$current.withValue(value.requester) {
+            await http.handle(value: value.http, logger: logger)
+        }
+    }
+}

@@ -1,0 +1,219 @@
+package import BillowEngine
+import DequeModule
+import HTTPTypes
+import Logging
+import NIOCore
+import Synchronization
+
+/// Tells whoever listens what happens: keeps the last events for those that come back, and a bounded number of listeners
+/// with a bounded backlog each.
+package final class EventHub: Sendable {
+    /// Whom an event is for.
+    package enum Audience: Sendable, Hashable {
+        case everyone
+        /// Those that listen for a monitored flight, by its id.
+        case flight(String)
+    }
+
+    /// Events that are kept for `Last-Event-ID`: a quarter of an hour of a few busy sources.
+    static let kept = 1_024
+    /// What may wait for one listener. Who is further behind is dropped and comes back with its `Last-Event-ID`.
+    static let longestBacklog = 256
+
+    fileprivate struct Event {
+        var number: UInt64
+        var audience: Audience
+        var bytes: ByteBuffer
+    }
+
+    fileprivate struct Listener {
+        var flight: String?
+        var stream: AsyncStream<ByteBuffer>.Continuation
+    }
+
+    fileprivate struct State {
+        var events = Deque<Event>()
+        var last: UInt64 = 0
+        var listeners: [Int: Listener] = [:]
+        var nextListener = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    /// Listeners at once. Each holds a connection.
+    let mostListeners: Int
+    /// Tells this process's events from those of one before it.
+    private let run: String
+    private let logger: Logger
+
+    init(mostListeners: Int = 1_000, logger: Logger) {
+        self.mostListeners = mostListeners
+        run = Hexadecimal.text((0..<6).map { _ in UInt8.random(in: .min ... .max) })
+        self.logger = logger
+    }
+
+    // MARK: - Telling
+
+    /// Tells an event to whom it is for.
+    package func publish(_ name: String, _ payload: some Encodable, to audience: Audience = .everyone) {
+        guard let bytes = encoded(name, payload) else { return }
+        let slow = state.withLock { state -> Int in
+            guard !state.isClosed else { return 0 }
+            state.last += 1
+            var framed = ByteBuffer(string: "id: \(run)-\(state.last)\n")
+            framed.writeImmutableBuffer(bytes)
+            state.events.append(Event(number: state.last, audience: audience, bytes: framed))
+            if state.events.count > Self.kept { state.events.removeFirst() }
+            return state.send(framed) { $0.hears(audience) }
+        }
+        if slow > 0 { logger.notice("listeners were too slow and were dropped", metadata: ["count": "\(slow)"]) }
+    }
+
+    /// Shows every listener, and every proxy on the way, that the line is alive.
+    func beat() {
+        state.withLock { state in
+            _ = state.send(ByteBuffer(string: ": alive\n\n")) { _ in true }
+        }
+    }
+
+    /// Ends all streams, and lets nobody in any more.
+    func close() {
+        let listeners = state.withLock { state in
+            state.isClosed = true
+            defer { state.listeners = [:] }
+            return state.listeners.values.map(\.stream)
+        }
+        for stream in listeners { stream.finish() }
+    }
+
+    private func encoded(_ name: String, _ payload: some Encodable) -> ByteBuffer? {
+        do {
+            // JSON has no line ends outside of strings, and escapes them within.
+            var bytes = ByteBuffer(string: "event: \(name)\ndata: ")
+            bytes.writeImmutableBuffer(try JSONBytes.encode(payload))
+            bytes.writeString("\n\n")
+            return bytes
+        } catch {
+            logger.error("an event can't be written", metadata: ["event": "\(name)", "error": "\(error)"])
+            return nil
+        }
+    }
+
+    // MARK: - Listening
+
+    /// Somebody who listens. Ends with its last owner.
+    final class Subscription: Sendable {
+        let events: AsyncStream<ByteBuffer>
+        private let end: @Sendable () -> Void
+
+        fileprivate init(events: AsyncStream<ByteBuffer>, end: @escaping @Sendable () -> Void) {
+            self.events = events
+            self.end = end
+        }
+
+        /// Ends the stream.
+        func cancel() { end() }
+
+        deinit { end() }
+    }
+
+    /// The listeners at present.
+    var listeners: Int { state.withLock { $0.listeners.count } }
+
+    /// Events from now on, with those before it that came after `lastEventID`.
+    /// - Parameters:
+    ///   - flight: whose own events are wanted beside those for everyone.
+    ///   - greeting: the event that tells a listener to look at everything, for one that can't be told what it missed; it
+    ///     bears the newest event's id.
+    /// - Throws: 503 when there are too many, or when the server is on its way out.
+    func subscribe(
+        after lastEventID: String?, flight: String?, greeting: (name: String, payload: some Encodable)?
+    ) throws(Problem) -> Subscription {
+        let (events, stream) = AsyncStream<ByteBuffer>.makeStream(
+            bufferingPolicy: .bufferingOldest(Self.longestBacklog))
+        let greeting = greeting.flatMap { encoded($0.name, $0.payload) }
+        let last = lastEventID.flatMap(number(in:))
+        let number = state.withLock { state -> Int? in
+            guard !state.isClosed, state.listeners.count < mostListeners else { return nil }
+            let listener = Listener(flight: flight, stream: stream)
+            stream.yield(ByteBuffer(string: "retry: 3000\n\n"))
+            if let missed = state.events(after: last, for: listener, atMost: Self.longestBacklog / 2) {
+                for event in missed { stream.yield(event) }
+            } else if let greeting {
+                var framed = ByteBuffer(string: "id: \(run)-\(state.last)\n")
+                framed.writeImmutableBuffer(greeting)
+                // One that comes back from an earlier run missed what its flight was told since the restart.
+                if lastEventID != nil, let flight {
+                    for event in state.events.filter({ $0.audience == .flight(flight) }).suffix(Self.longestBacklog / 2)
+                    {
+                        stream.yield(event.bytes)
+                    }
+                }
+                stream.yield(framed)
+            }
+            state.nextListener += 1
+            state.listeners[state.nextListener] = listener
+            return state.nextListener
+        }
+        guard let number else {
+            throw Problem(
+                .tooManyListeners,
+                detail: "\(mostListeners) listen already, or the server is stopping.", retryAfterSeconds: 5)
+        }
+        return Subscription(events: events) { [weak self] in
+            stream.finish()
+            _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+        }
+    }
+
+    /// The number in an id of this process; nil for any other id.
+    private func number(in id: String) -> UInt64? {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0] == run else { return nil }
+        return UInt64(parts[1])
+    }
+}
+
+extension EventHub: FlightEvents {
+    package func tell(_ event: FlightEvent, flight: String) {
+        switch event {
+        case .alert(let answer): publish(EventName.alert.rawValue, answer, to: .flight(flight))
+        case .positionLost(let silence): publish(EventName.positionLost.rawValue, silence, to: .flight(flight))
+        }
+    }
+}
+
+extension EventHub.Listener {
+    fileprivate func hears(_ audience: EventHub.Audience) -> Bool {
+        switch audience {
+        case .everyone: true
+        case .flight(let id): flight == id
+        }
+    }
+}
+
+extension EventHub.State {
+    /// - Returns: how many listeners were too far behind, and are none any more.
+    fileprivate mutating func send(_ bytes: ByteBuffer, to hears: (EventHub.Listener) -> Bool) -> Int {
+        var slow = 0
+        for (number, listener) in listeners where hears(listener) {
+            switch listener.stream.yield(bytes) {
+            case .enqueued: break
+            case .dropped:
+                listener.stream.finish()
+                listeners[number] = nil
+                slow += 1
+            case .terminated: listeners[number] = nil
+            @unknown default: listeners[number] = nil
+            }
+        }
+        return slow
+    }
+
+    /// What came after an event; nil where not all of it is known any more, or where there is none.
+    fileprivate func events(after number: UInt64?, for listener: EventHub.Listener, atMost most: Int) -> [ByteBuffer]? {
+        guard let number, number <= last, number >= last - UInt64(events.count) else { return nil }
+        let missed = events.filter { $0.number > number && listener.hears($0.audience) }
+        return missed.count <= most ? missed.map(\.bytes) : nil
+    }
+}

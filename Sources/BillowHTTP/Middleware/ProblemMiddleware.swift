@@ -1,0 +1,154 @@
+import BillowEngine
+import BillowStore
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import Turbulence
+
+/// Logs an error of the store when it is new, and then once a minute with how often it came: a full disk meets every
+/// request.
+final class StoreErrorLog: Sendable {
+    private struct Entry {
+        var loggedAt: ContinuousClock.Instant
+        var more = 0
+    }
+
+    private let entries: Mutex<[String: Entry]> = Mutex([:])
+    private static let pause = Duration.seconds(60)
+    /// Errors that are told apart.
+    private static let mostErrors = 100
+
+    func log(_ error: StoreError, path: String, _ logger: Logger, at now: ContinuousClock.Instant = .now) {
+        let text = error.description
+        let more = entries.withLock { entries -> Int? in
+            if let entry = entries[text], now < entry.loggedAt + Self.pause {
+                entries[text]?.more += 1
+                return nil
+            }
+            let more = entries[text]?.more ?? 0
+            if entries.count >= Self.mostErrors { entries = [:] }
+            entries[text] = Entry(loggedAt: now)
+            return more
+        }
+        guard let more else { return }
+        var metadata: Logger.Metadata = ["path": "\(path)", "error": "\(text)"]
+        if more > 0 { metadata["more"] = "\(more)" }
+        logger.error("the store failed", metadata: metadata)
+    }
+}
+
+/// Gives every answer its cross-origin headers, and every error a body that says what was wrong.
+struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+    let routes: RouteTable
+    let files: PublicFiles
+    let storeErrors = StoreErrorLog()
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response: Response
+        do {
+            guard request.uri.string.utf8.count <= AnswerRules.longestURL else { throw Self.tooLong }
+            try Self.checkPath(request.uri.path)
+            guard !Self.takesFileForFolder(request.uri.path) else { throw HTTPError(.notFound) }
+            response =
+                request.method == .options ? try await preflight(request) : try await next(request, context)
+        } catch let error as HTTPError {
+            response = try problem(for: error, request).response(from: request, context: context)
+        } catch let error as HTTPParserError {
+            // The body broke off. The connection answers and closes.
+            throw error
+        } catch is CancellationError {
+            // Work is cancelled only when nobody waits for it any more, or when the server goes.
+            let problem = Problem(
+                .stopping, detail: "The server is stopping.", retryAfterSeconds: 5)
+            response = try problem.response(from: request, context: context)
+        } catch {
+            if let problem = Problem(of: error) {
+                log(error, request, context)
+                response = try problem.response(from: request, context: context)
+            } else {
+                response = try unforeseen(error, request, context)
+            }
+        }
+        // Hummingbird takes the length of what isn't sent.
+        if request.method == .head, response.headers[.contentLength] == "0" { response.headers[.contentLength] = nil }
+        for field in AnswerRules.headers { response.headers[field.name] = field.value }
+        return response
+    }
+
+    /// A store that fails is noted, a deletion under way is no failure.
+    private func log(_ error: any Error, _ request: Request, _ context: Context) {
+        guard let error = error as? StoreError else { return }
+        if case .deleted = error { return }
+        storeErrors.log(error, path: request.uri.path, context.logger)
+    }
+
+    private func unforeseen(_ error: any Error, _ request: Request, _ context: Context) throws -> Response {
+        context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+        let problem = Problem(.internalError, detail: "Something went wrong in the server; it was logged.")
+        return try problem.response(from: request, context: context)
+    }
+
+    private static var tooLong: Problem {
+        Problem(
+            .urlTooLong, detail: "The address is longer than \(AnswerRules.longestURL) bytes.",
+            allowed: "at most \(AnswerRules.longestURL) bytes")
+    }
+
+    /// No route and no file of ours needs what is refused here, and what comes after may take the path as it is: control
+    /// characters (a NUL ends a file's name early), `..`, and two slashes at the start, which a redirect would turn into
+    /// the name of another host.
+    private static func checkPath(_ path: String) throws(Problem) {
+        let decoded = path.removingPercentEncodingOfBytes()
+        let isReadable = decoded.map { !$0.contains { $0 < 0x20 || $0 == 0x7F } } ?? false
+        let segments = (decoded ?? []).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard isReadable, !segments.contains(Array("..".utf8)[...]), !path.hasPrefix("//") else {
+            throw Problem(
+                .invalidPath, detail: "The path of the address can't be used.", parameter: "path",
+                value: String(path.prefix(100)),
+                allowed: "percent-encoded UTF-8 without control characters, '..' and a second slash at the start")
+        }
+    }
+
+    /// Whether a path goes on behind a file's name with a slash, which the router would overlook.
+    private static func takesFileForFolder(_ path: String) -> Bool {
+        path.hasSuffix("/") && path.split(separator: "/").last?.contains(".") ?? false
+    }
+
+    private func preflight(_ request: Request) async throws -> Response {
+        // Asks about the server as a whole.
+        if request.head.path == "*" { return Response(status: .noContent) }
+        var methods = routes.methods(of: request.uri.path)
+        if methods.isEmpty, let path = request.uri.path.removingPercentEncoding, try await files.find(path) != nil {
+            methods = [.get, .head]
+        }
+        guard !methods.isEmpty else { throw HTTPError(.notFound) }
+        let allowed = AllowedMethods.text(methods)
+        return Response(
+            status: .noContent,
+            headers: [
+                .allow: allowed, .accessControlAllowMethods: allowed, .accessControlAllowHeaders: "*",
+                .accessControlMaxAge: "86400",
+            ])
+    }
+
+    private func problem(for error: HTTPError, _ request: Request) -> Problem {
+        let methods = routes.methods(of: request.uri.path)
+        return switch error.status {
+        case .notFound where !methods.isEmpty && !methods.contains(request.method):
+            Problem.methodNotAllowed(request, methods)
+        case .notFound:
+            Problem(.noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).")
+        case .contentTooLarge: Problem(.bodyTooLarge, detail: "The body is too large.")
+        case .rangeNotSatisfiable: Problem(.rangeNotSatisfiable, detail: "The file has no byte in this range.")
+        case let status where status.kind == .clientError:
+            Problem(.invalidRequest, detail: error.body.map { "\($0)." } ?? "The request can't be used.")
+        default: Problem(.internalError, detail: "Something went wrong in the server.")
+        }
+    }
+}

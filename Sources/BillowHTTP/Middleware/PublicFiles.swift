@@ -1,0 +1,253 @@
+import BillowEngine
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOPosix
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The files of a folder, for whoever may have any of them: the viewer.
+///
+/// Small files are kept in memory as long as they don't change, so that a client that takes its time holds no descriptor,
+/// and all clients share the bytes.
+final class PublicFiles: Sendable {
+    struct File: Sendable {
+        /// nil for one that is too large to be kept.
+        var bytes: ByteBuffer?
+        var size: Int
+        var entityTag: String
+        var modified: Date
+        var path: String
+    }
+
+    enum Found {
+        case file(File)
+        /// A folder asked for without the slash at the end.
+        case folder
+    }
+
+    private struct Stamp: Equatable {
+        var size: Int
+        var modified: Date
+    }
+
+    private let folder: String
+    private let kept = Mutex<[String: (stamp: Stamp, file: File)]>([:])
+
+    /// Bytes of one file that is kept, and of all together.
+    private static let largestKept = 4 << 20
+    private static let mostKept = 32 << 20
+
+    init(folder: String) { self.folder = folder }
+
+    /// What lies at a decoded path of an address, an index in place of a folder; nil where nothing does.
+    func find(_ path: String) async throws -> Found? {
+        try await NIOThreadPool.singleton.runIfActive { [self] in try look(path) }
+    }
+
+    private func look(_ path: String) throws -> Found? {
+        guard path.hasPrefix("/"), !path.split(separator: "/").contains(".."), !path.contains("\0") else { return nil }
+        var place = folder + path
+        guard var stamp = Self.stamp(of: place) else { return nil }
+        if stamp.isFolder {
+            guard path.hasSuffix("/") else { return .folder }
+            place += "index.html"
+            guard let index = Self.stamp(of: place), !index.isFolder else { return nil }
+            stamp = index
+        }
+        if let known = kept.withLock({ $0[place] }), known.stamp == stamp.stamp { return .file(known.file) }
+        return .file(try read(place, stamp.stamp))
+    }
+
+    private func read(_ place: String, _ stamp: Stamp) throws -> File {
+        guard stamp.size <= Self.largestKept else {
+            let tag = "\(stamp.size)-\(Int(stamp.modified.timeIntervalSince1970 * 1_000))"
+            return File(bytes: nil, size: stamp.size, entityTag: tag, modified: stamp.modified, path: place)
+        }
+        let data = try Data(contentsOf: URL(filePath: place))
+        let file = File(
+            bytes: ByteBuffer(bytes: data), size: data.count,
+            entityTag: Hexadecimal.text(SHA256.hash(data: data).prefix(8)), modified: stamp.modified, path: place)
+        kept.withLock { kept in
+            kept[place] = (stamp, file)
+            if kept.values.reduce(0, { $0 + $1.file.size }) > Self.mostKept { kept = [place: (stamp, file)] }
+        }
+        return file
+    }
+
+    private static func stamp(of place: String) -> (stamp: Stamp, isFolder: Bool)? {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: Self.target(of: place)) else {
+            return nil
+        }
+        let type = attributes[.type] as? FileAttributeType
+        guard type == .typeRegular || type == .typeDirectory else { return nil }
+        let stamp = Stamp(
+            size: (attributes[.size] as? NSNumber)?.intValue ?? 0,
+            modified: attributes[.modificationDate] as? Date ?? .distantPast)
+        return (stamp, type == .typeDirectory)
+    }
+
+    /// Where a link leads to: whoever installs the viewer may link its libraries.
+    private static func target(of place: String) -> String { URL(filePath: place).resolvingSymlinksInPath().path }
+}
+
+/// Answers with a file where no route has the path.
+struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
+    let files: PublicFiles
+    let pages: PageRules
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do { return try await next(request, context) } catch let error as HTTPError where error.status == .notFound {
+            guard let path = request.uri.path.removingPercentEncoding, let found = try await files.find(path) else {
+                throw error
+            }
+            guard [.get, .head].contains(request.method) else {
+                throw Problem.methodNotAllowed(request, [.get, .head])
+            }
+            switch found {
+            case .folder: return .redirect(to: "\(request.uri.path)/", type: .permanent)
+            case .file(let file): return try await answer(file, request, context)
+            }
+        }
+    }
+
+    private func answer(_ file: PublicFiles.File, _ request: Request, _ context: Context) async throws -> Response {
+        var headers = pages.headers
+        headers[.eTag] = "\"\(file.entityTag)\""
+        headers[.lastModified] = HTTPDate.text(of: file.modified)
+        headers[.cacheControl] = "no-cache"
+        headers[.acceptRanges] = "bytes"
+        headers[.contentType] = Self.mediaType(of: file.path)
+        if isKnown(file, request.headers) { return Response(status: .notModified, headers: headers) }
+        headers[.contentLength] = String(file.size)
+        guard request.method == .get else { return Response(status: .ok, headers: headers) }
+        switch isRangeWanted(file, headers, request.headers)
+            ? ByteRange(request.headers[.range], of: file.size) : .whole
+        {
+        case .whole:
+            let body = try await body(of: file, 0..<file.size, context)
+            return Response(status: .ok, headers: headers, body: body)
+        case .part(let range):
+            headers[.contentLength] = String(range.count)
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
+            let body = try await body(of: file, range, context)
+            return Response(status: .partialContent, headers: headers, body: body)
+        case .unsatisfiable:
+            var response = try Problem(
+                .rangeNotSatisfiable, detail: "The file has \(file.size) bytes.", parameter: "Range",
+                value: request.headers[.range].map { String($0.prefix(100)) }, allowed: "bytes 0 to \(file.size - 1)"
+            ).response(from: request, context: context)
+            response.headers[.contentRange] = "bytes */\(file.size)"
+            return response
+        }
+    }
+
+    private func isKnown(_ file: PublicFiles.File, _ headers: HTTPFields) -> Bool {
+        if headers[.ifNoneMatch] != nil { return EntityTags(headers[.ifNoneMatch]).match(file.entityTag) }
+        // Any other date than its own is another version's: a file that is put back in place is older, and new.
+        return headers[.ifModifiedSince] == HTTPDate.text(of: file.modified)
+    }
+
+    /// Whether `If-Range`, if there is one, names what the file still is.
+    private func isRangeWanted(_ file: PublicFiles.File, _ answer: HTTPFields, _ request: HTTPFields) -> Bool {
+        guard let condition = request[.ifRange] else { return true }
+        return condition == answer[.eTag] || condition == answer[.lastModified]
+    }
+
+    private func body(of file: PublicFiles.File, _ range: Range<Int>, _ context: Context) async throws -> ResponseBody {
+        guard !range.isEmpty else { return ResponseBody() }
+        if let slice = file.bytes?.getSlice(at: range.lowerBound, length: range.count) {
+            return ResponseBody(byteBuffer: slice)
+        }
+        return try await FileIO().loadFile(
+            path: file.path, range: range.lowerBound...range.upperBound - 1, context: context)
+    }
+
+    private static func mediaType(of path: String) -> String {
+        let ending = path.split(separator: "/").last?.split(separator: ".").dropFirst().last.map { $0.lowercased() }
+        if let ending, let type = ownTypes[ending] { return type }
+        return ending.flatMap { MediaType.getMediaType(forExtension: MediaType.FileExtension($0)) }?.description
+            ?? "application/octet-stream"
+    }
+
+    /// What Hummingbird has no type for, and texts with their encoding.
+    private static var ownTypes: [String: String] {
+        [
+            "geojson": "application/geo+json", "webmanifest": "application/manifest+json",
+            "md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8",
+            "js": "text/javascript; charset=utf-8", "mjs": "text/javascript; charset=utf-8",
+            "txt": "text/plain; charset=utf-8", "svg": "image/svg+xml", "json": "application/json",
+            "pbf": "application/x-protobuf",
+        ]
+    }
+}
+
+/// What pages of this server may do: load what they need from it, and nothing else. Nobody else's page may hold them in a
+/// frame, and no address of theirs goes to other servers, because it may carry a signature.
+///
+/// Source: W3C Content Security Policy Level 3; MapLibre GL JS documentation ("CSP directives")
+struct PageRules: Sendable {
+    let headers: HTTPFields
+
+    /// - Parameters:
+    ///   - publicURL: where links in answers point to; the viewer follows them.
+    ///   - style: a style sheet in the page, allowed by its hash.
+    init(publicURL: String?, style: String? = nil) {
+        let own = (["'self'"] + [Self.origin(of: publicURL)].compactMap { $0 }).joined(separator: " ")
+        let styles = style.map { "'self' '\(Self.hash(of: $0))'" } ?? "'self'"
+        let policy = [
+            "default-src 'none'", "script-src 'self'", "worker-src 'self' blob:", "child-src 'self' blob:",
+            "style-src \(styles)", "img-src \(own) data: blob:", "connect-src \(own)", "font-src 'self'",
+            "manifest-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'",
+        ]
+        headers = [
+            .contentSecurityPolicy: policy.joined(separator: "; "), .xFrameOptions: "SAMEORIGIN",
+            .referrerPolicy: "no-referrer",
+        ]
+    }
+
+    private static func origin(of address: String?) -> String? {
+        guard let url = address.flatMap({ URL(string: $0) }), let scheme = url.scheme, let host = url.host() else {
+            return nil
+        }
+        return "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
+    }
+
+    private static func hash(of text: String) -> String {
+        "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+    }
+}
+
+extension HTTPField.Name {
+    static let xFrameOptions = Self.make("X-Frame-Options")
+    static let referrerPolicy = Self.make("Referrer-Policy")
+}
+
+/// Instants as HTTP writes them.
+///
+/// Source: RFC 9110 section 5.6.7 (IMF-fixdate)
+enum HTTPDate {
+    static func text(of date: Date) -> String {
+        var seconds = time_t(date.timeIntervalSince1970.rounded(.down))
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+        return
+            "\(days[Int(parts.tm_wday)]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon)]) \(parts.tm_year + 1_900) "
+            + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
+    }
+
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+}

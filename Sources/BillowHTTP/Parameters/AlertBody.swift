@@ -1,0 +1,235 @@
+import BillowEngine
+import HTTPTypes
+import BillowAreas
+import Geometry
+import Turbulence
+
+/// The body of a request for turbulence ahead: where one is, and what one wants to know. What is left out takes the default.
+struct AlertBody: Decodable, Sendable {
+    var position: [Double]?
+    /// Feet of pressure altitude.
+    var altitude: Double?
+    /// Degrees, and knots over ground.
+    var track: Double?
+    var speed: Double?
+    /// A route, as corridors take it.
+    private var shape: ShapeBody?
+    private var polygon: ShapeBody?
+    var cells: [String]?
+    /// Nautical miles.
+    var distance: Double?
+    /// Seconds.
+    var timeFrame: Double?
+    /// Degrees.
+    var angle: Double?
+    var widthAround: Double?
+    var switchToBeam: Double?
+    var severity: [Int]?
+    var minSeverity: Int?
+    var minAltitude: Int?
+    var maxAltitude: Int?
+    var hours: Double?
+    var category: String?
+    /// One's own aircraft, as observations name it, and minutes for which its reports are left out.
+    var aircraft: String?
+    var excludeOwn: Double?
+    /// Whose positions in the traffic are followed.
+    var icao24: String?
+    var callsign: String?
+    /// The instant that is looked at, of `/alerts` alone.
+    private var time: String?
+
+    static let longest = 256 << 10
+    private static let mostCells = 10_000
+
+    private enum Keys: String, CodingKey, CaseIterable {
+        case position, altitude, track, speed, route, polygon, cells, distance, timeFrame, angle, widthAround,
+            switchToBeam,
+            severity, minSeverity, minAltitude, maxAltitude, hours, category, aircraft, excludeOwn, icao24, callsign,
+            time
+    }
+
+    /// Any name.
+    private struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// - Throws: `Problem` 400 for a member that means nothing here: passed over, a misspelt wish would give another answer than
+    ///   was asked for; and for several places to look at.
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Keys.self)
+        let names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue).sorted()
+        if let unknown = names.first(where: { Keys(rawValue: $0) == nil }) {
+            throw Problem(
+                .unknownMember, detail: "There is no member '\(unknown.prefix(100))' here.",
+                parameter: String(unknown.prefix(100)), value: String(unknown.prefix(100)),
+                allowed: Keys.allCases.map(\.rawValue).sorted().joined(separator: ", "))
+        }
+        let places = [Keys.route, .polygon, .cells].filter(members.contains)
+        guard places.count < 2 else {
+            throw Problem(
+                .severalAreas,
+                detail: "One area is looked at: give either 'route', 'polygon' or 'cells'.",
+                parameter: places[1].rawValue, value: places.map(\.rawValue).joined(separator: ", "),
+                allowed: "one of them")
+        }
+        position = try members.decodeIfPresent([Double].self, forKey: .position)
+        altitude = try members.decodeIfPresent(Double.self, forKey: .altitude)
+        track = try members.decodeIfPresent(Double.self, forKey: .track)
+        speed = try members.decodeIfPresent(Double.self, forKey: .speed)
+        if members.contains(.route) { shape = try ShapeBody(from: decoder) }
+        if members.contains(.polygon) { polygon = try ShapeBody(from: decoder) }
+        cells = try members.decodeIfPresent([String].self, forKey: .cells)
+        distance = try members.decodeIfPresent(Double.self, forKey: .distance)
+        timeFrame = try members.decodeIfPresent(Double.self, forKey: .timeFrame)
+        angle = try members.decodeIfPresent(Double.self, forKey: .angle)
+        widthAround = try members.decodeIfPresent(Double.self, forKey: .widthAround)
+        switchToBeam = try members.decodeIfPresent(Double.self, forKey: .switchToBeam)
+        severity = try members.decodeIfPresent([Int].self, forKey: .severity)
+        minSeverity = try members.decodeIfPresent(Int.self, forKey: .minSeverity)
+        minAltitude = try members.decodeIfPresent(Int.self, forKey: .minAltitude)
+        maxAltitude = try members.decodeIfPresent(Int.self, forKey: .maxAltitude)
+        hours = try members.decodeIfPresent(Double.self, forKey: .hours)
+        category = try members.decodeIfPresent(String.self, forKey: .category)
+        aircraft = try members.decodeIfPresent(String.self, forKey: .aircraft)
+        excludeOwn = try members.decodeIfPresent(Double.self, forKey: .excludeOwn)
+        icao24 = try members.decodeIfPresent(String.self, forKey: .icao24)
+        callsign = try members.decodeIfPresent(String.self, forKey: .callsign)
+        time = try members.decodeIfPresent(String.self, forKey: .time)
+    }
+
+    // MARK: - What it means
+
+    /// Where the aircraft is.
+    func flight() throws(Problem) -> FlightState {
+        guard let position, position.count >= 2,
+            let place = LonLat(longitude: position[0], latitude: position[1])
+        else {
+            throw Self.invalid(
+                "position", position.map { "\($0.prefix(4))" } ?? "missing", "[longitude, latitude] in degrees")
+        }
+        guard let altitude else { throw Self.invalid("altitude", "missing", "feet from 0 to 60000") }
+        return FlightState(
+            place: place, altitudeFeet: try Self.number("altitude", altitude, 0...60_000),
+            track: try track.map { value throws(Problem) in try Self.number("track", value, 0...360) },
+            groundSpeed: try speed.map { value throws(Problem) in try Self.number("speed", value, 0...2_000) })
+    }
+
+    /// Whose positions are followed.
+    func follow() throws(Problem) -> FlightMonitor.Follow {
+        if let icao24 {
+            guard let aircraft = ICAO24(icao24) else {
+                throw Self.invalid("icao24", icao24, "six hexadecimal digits")
+            }
+            return .aircraft(aircraft)
+        }
+        guard let callsign else { return .posted }
+        guard (1...8).contains(callsign.count) else { throw Self.invalid("callsign", callsign, "1 to 8 characters") }
+        return .callsign(callsign.uppercased())
+    }
+
+    func request(_ airports: AirportTable, areaLimitKm2: Double) throws(Problem) -> AlertRequest {
+        var request = AlertRequest(aircraft: aircraft, time: try QueryReader.time(time ?? "latest"))
+        if let shape {
+            request.query.search = .route(try RouteReader(airports).read(QueryReader([:]), shape).route)
+        } else if let polygon {
+            guard case .polygons(let polygons)? = polygon.shape else {
+                throw Self.invalid("polygon", "something else", "a ring of [longitude, latitude]")
+            }
+            request.query.search = .area(try AreaReader.area(polygons, limitKm2: areaLimitKm2))
+        } else if let cells {
+            request.query.search = .cells(try Self.cells(cells))
+        }
+        if let distance { request.query.distance = try Self.number("distance", distance, 1...AlertQuery.farthest) }
+        if let timeFrame { request.query.timeFrame = try Self.number("timeFrame", timeFrame, 60...86_400) }
+        if let angle { request.query.angleSpan = try Self.number("angle", angle, 1...360) }
+        request.query.areaLimitKm2 = areaLimitKm2
+        try Self.checkBeam(request.query, distance: distance)
+        if let widthAround { request.query.widthAround = try Self.number("widthAround", widthAround, 1...125) }
+        if let switchToBeam { request.query.switchToBeam = try Self.number("switchToBeam", switchToBeam, 0...500) }
+        if let excludeOwn {
+            request.query.excludeOwnSeconds = Int(try Self.number("excludeOwn", excludeOwn, 0...1_440) * 60)
+        }
+        request.query.severities = try severities()
+        if minAltitude != nil || maxAltitude != nil {
+            do {
+                request.query.altitudes = try AltitudeRange(minimumFeet: minAltitude, maximumFeet: maxAltitude)
+            } catch { throw Problem(error) }
+        }
+        if let hours {
+            guard let history = History.allCases.first(where: { $0.hours == hours }) else {
+                throw Self.invalid("hours", String(hours), "0.5, 1, 2, 4 or 6")
+            }
+            request.query.history = history
+        }
+        if let category {
+            guard let known = AircraftCategory(category) else {
+                throw Self.invalid("category", category, "C10, C20 … C110")
+            }
+            request.query.category = known
+        }
+        return request
+    }
+
+    /// - Throws: `Problem` 400 for a beam that is larger than an area may be. Polygons and cells have limits of their own.
+    private static func checkBeam(_ query: AlertQuery, distance: Double?) throws(Problem) {
+        switch query.search {
+        case .area, .cells: return
+        case .beam, .route: break
+        }
+        guard let distance, distance > query.farthestBeam else { return }
+        throw Problem(
+            .areaTooLarge,
+            detail: "A beam of \(query.angleSpan) degrees and \(distance) NM is larger than "
+                + "\(Int(query.areaLimitKm2)) km².",
+            parameter: "distance", value: String(distance),
+            allowed: "1 to \(Int(query.farthestBeam.rounded(.down))) NM at this angle, or a smaller angle")
+    }
+
+    private func severities() throws(Problem) -> SeveritySet {
+        var set = minSeverity == nil && severity == nil ? SeveritySet.atLeast(.light) : .all
+        if let severity {
+            var listed: [Severity] = []
+            for number in severity { listed.append(try self.severity("severity", number)) }
+            set = SeveritySet(listed)
+        }
+        if let minSeverity { set = set.intersection(.atLeast(try self.severity("minSeverity", minSeverity))) }
+        return set
+    }
+
+    private func severity(_ name: String, _ number: Int) throws(Problem) -> Severity {
+        guard let severity = UInt8(exactly: number).flatMap(Severity.init(rawValue:)) else {
+            throw Self.invalid(name, String(number), "0 to 4")
+        }
+        return severity
+    }
+
+    private static func cells(_ texts: [String]) throws(Problem) -> Set<Cell> {
+        guard texts.count <= mostCells else {
+            throw invalid("cells", "\(texts.count) cells", "at most \(mostCells) cells")
+        }
+        var cells = Set<Cell>()
+        for text in texts {
+            guard let cell = Cell(h3String: text) else {
+                throw invalid("cells", text, "H3 cells of resolution 5")
+            }
+            cells.insert(cell)
+        }
+        return cells
+    }
+
+    private static func number(_ name: String, _ value: Double, _ range: ClosedRange<Double>) throws(Problem) -> Double
+    {
+        guard range.contains(value) else {
+            throw invalid(name, String(value), "a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    private static func invalid(_ name: String, _ value: String, _ expected: String) -> Problem {
+        Problem(ParameterError(parameter: name, value: value, expected: expected))
+    }
+}

@@ -1,0 +1,71 @@
+import BillowEngine
+import Geometry
+
+/// Reads shapes as OGC API EDR writes them in a parameter.
+///
+/// Source: OGC 06-103r4 (Simple feature access) section 7; OGC 19-086r6 (OGC API EDR) section 8.2
+enum WellKnownText {
+    /// `LINESTRING(…)`, `POLYGON((…))` or `MULTIPOLYGON(((…)))` in longitude and latitude; numbers behind them are passed
+    /// over. nil for anything else.
+    static func shape(_ text: String) -> RequestShape? {
+        var reader = Reader(text)
+        let name = reader.word()
+        let shape: RequestShape? =
+            switch name {
+            case "LINESTRING", "LINESTRINGZ", "LINESTRINGM", "LINESTRINGZM": reader.places().map { .line($0) }
+            case "POLYGON", "POLYGONZ": reader.list { $0.places() }.map { .polygons([$0]) }
+            case "MULTIPOLYGON", "MULTIPOLYGONZ": reader.list { $0.list { $0.places() } }.map { .polygons($0) }
+            default: nil
+            }
+        return reader.isAtEnd ? shape : nil
+    }
+
+    private struct Reader {
+        private var rest: Substring
+
+        init(_ text: String) { rest = text[...] }
+
+        private mutating func skipBlanks() { rest = rest.drop { $0 == " " || $0 == "\n" || $0 == "\t" } }
+
+        var isAtEnd: Bool { rest.allSatisfy { $0 == " " || $0 == "\n" } }
+
+        /// The name in front of the first parenthesis, in capitals and without blanks.
+        mutating func word() -> String {
+            let word = rest.prefix { $0 != "(" }
+            rest = rest[word.endIndex...]
+            return word.filter { $0 != " " }.uppercased()
+        }
+
+        private mutating func take(_ character: Character) -> Bool {
+            skipBlanks()
+            guard rest.first == character else { return false }
+            rest.removeFirst()
+            return true
+        }
+
+        mutating func list<Element>(_ element: (inout Reader) -> Element?) -> [Element]? {
+            guard take("(") else { return nil }
+            var found: [Element] = []
+            repeat {
+                guard let next = element(&self) else { return nil }
+                found.append(next)
+            } while take(",")
+            return take(")") ? found : nil
+        }
+
+        mutating func places() -> [LonLat]? { list { $0.place() } }
+
+        private mutating func place() -> LonLat? {
+            var numbers: [Double] = []
+            while true {
+                skipBlanks()
+                let text = rest.prefix { $0 != " " && $0 != "," && $0 != ")" && $0 != "(" }
+                guard !text.isEmpty else { break }
+                guard let number = QueryReader.decimal(text), numbers.count < 4 else { return nil }
+                numbers.append(number)
+                rest = rest[text.endIndex...]
+            }
+            return numbers.count >= 2 ? LonLat(longitude: numbers[0], latitude: numbers[1]) : nil
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import BillowEngine
+
+/// What a `Range` header asks for of so many bytes.
+///
+/// Source: RFC 9110 section 14.1.2
+enum ByteRange: Equatable {
+    /// No range, one that can't be read, or several: the whole is a right answer to each.
+    case whole
+    case part(Range<Int>)
+    case unsatisfiable
+
+    init(_ header: String?, of size: Int) {
+        self = .whole
+        guard let header, header.hasPrefix("bytes="), !header.contains(",") else { return }
+        let ends = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else { return }
+        switch (ends[0].isEmpty, ends[1].isEmpty) {
+        case (true, true): return
+        case (true, false):
+            // The last bytes; a number too long for Int is more than there are.
+            let count = min(Int(ends[1]) ?? .max, size)
+            self = count == 0 ? .unsatisfiable : .part(size - count..<size)
+        case (false, let isOpen):
+            let first = Int(ends[0]) ?? .max
+            let last = isOpen ? .max : Int(ends[1]) ?? .max
+            guard first <= last else { return }
+            self = first < size ? .part(first..<min(last, size - 1) + 1) : .unsatisfiable
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import BillowEngine
+import BillowStore
+import Foundation
+package import HTTPTypes
+package import Hummingbird
+import Logging
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import Turbulence
+import WireJSON
+
+/// An answer that isn't what was asked for, with its reason.
+///
+/// Source: RFC 9457 (Problem Details for HTTP APIs)
+package struct Problem: Error, HTTPResponseError, Sendable {
+    /// Stable, for programs; it decides the status.
+    package let code: ProblemCode
+    /// A sentence, for people.
+    package let detail: String
+    package let parameter: String?
+    package let value: String?
+    package let allowed: String?
+    package let retryAfterSeconds: Int?
+
+    package init(
+        _ code: ProblemCode, detail: String, parameter: String? = nil, value: String? = nil, allowed: String? = nil,
+        retryAfterSeconds: Int? = nil
+    ) {
+        self.code = code
+        self.detail = detail
+        self.parameter = parameter
+        self.value = value
+        self.allowed = allowed
+        self.retryAfterSeconds = retryAfterSeconds
+    }
+
+    /// A parameter that can't be used.
+    init(_ error: ParameterError, _ code: ProblemCode = .invalidParameter) {
+        self.init(
+            code, detail: "\(error.description).", parameter: error.parameter, value: error.value,
+            allowed: error.expected)
+    }
+
+    package var status: HTTPResponse.Status { code.status }
+
+    private struct Body: Encodable {
+        var type: String
+        var title: String
+        var status: Int
+        var detail: String
+        var code: String
+        var parameter: String?
+        var value: String?
+        var allowed: String?
+    }
+
+    /// Its JSON.
+    func body() throws -> ByteBuffer {
+        try JSONBytes.encode(
+            Body(
+                type: "about:blank", title: code.title, status: status.code, detail: detail, code: code.rawValue,
+                parameter: parameter, value: value, allowed: allowed))
+    }
+
+    /// What goes with its body, besides the length.
+    var headers: HTTPFields {
+        var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
+        if code == .methodNotAllowed { headers[.allow] = allowed }
+        if status == .unauthorized { headers[.wwwAuthenticate] = "X-API-Key realm=\"billow\"" }
+        return headers
+    }
+
+    package func response(from request: Request, context: some RequestContext) throws -> Response {
+        let bytes = try body()
+        var headers = headers
+        headers[.contentLength] = String(bytes.readableBytes)
+        return Response(status: status, headers: headers, body: .init(byteBuffer: bytes))
+    }
+}
+
+extension Problem {
+    /// - Parameter methods: those that the path has.
+    static func methodNotAllowed(_ request: Request, _ methods: [HTTPRequest.Method]) -> Problem {
+        Problem(
+            .methodNotAllowed,
+            detail: "\(request.method.rawValue.prefix(20)) is not possible at \(request.uri.path.prefix(200)).",
+            allowed: AllowedMethods.text(methods))
+    }
+}
+
+/// JSON in one way everywhere: sorted keys, no escaped slashes.
+enum JSONBytes {
+    static func encode(_ value: some Encodable) throws -> ByteBuffer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ByteBuffer(bytes: try encoder.encode(value))
+    }
+
+    /// The same as a tree.
+    static func value(of value: some Encodable) throws -> JSONValue {
+        try JSONDecoder().decode(JSONValue.self, from: Data(try encode(value).readableBytesView))
+    }
+}
+
+/// What every answer has, and every address.
+enum AnswerRules {
+    /// Any page may read any answer; none is taken for something else than its type says.
+    static let headers: HTTPFields = [
+        .xContentTypeOptions: "nosniff",
+        .accessControlAllowOrigin: "*",
+        .accessControlExposeHeaders:
+            "ETag, X-Frame-Time, X-Data-Time, X-Simulated, X-Incomplete, Retry-After, Content-Length, Link",
+    ]
+
+    /// Bytes: longer than any that a client of ours needs; parsing stays cheap whatever comes.
+    static let longestURL = 8_192
+}

@@ -1,0 +1,230 @@
+import BillowEngine
+import BillowStore
+import Geometry
+package import HTTPTypes
+
+/// The one table of what an answer's `code` can be.
+///
+/// A `Problem` takes its status and title from here. The documentation's table is made of it.
+package enum ProblemCode: String, CaseIterable, Sendable {
+    // 400
+    case invalidRequest = "invalid-request"
+    case invalidHost = "invalid-host"
+    case invalidPath = "invalid-path"
+    case invalidParameter = "invalid-parameter"
+    case unknownParameter = "unknown-parameter"
+    case repeatedParameter = "repeated-parameter"
+    case missingParameter = "missing-parameter"
+    case invalidBody = "invalid-body"
+    case unknownMember = "unknown-member"
+    case severalAreas = "several-areas"
+    case nothingLookedAt = "nothing-looked-at"
+    case invalidSetting = "invalid-setting"
+    case invalidRing = "invalid-ring"
+    case queryInvalid = "query-invalid"
+    case tooManyPixels = "too-many-pixels"
+    case tooManyCorners = "too-many-corners"
+    case ringTooFewPositions = "ring-too-few-positions"
+    case ringTooManyPositions = "ring-too-many-positions"
+    case ringNotClosed = "ring-not-closed"
+    case ringCrossesItself = "ring-crosses-itself"
+    case ringWithoutArea = "ring-without-area"
+    case ringWithHoles = "ring-with-holes"
+    case areaTooLarge = "area-too-large"
+    case unknownWaypoint = "unknown-waypoint"
+    case routeTooFewPositions = "route-too-few-positions"
+    case routeTooManyPositions = "route-too-many-positions"
+    case routeAntipodal = "route-antipodal"
+    case routeTooLong = "route-too-long"
+    case routeTooWinding = "route-too-winding"
+    case routeAroundTheEarth = "route-around-the-earth"
+    // 401
+    case keyNeeded = "key-needed"
+    case unknownKey = "unknown-key"
+    case invalidSignature = "invalid-signature"
+    case signatureExpired = "signature-expired"
+    // 403
+    case scopeMissing = "scope-missing"
+    case signatureOnlyReads = "signature-only-reads"
+    // 404
+    case noSuchRoute = "no-such-route"
+    case outsideGrid = "outside-grid"
+    case timeOutsideRetention = "time-outside-retention"
+    case unknownLayer = "unknown-layer"
+    case noLayer = "no-layer"
+    case unknownFrame = "unknown-frame"
+    case noFrames = "no-frames"
+    case historyNotMade = "history-not-made"
+    case unknownStyle = "unknown-style"
+    case unknownCollection = "unknown-collection"
+    case unknownFeature = "unknown-feature"
+    case unknownFormat = "unknown-format"
+    case unknownFlight = "unknown-flight"
+    case unknownSource = "unknown-source"
+    // 405 to 431
+    case methodNotAllowed = "method-not-allowed"
+    case requestTimeout = "request-timeout"
+    case sessionRefused = "session-refused"
+    case nothingToAsk = "nothing-to-ask"
+    case versionExpired = "version-expired"
+    case bodyTooLarge = "body-too-large"
+    case urlTooLong = "url-too-long"
+    case unsupportedEncoding = "unsupported-encoding"
+    case rangeNotSatisfiable = "range-not-satisfiable"
+    case unusableBody = "unusable-body"
+    case simulatedData = "simulated-data"
+    case tooManySources = "too-many-sources"
+    case tooManyWrongKeys = "too-many-wrong-keys"
+    case refreshedAlready = "refreshed-already"
+    case tooManyFlights = "too-many-flights"
+    case headersTooLarge = "headers-too-large"
+    // 500, 503
+    case internalError = "internal"
+    case starting = "starting"
+    case stopping = "stopping"
+    case storeUnavailable = "store-unavailable"
+    case storeFull = "store-full"
+    case storeReplaced = "store-replaced"
+    case deleting = "deleting"
+    case logChanged = "log-changed"
+    case overloaded = "overloaded"
+    case tooManyListeners = "too-many-listeners"
+
+    /// The status of an answer with this code. A code has one status.
+    package var status: HTTPResponse.Status { row.status }
+
+    /// The status as a number, for the documentation.
+    package var statusCode: Int { row.status.code }
+
+    /// Source: RFC 9457 section 4.2.1 (`about:blank`: the title is the status's phrase)
+    package var title: String { row.status.reasonPhrase }
+
+    /// When it is given, for the documentation: at most 20 words, without a stop.
+    package var meaning: String { row.meaning }
+
+    private var row: (status: HTTPResponse.Status, meaning: String) {
+        switch self {
+        case .invalidRequest: (.badRequest, "the bytes are no HTTP/1.1 request, or the body is not framed as announced")
+        case .invalidHost: (.badRequest, "`Host` is missing, repeated, or not a host with an optional port")
+        case .invalidPath: (.badRequest, "the path has control characters, `..`, or invalid percent-encoding")
+        case .invalidParameter: (.badRequest, "the value of a parameter or header can't be used")
+        case .unknownParameter: (.badRequest, "the route has no such parameter")
+        case .repeatedParameter: (.badRequest, "a parameter is given twice")
+        case .missingParameter: (.badRequest, "a required parameter is missing")
+        case .invalidBody: (.badRequest, "the body is not the JSON that the route takes")
+        case .unknownMember: (.badRequest, "the body has a member that the route doesn't know")
+        case .severalAreas: (.badRequest, "the body has more than one of `route`, `polygon` and `cells`")
+        case .nothingLookedAt: (.badRequest, "the body has no track, near route, polygon or cells")
+        case .invalidSetting: (.badRequest, "a source can't be changed to this value")
+        case .invalidRing: (.badRequest, "a source's `polygon` or `viewport` is not a usable ring")
+        case .queryInvalid: (.badRequest, "the upstream can't be asked what the change makes of the query")
+        case .tooManyPixels: (.badRequest, "the animation would have too many pixels")
+        case .tooManyCorners: (.badRequest, "smoothed polygons would have too many corners")
+        case .ringTooFewPositions: (.badRequest, "the ring has fewer than 4 positions")
+        case .ringTooManyPositions: (.badRequest, "the ring has more than 250 positions")
+        case .ringNotClosed: (.badRequest, "the ring's last position differs from its first")
+        case .ringCrossesItself: (.badRequest, "two edges of the ring cross or touch")
+        case .ringWithoutArea: (.badRequest, "the ring encloses no area")
+        case .ringWithHoles: (.badRequest, "the polygon has holes")
+        case .areaTooLarge: (.badRequest, "the area exceeds the setting `areaLimit`")
+        case .unknownWaypoint: (.badRequest, "a waypoint of the route is unknown")
+        case .routeTooFewPositions: (.badRequest, "the route has fewer than 2 different positions")
+        case .routeTooManyPositions: (.badRequest, "the route has too many positions")
+        case .routeAntipodal: (.badRequest, "two positions in a row lie on opposite sides of the earth")
+        case .routeTooLong: (.badRequest, "the route is longer than twice around the earth")
+        case .routeTooWinding: (.badRequest, "no ring of 250 positions can follow the route")
+        case .routeAroundTheEarth: (.badRequest, "no single ring can border the corridor")
+        case .keyNeeded: (.unauthorized, "the route needs a key")
+        case .unknownKey: (.unauthorized, "the key is unknown or revoked")
+        case .invalidSignature: (.unauthorized, "the signature can't be read or doesn't fit the address")
+        case .signatureExpired: (.unauthorized, "the signed address is past `expires`")
+        case .scopeMissing: (.forbidden, "the key lacks the scope that the route needs")
+        case .signatureOnlyReads: (.forbidden, "a signed address is used for something else than reading")
+        case .noSuchRoute: (.notFound, "no route and no file has this path")
+        case .outsideGrid: (.notFound, "the tile lies outside the grid")
+        case .timeOutsideRetention: (.notFound, "no data of that time is stored")
+        case .unknownLayer: (.notFound, "there is no such layer")
+        case .noLayer: (.notFound, "the path names no layer")
+        case .unknownFrame: (.notFound, "there is no such frame")
+        case .noFrames: (.notFound, "the layers have no frame in that time")
+        case .historyNotMade: (.notFound, "no polygons are made for this history")
+        case .unknownStyle: (.notFound, "there is no such style")
+        case .unknownCollection: (.notFound, "there is no such collection")
+        case .unknownFeature: (.notFound, "there is no such feature at that time")
+        case .unknownFormat: (.notFound, "there is no such export format")
+        case .unknownFlight: (.notFound, "this key monitors no such flight")
+        case .unknownSource: (.notFound, "no such source is configured")
+        case .methodNotAllowed: (.methodNotAllowed, "the path has other methods, which `Allow` lists")
+        case .requestTimeout: (.requestTimeout, "the request did not arrive in time; the connection is closed")
+        case .sessionRefused: (.conflict, "the upstream refused the source's key")
+        case .nothingToAsk: (.conflict, "the source's query asks for nothing")
+        case .versionExpired: (.gone, "the version that the page continues can't be read any more")
+        case .bodyTooLarge: (.contentTooLarge, "the body is too large")
+        case .urlTooLong: (.uriTooLong, "the address is longer than 8,192 bytes")
+        case .unsupportedEncoding: (.unsupportedMediaType, "the body is compressed")
+        case .rangeNotSatisfiable: (.rangeNotSatisfiable, "the file has no byte in the requested range")
+        case .unusableBody: (.unprocessableContent, "the body holds no observation that can be taken")
+        case .simulatedData: (.unprocessableContent, "simulated data may not be mixed with real data")
+        case .tooManySources:
+            (.unprocessableContent, "the body names more sources than the key, or the database, may have")
+        case .tooManyWrongKeys: (.tooManyRequests, "more than 60 wrong keys arrived in a minute")
+        case .refreshedAlready: (.tooManyRequests, "the source was refreshed less than a minute ago")
+        case .tooManyFlights: (.tooManyRequests, "the key, or the server, monitors as many flights as it may")
+        case .headersTooLarge: (.requestHeaderFieldsTooLarge, "the header fields are too large")
+        case .internalError: (.internalServerError, "the server failed; the log says how")
+        case .starting: (.serviceUnavailable, "the stored data is still being read")
+        case .stopping: (.serviceUnavailable, "the server is stopping")
+        case .storeUnavailable: (.serviceUnavailable, "the stored data can't be read or written at present")
+        case .storeFull: (.serviceUnavailable, "the disk is full: nothing can be stored until there is room")
+        case .storeReplaced:
+            (.serviceUnavailable, "the database file was removed or replaced: nothing can be stored until a restart")
+        case .deleting: (.serviceUnavailable, "data of that time was just deleted; a second later the answer is new")
+        case .logChanged: (.serviceUnavailable, "what is stored has changed, and the server is about to read it anew")
+        case .overloaded: (.serviceUnavailable, "too much work is waiting already")
+        case .tooManyListeners: (.serviceUnavailable, "1,000 clients listen to events already")
+        }
+    }
+}
+
+extension ProblemCode {
+    init(_ failure: RingRules.Failure) {
+        self =
+            switch failure {
+            case .tooFew: .ringTooFewPositions
+            case .tooMany: .ringTooManyPositions
+            case .open: .ringNotClosed
+            case .crossing: .ringCrossesItself
+            case .withoutArea: .ringWithoutArea
+            case .holes: .ringWithHoles
+            case .tooLarge: .areaTooLarge
+            }
+    }
+
+    init(_ failure: Route.Failure) {
+        self =
+            switch failure {
+            case .tooFew: .routeTooFewPositions
+            case .tooMany: .routeTooManyPositions
+            case .antipodal: .routeAntipodal
+            case .tooLong: .routeTooLong
+            }
+    }
+
+    init(_ failure: Corridor.Failure) {
+        self =
+            switch failure {
+            case .width: .invalidParameter
+            case .tooWinding: .routeTooWinding
+            case .aroundTheEarth: .routeAroundTheEarth
+            }
+    }
+
+    init(_ error: StoreError) {
+        self =
+            switch error {
+            case .full: .storeFull
+            case .replaced: .storeReplaced
+            default: .storeUnavailable
+            }
+    }
+}

@@ -1,0 +1,133 @@
+import BillowEngine
+import BillowStore
+import BillowSync
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Turbulence
+import WireJSON
+
+/// `/admin/sources`: what is asked of each source, how often, and how that goes. Never where, and never by which key.
+struct AdminRoutes: Sendable {
+    let loops: SourceLoops
+    let status: SourceStatus
+    let feed: EventFeed
+    let logger: Logger
+
+    /// A ring of 250 positions with all their digits fits many times.
+    private static let longestBody = 256 << 10
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/admin/sources") { request, _ in
+            try answer(status.all().filter { $0.update != nil }, request)
+        }
+        router.get("/admin/sources/:id") { request, context in
+            try answer(status[try steered(context.parameters).id], request)
+        }
+        router.patch("/admin/sources/:id") { request, context in try await change(request, context.parameters) }
+        router.post("/admin/sources/:id/refresh") { request, context in
+            try await refresh(request, context.parameters)
+        }
+        router.post("/admin/sources/:id/start") { request, context in
+            let loop = try steered(context.parameters)
+            try await loop.start()
+            return try answer(status[loop.id], request, status: .accepted)
+        }
+    }
+
+    private func steered(_ parameters: Parameters) throws(Problem) -> SourceLoop {
+        let text = parameters.text("id")
+        guard let loop = SourceID(text).flatMap({ loops[$0] }) else {
+            throw Problem(
+                .unknownSource, detail: "There is no configured source '\(text.prefix(100))'.",
+                parameter: "id", value: String(text.prefix(100)),
+                allowed: status.all().filter { $0.update != nil }.map(\.id).joined(separator: ", "))
+        }
+        return loop
+    }
+
+    private func answer(_ value: some Encodable, _ request: Request, status: HTTPResponse.Status = .ok) throws
+        -> Response
+    {
+        try JSONAnswer.make(value, headers: [.cacheControl: "no-store"], status: status, request: request)
+    }
+
+    // MARK: - Changes
+
+    private func change(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        let loop = try steered(parameters)
+        let members = try await members(of: request)
+        do { try await loop.change(by: members) } catch let error as SourceSettings.Problem {
+            let problem = Problem(error)
+            if let area = error.area { feed.failed(loop.id, await loop.settings.query, area, problem) }
+            throw problem
+        }
+        logger.notice(
+            "a source was changed",
+            metadata: ["source": "\(loop.id)", "key": "\(AccessKey.ofRequest?.id ?? "none")"])
+        return try answer(status[loop.id], request)
+    }
+
+    private func members(of request: Request) async throws -> [String: JSONValue] {
+        let bytes = try await request.bytes(upTo: Self.longestBody)
+        // None is a change of nothing.
+        if bytes.readableBytes == 0 { return [:] }
+        guard
+            case .object(var members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes.readableBytesView))
+        else {
+            throw Problem(
+                .invalidBody, detail: "The body is no JSON object.", allowed: "a JSON object")
+        }
+        // As the settings' file and the answer have them, under `query`, or beside `update`.
+        if case .object(let query)? = members["query"] {
+            members["query"] = nil
+            members.merge(query) { $1 }
+        }
+        return members
+    }
+
+    private func refresh(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        let loop = try steered(parameters)
+        let whole = try QueryReader(request, known: ["full"]).boolean("full") ?? false
+        do throws(SourceLoop.Refusal) { try await loop.demand(whole: whole) } catch {
+            throw Problem(error, source: loop.id)
+        }
+        return try answer(status[loop.id], request, status: .accepted)
+    }
+}
+
+extension Problem {
+    fileprivate init(_ problem: SourceSettings.Problem) {
+        if let reason = problem.reason {
+            self.init(
+                .queryInvalid, detail: "\(problem.member) can't be used: \(reason).",
+                parameter: problem.member, allowed: problem.allowed)
+        } else {
+            self.init(
+                problem.area == nil ? .invalidSetting : .invalidRing,
+                detail: "\(problem.member) is \(problem.value); it must be \(problem.allowed).",
+                parameter: problem.member, value: problem.value, allowed: problem.allowed)
+        }
+    }
+
+    fileprivate init(_ refusal: SourceLoop.Refusal, source: SourceID) {
+        switch refusal {
+        case .tooSoon(let seconds):
+            self.init(
+                .refreshedAlready,
+                detail: "Source \(source) is refreshed once a minute at most.", retryAfterSeconds: seconds)
+        case .halted:
+            self.init(
+                .sessionRefused,
+                detail:
+                    "The upstream of source \(source) refused the key; POST /admin/sources/\(source)/start tries again."
+            )
+        case .nothingToAsk:
+            self.init(
+                .nothingToAsk,
+                detail: "Source \(source) has no types, no severities, or no area to ask for.")
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import BillowEngine
+import BillowExchange
+import BillowSnapshot
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Turbulence
+
+/// `/changes/{collection}?since={cursor}`: what changed since an earlier answer, so that a client keeps its copy
+/// current with little traffic.
+struct ChangeRoutes: Sendable {
+    let frames: FrameSource
+    let changes: ChangeSource
+    let policy: FreshnessPolicy
+    let features: FeatureSource
+    let work: WorkExecutor
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/changes/:collection") { request, context in
+            try await answer(request, context.parameters.text("collection"))
+        }
+    }
+
+    private func answer(_ request: Request, _ name: String) async throws -> Response {
+        guard let collection = ExportCollection(rawValue: name) else { throw Problem.unknownCollection(name) }
+        let known = FeatureQuery.names(collection).subtracting(["time", "datetime", "aggregate"])
+        let reader = try QueryReader(request, known: known.union(["since", "geometry"]))
+        try reader.requireJSON("geojson")
+        let since = reader.text("since")
+        // A hexagon's shape is that of the cell in its properties, and most of its bytes.
+        let isNamedByCell = collection.isHexagons || collection == .observations
+        let hasGeometry = try reader.boolean("geometry") ?? !isNamedByCell
+        var parameters = reader.all
+        // Of a log, too, what was observed in the history: not all that is stored.
+        if parameters["hours"] == nil { parameters["hours"] = History.default.text }
+        parameters["geometry"] = String(hasGeometry)
+        for name in ["since", "f"] { parameters[name] = nil }
+        let delta = try await changes.changes(
+            of: "\(collection.rawValue)?\(QueryReader.query(parameters))", since: since, hasGeometry: hasGeometry
+        ) { [frames, parameters] snapshot in
+            var parameters = parameters
+            parameters["geometry"] = nil
+            return try FeatureQuery(parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
+        }
+        let shown = policy.shown(delta.query, in: delta.snapshot)
+        var headers = AnswerHeaders.make(shown, freshSeconds: 1)
+        headers[.contentType] = "application/geo+json"
+        headers[.cacheControl] = "no-store"
+        var writer = FeatureWriter(
+            collection, as: .geojson, members: CollectionMembers(delta.query, snapshot: delta.snapshot, shown: shown),
+            hasGeometry: hasGeometry)
+        writer.begin { json in
+            json.name("since")
+            if let since, !delta.isFull { json.value(since) } else { json.null() }
+            json.name("cursor")
+            json.value(delta.cursor)
+            json.name("full")
+            json.value(delta.isFull)
+            json.name("removed")
+            json.openArray()
+            for id in delta.removed { json.rawValue(Array("\"\(id)\"".utf8)) }
+            json.closeArray()
+        }
+        // A picture can be read once more, piece by piece: then a client that reads slowly keeps none of it.
+        if delta.isFull, collection.isPicture, !CompressedAnswer.isAccepted(by: request),
+            delta.features.reduce(0, { $0 + $1.count }) > AnswerBudget.least
+        {
+            var pieces = FeaturePieces(features.reader(delta.query, in: delta.snapshot), writer)
+            let first = try await pieces.next() ?? []
+            headers[.vary] = "Accept-Encoding"
+            return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
+        }
+        for feature in delta.features { writer.write(encoded: feature) }
+        writer.end()
+        return try CompressedAnswer.make(writer.drain(), headers: headers, request: request)
+    }
+}

@@ -1,0 +1,327 @@
+import BillowEngine
+import BillowExchange
+import BillowSnapshot
+import BillowStore
+import Foundation
+import Geometry
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Turbulence
+
+/// Where a page of features starts, as `next` links say it: behind a feature, in the log as of a version.
+struct PageStart: Sendable {
+    var head: Head
+    var cursor: FeatureSource.Cursor
+
+    var text: String { "\(head.version)-\(head.log)-\(cursor.text)" }
+
+    init(head: Head, cursor: FeatureSource.Cursor) {
+        self.head = head
+        self.cursor = cursor
+    }
+
+    init(_ text: String) throws(EngineError) {
+        let parts = text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let version = Digits.integer(parts[0]) else {
+            throw FeatureSource.badCursor(FeatureSource.Cursor(text: text))
+        }
+        head = Head(version: Version(rawValue: Int64(version)), log: String(parts[1]))
+        cursor = FeatureSource.Cursor(text: String(parts[2]))
+    }
+}
+
+/// `/collections`, `/collections/{id}`, `…/items` and `…/items/{featureId}`.
+///
+/// Source: OGC 17-069r4 (OGC API Features part 1: Core)
+struct CollectionRoutes: Sendable {
+    let frames: FrameSource
+    let features: FeatureSource
+    let policy: FreshnessPolicy
+    let publicURL: String?
+    let airports: AirportTable
+    /// The largest area that may be asked for, in km².
+    let areaLimitKm2: Double
+    let work: WorkExecutor
+
+    static let defaultLimit = 1_000
+    static let maximumLimit = 10_000
+    /// A page ends with the feature that brings it to so many bytes.
+    static let maximumBytes = 8 << 20
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/collections") { request, _ in try list(request) }
+        router.get("/collections/:id") { request, context in try one(request, context.parameters) }
+        router.get("/collections/:id/items") { request, context in try await items(request, context.parameters) }
+        router.get("/collections/:id/items/:feature") { request, context in
+            try await item(request, context.parameters)
+        }
+        addAreas(to: router)
+    }
+
+    // MARK: - What there is
+
+    private struct Link: Encodable {
+        var href: String
+        var rel: String
+        var type: String
+        var title: String?
+    }
+
+    private struct Collection: Encodable {
+        struct Extent: Encodable {
+            struct Spatial: Encodable {
+                var bbox = [[-180.0, -90, 180, 90]]
+            }
+
+            struct Temporal: Encodable {
+                var interval: [[String]]
+            }
+
+            var spatial = Spatial()
+            var temporal: Temporal
+        }
+
+        var id: String
+        var title: String
+        var description: String
+        var itemType = "feature"
+        var extent: Extent
+        var links: [Link]
+    }
+
+    private struct Collections: Encodable {
+        var links: [Link]
+        var collections: [Collection]
+    }
+
+    private func describe(_ collection: ExportCollection, base: String, snapshot: Snapshot) -> Collection {
+        let extent = frames.extent(of: snapshot)
+        let path = "\(base)/collections/\(collection.rawValue)"
+        var links = [
+            Link(href: path, rel: "self", type: "application/json", title: nil),
+            Link(href: "\(path)/items", rel: "items", type: "application/geo+json", title: "The features, in pages"),
+        ]
+        for format in ExportFormat.allCases {
+            links.append(
+                Link(
+                    href: "\(base)/export/\(collection.rawValue).\(format.rawValue)", rel: "enclosure",
+                    type: format.mediaType, title: "All in one \(format.rawValue) download"))
+        }
+        return Collection(
+            id: collection.rawValue, title: collection.title, description: collection.summary,
+            extent: Collection.Extent(
+                temporal: .init(interval: [[extent.lowerBound.description, extent.upperBound.description]])),
+            links: links)
+    }
+
+    private func list(_ request: Request) throws -> Response {
+        try QueryReader(request, known: ["f"]).requireJSON()
+        let base = BaseURL.of(request, publicURL)
+        let snapshot = try frames.snapshot()
+        return try JSONAnswer.make(
+            Collections(
+                links: [Link(href: "\(base)/collections", rel: "self", type: "application/json", title: nil)],
+                collections: ExportCollection.allCases.map { describe($0, base: base, snapshot: snapshot) }),
+            headers: [.cacheControl: "no-cache"], request: request)
+    }
+
+    private func one(_ request: Request, _ parameters: Parameters) throws -> Response {
+        try QueryReader(request, known: ["f"]).requireJSON()
+        let collection = try collection(parameters)
+        return try JSONAnswer.make(
+            describe(collection, base: BaseURL.of(request, publicURL), snapshot: try frames.snapshot()),
+            headers: [.cacheControl: "no-cache"], request: request)
+    }
+
+    func collection(_ parameters: Parameters) throws(Problem) -> ExportCollection {
+        let id = parameters.get("id") ?? ""
+        guard let collection = ExportCollection(rawValue: id) else { throw .unknownCollection(id) }
+        return collection
+    }
+
+    // MARK: - Features
+
+    private func items(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        let collection = try collection(parameters)
+        let reader = try QueryReader(request, known: FeatureQuery.names(collection).union(["limit", "after"]))
+        let snapshot = try frames.snapshot()
+        let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
+        return try await page(of: query, reader, in: snapshot, request)
+    }
+
+    /// A page of what a query asks for. A page after the first continues the version that the first was read at.
+    func page(of query: FeatureQuery, _ reader: QueryReader, in snapshot: Snapshot, _ request: Request) async throws
+        -> Response
+    {
+        try reader.requireJSON("geojson")
+        let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
+        let start = try reader.text("after").map { (text) throws(EngineError) in try PageStart(text) }
+        let former = if let start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
+        let shown = policy.shown(query, in: snapshot)
+        var pieces = FeaturePage(
+            features.reader(query, in: former, after: start?.cursor),
+            FeatureWriter(
+                query.collection, as: .geojson, members: CollectionMembers(query, snapshot: former, shown: shown)),
+            limit: limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
+            query: request.uri.query,
+            nextQuery: { query.nextQuery(reader, after: PageStart(head: former.head, cursor: $0)) })
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers[.contentType] = "application/geo+json"
+        let first = try await pieces.next() ?? []
+        // A small page has a length and a tag.
+        if pieces.isAtEnd { return try BytesAnswer.make(first, headers: headers, request: request) }
+        return Response(status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
+    }
+
+    private func item(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        let collection = try collection(parameters)
+        let reader = try QueryReader(request, known: FeatureQuery.names(collection))
+        try reader.requireJSON("geojson")
+        let snapshot = try frames.snapshot()
+        let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
+        let shown = policy.shown(query, in: snapshot)
+        let id = parameters.text("feature")
+        var writer = FeatureWriter(collection, as: .geojsonl)
+        guard try await features.write(id: id, query, in: snapshot, to: &writer) else {
+            throw Problem(
+                .unknownFeature,
+                detail: "There is no feature '\(id.prefix(100))' in \(collection.rawValue) at \(query.instant).",
+                parameter: "featureId", value: String(id.prefix(100)))
+        }
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers[.contentType] = "application/geo+json"
+        return try BytesAnswer.make(writer.drain(), headers: headers, request: request)
+    }
+}
+
+/// A page of features, made piece by piece.
+struct FeaturePage: AnswerPieces {
+    private var reader: FeatureReader
+    private var writer: FeatureWriter
+    private let limit: Int
+    private let mostBytes: Int
+    private let address: String
+    private let query: String?
+    private let nextQuery: @Sendable (FeatureSource.Cursor) -> String
+    private var bytes = 0
+    private(set) var isAtEnd = false
+
+    init(
+        _ reader: FeatureReader, _ writer: FeatureWriter, limit: Int, mostBytes: Int = CollectionRoutes.maximumBytes,
+        address: String, query: String?,
+        nextQuery: @escaping @Sendable (FeatureSource.Cursor) -> String
+    ) {
+        self.reader = reader
+        self.writer = writer
+        self.limit = limit
+        self.mostBytes = mostBytes
+        self.address = address
+        self.query = query
+        self.nextQuery = nextQuery
+        self.writer.begin()
+    }
+
+    mutating func next() async throws -> [UInt8]? {
+        guard !isAtEnd else { return nil }
+        var isFull = false
+        repeat {
+            // A feature that has begun is one of those that were counted.
+            let room = limit - writer.features + (reader.isBetweenFeatures ? 0 : 1)
+            var piece = PageLimit.piece
+            piece.features = min(piece.features, room)
+            piece.bytes = min(piece.bytes, mostBytes)
+            try await reader.read(piece, to: &writer)
+            isFull =
+                reader.isBetweenFeatures
+                && (writer.features >= limit || bytes + writer.count >= mostBytes)
+        } while !reader.isAtEnd && !isFull && writer.count < PageLimit.piece.bytes
+        if reader.isAtEnd || isFull { end() }
+        bytes += writer.count
+        return writer.drain()
+    }
+
+    private mutating func end() {
+        isAtEnd = true
+        let next = (reader.isAtEnd ? nil : reader.cursor).map { address + "?" + nextQuery($0) }
+        let here = address + (query.map { "?\($0)" } ?? "")
+        let count = writer.features
+        writer.end { json in
+            json.name("numberReturned")
+            json.value(Int64(count))
+            json.name("links")
+            json.openArray()
+            Self.link(&json, rel: "self", href: here)
+            if let next { Self.link(&json, rel: "next", href: next) }
+            json.closeArray()
+        }
+    }
+
+    private static func link(_ json: inout JSONWriter, rel: String, href: String) {
+        json.openObject()
+        json.name("rel")
+        json.value(rel)
+        json.name("type")
+        json.value("application/geo+json")
+        json.name("href")
+        json.value(href)
+        json.closeObject()
+    }
+}
+
+extension ExportCollection {
+    var title: String {
+        switch self {
+        case .turbulence: "Turbulence"
+        case .hexagons: "Turbulence by H3 cell"
+        case .polygons: "Turbulence polygons"
+        case .observations: "Turbulence observations"
+        case .pireps: "Pilot reports"
+        case .hazards: "Hazard areas"
+        case .forecast: "Forecast areas"
+        case .traffic: "Aircraft"
+        case .tracks: "Tracks of aircraft"
+        }
+    }
+
+    var summary: String {
+        switch self {
+        case .turbulence: "What the layer of that name draws: its features are those of hexagons."
+        case .polygons: "Hexagons of one severity, or of it and worse, dissolved into one area."
+        case .hexagons: "The most severe standing record of every cell at an instant, over a history."
+        case .observations: "Every record of the log, standing or not."
+        case .pireps: "Pilot reports as they were sent, also those without a word on turbulence."
+        case .hazards: "SIGMETs and G-AIRMETs that hold at an instant."
+        case .forecast: "Areas of forecast turbulence that hold at an instant; not observations."
+        case .traffic: "Where every aircraft was seen last."
+        case .tracks: "The way of every aircraft over a history, with the time of every vertex."
+        }
+    }
+}
+
+extension FeatureQuery {
+    /// The parameters of the next page: the same of the same version, with the instant held fast.
+    func nextQuery(_ reader: QueryReader, after start: PageStart) -> String {
+        var parameters = reader.all
+        parameters["after"] = start.text
+        if collection.isHexagons || collection.isPicture && !isInterval {
+            parameters["time"] = nil
+            let start = reader.text("datetime").flatMap {
+                $0.contains("/") ? instant.advanced(by: -filter.lookBackSeconds) : nil
+            }
+            parameters["datetime"] = start.map { "\($0)/\(instant)" } ?? instant.description
+        } else if reader.has("hours"), !reader.has("datetime") {
+            parameters["time"] = instant.description
+        }
+        return QueryReader.query(parameters)
+    }
+}
+
+extension Problem {
+    static func unknownCollection(_ id: some StringProtocol) -> Problem {
+        Problem(
+            .unknownCollection, detail: "There is no collection '\(id.prefix(100))'.",
+            parameter: "collection", value: String(id.prefix(100)),
+            allowed: ExportCollection.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+}

@@ -1,0 +1,57 @@
+import BillowEngine
+import BillowStore
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// `GET /events`: what happens, as server-sent events.
+///
+/// Source: HTML Living Standard, section 9.2 (server-sent events)
+struct EventRoutes: Sendable {
+    let hub: EventHub
+    let publisher: SnapshotPublisher
+    let gate: Gate
+    let flights: FlightMonitor
+
+    /// Of a stream of events.
+    static let mediaType = "text/event-stream"
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/events") { request, _ in try await listen(request) }
+    }
+
+    /// A flight's events are for the key that registered it, and nobody else.
+    private func check(_ flight: String, _ request: Request) async throws {
+        let key = try await gate.admit(request, needs: .read).key.id
+        guard try await flights.owns(flight, key: key) else { throw Problem.unknownFlight(flight) }
+    }
+
+    private func listen(_ request: Request) async throws -> Response {
+        let reader = try QueryReader(request, known: ["flight", "lastEventId"])
+        if let flight = reader.text("flight") { try await check(flight, request) }
+        let subscription = try hub.subscribe(
+            // A browser can't send the header with its first request.
+            after: request.headers[.lastEventID] ?? reader.text("lastEventId"), flight: reader.text("flight"),
+            greeting: publisher.snapshot.map(EventFeed.everything))
+        // A client that hangs up makes room at once, not at the next heartbeat.
+        let handler = WorkRequester.current?.onLeave { [weak subscription] in subscription?.cancel() }
+        let headers: HTTPFields = [
+            .contentType: Self.mediaType, .cacheControl: "no-store",
+            // Proxies such as nginx hold answers back until they have enough.
+            .accelBuffering: "no",
+        ]
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { writer in
+                for await bytes in subscription.events { try await writer.write(bytes) }
+                subscription.cancel()
+                if let handler { WorkRequester.current?.forget(handler) }
+                try await writer.finish(nil)
+            })
+    }
+}
+
+extension HTTPField.Name {
+    static let lastEventID = Self.make("Last-Event-ID")
+    static let accelBuffering = Self.make("X-Accel-Buffering")
+}

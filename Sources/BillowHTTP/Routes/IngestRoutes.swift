@@ -1,0 +1,201 @@
+import BillowEngine
+import BillowExchange
+import BillowStore
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Turbulence
+
+/// `POST /observations`: takes observations into the log. What the answer calls accepted is durable, and sending it again
+/// changes nothing, so a reporter that was offline sends all it has until it gets its answer.
+struct IngestRoutes: Sendable {
+    let store: any Store
+    /// Whether this server's data is made up; nil where its sources' answers tell. What is sent in is as what is there, or
+    /// what is fetched first.
+    let simulated: Bool?
+    /// The sources that are fetched: nobody else may speak for them.
+    let fetched: Set<SourceID>
+    let retentionSeconds: Int
+    /// How many sources one key may name, over all of its requests.
+    let sourcesPerKey: Int
+    let work: WorkExecutor
+    let now: @Sendable () -> Instant
+
+    /// Observations in one request.
+    static let mostObservations = 10_000
+    /// Bytes in one request.
+    static let longestBody = 8 << 20
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.post("/observations") { request, _ in try await take(request) }
+    }
+
+    private struct Answer: Encodable {
+        struct Refused: Encodable {
+            /// The place in what was sent, from 0.
+            var index: Int
+            /// Stable, for programs.
+            var code: RefusalCode
+            /// The field that it is about.
+            var field: String?
+            /// A sentence, for people.
+            var reason: String
+        }
+
+        /// New in the log, corrections of an id among them.
+        var accepted = 0
+        /// There already.
+        var duplicate = 0
+        var refused: [Refused] = []
+        /// The log's version that has them all.
+        var version: Int64 = 0
+    }
+
+    private func take(_ request: Request) async throws -> Response {
+        // Only a key's own observations are ever corrected, so nothing is taken without one.
+        guard let key = AccessKey.ofRequest else { throw Problem(.keyNeeded, detail: "This needs a key.") }
+        let body = try await body(of: request)
+        let answer = try await work.run(.intake) { try await ingest(body, of: key) }
+        let isOfUse = answer.accepted + answer.duplicate > 0
+        return try JSONAnswer.make(
+            answer, headers: [.cacheControl: "no-store"], status: isOfUse ? .ok : .unprocessableContent,
+            request: request)
+    }
+
+    private func ingest(_ body: ByteBuffer, of key: AccessKey) async throws -> Answer {
+        WorkExecutor.assertIsJob()
+        var answer = Answer()
+        let items = try await read(body)
+        let observations = try await sort(items, &answer)
+        let result = try await commit(observations, of: key)
+        answer.accepted = result.accepted
+        answer.duplicate += result.duplicates
+        answer.version = result.version.rawValue
+        return answer
+    }
+
+    private func body(of request: Request) async throws -> ByteBuffer {
+        if let encoding = request.headers[.contentEncoding], encoding != "identity" {
+            throw Problem(
+                .unsupportedEncoding, detail: "The body is compressed.",
+                parameter: "Content-Encoding", value: String(encoding.prefix(100)), allowed: "identity")
+        }
+        return try await request.bytes(upTo: Self.longestBody)
+    }
+
+    /// Bytes that are read at once.
+    private static let pieceBytes = 256 << 10
+
+    /// One item for each record, in the order of the body. Reading stops at the first record that is one too many.
+    private func read(_ body: ByteBuffer) async throws -> [ImportItem] {
+        var reader = ImportReader(
+            now: now(), source: .ingest, mostRecords: Self.mostObservations, takesOnlyObservations: true)
+        var items: [ImportItem] = []
+        var rest = body
+        while !reader.isUnusable, let piece = rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)),
+            piece.readableBytes > 0
+        {
+            items += reader.read(piece.readableBytesView)
+        }
+        items += reader.finish()
+        if reader.saysSimulated, try await isSimulated() != true {
+            throw Problem(
+                .simulatedData,
+                detail: "The body says that it is simulated; it must not be mixed with real data.",
+                allowed: "what was really observed")
+        }
+        guard !reader.hasTooManyRecords else {
+            throw Problem(
+                .bodyTooLarge,
+                detail: "The body holds more than \(Self.mostObservations) observations.",
+                allowed: "at most \(Self.mostObservations) observations")
+        }
+        switch reader.format {
+        case .json, .jsonLines: return items
+        case .csv, .adds, nil:
+            throw Problem(
+                .unusableBody, detail: "The body is no JSON of observations.",
+                allowed: "an observation, an array of them, a GeoJSON Feature or a FeatureCollection")
+        }
+    }
+
+    /// What may be taken; the others are noted in the answer. Of several with one id the first counts.
+    private func sort(_ items: [ImportItem], _ answer: inout Answer) async throws(StoreError) -> [Observation] {
+        let known = try await store.sources()
+        let computed = Set(known.filter { $0.merge == .replace }.map(\.id)).union(fetched)
+        // A clock that is ahead refuses nothing that the newest data doesn't make old.
+        let newest = items.compactMap {
+            if case .observation(let observation) = $0 { observation.observedAt } else { nil }
+        }
+        .max()
+        let trusted = [try await store.newestTime(), newest].compactMap { $0 }.max().map { min($0, now()) }
+        let oldest = trusted?.advanced(by: -retentionSeconds) ?? .distantPast
+        var named = Set<ReporterID>()
+        var observations: [Observation] = []
+        for (index, item) in items.enumerated() {
+            func refuse(_ code: RefusalCode, _ field: String?, _ reason: String) {
+                answer.refused.append(Answer.Refused(index: index, code: code, field: field, reason: reason))
+            }
+            switch item {
+            case .refused(let refusal):
+                refuse(refusal.reason.code, refusal.reason.field, refusal.reason.description)
+            case .observation(let observation) where observation.observedAt < oldest:
+                refuse(
+                    .olderThanRetention, "observedAt",
+                    "observedAt \(observation.observedAt) is older than is kept: from \(oldest) on")
+            case .observation(let observation) where computed.contains(observation.source):
+                refuse(
+                    .foreignSource, "source",
+                    "source '\(observation.source)' is fetched; only its upstream speaks for it")
+            case .observation(let observation):
+                if let id = observation.id,
+                    !named.insert(ReporterID(source: observation.source, id: id)).inserted
+                {
+                    answer.duplicate += 1
+                } else {
+                    observations.append(observation)
+                }
+            default: refuse(.notAnObservation, nil, "it is no turbulence observation")
+            }
+        }
+        return observations
+    }
+
+    /// An id that a reporter gave.
+    private struct ReporterID: Hashable {
+        var source: SourceID
+        var id: String
+    }
+
+    /// Whether the log's data is made up; nil where nobody has said yet.
+    private func isSimulated() async throws(StoreError) -> Bool? {
+        try await store.sources().first?.simulated ?? simulated
+    }
+
+    /// Durable when this returns. After an error a part may be stored, which sending it again completes.
+    private func commit(_ observations: [Observation], of key: AccessKey) async throws -> BatchResult {
+        guard !observations.isEmpty else { return BatchResult(version: try await store.head().version) }
+        let registration = SourceRegistration(
+            Set(observations.map(\.source)), simulatedByDefault: simulated, sourcesPerReporter: sourcesPerKey)
+        do throws(StoreError) {
+            return try await store.commit(
+                Batch(
+                    source: nil, observations: observations, reporter: key.id, registration: registration))
+        } catch {
+            switch error {
+            case .tooManySourcesOfReporter(let limit, let known):
+                let names = known.map(\.name).sorted()
+                throw Problem(
+                    .tooManySources,
+                    detail: "The body names more sources than a key may name; this key has named "
+                        + (names.isEmpty ? "none so far." : names.joined(separator: ", ") + "."),
+                    parameter: "source", allowed: "at most \(limit) sources for each key")
+            case .tooManySources(let source):
+                throw Problem(
+                    .tooManySources, detail: "The database knows as many sources as it can.", parameter: "source",
+                    value: source.name, allowed: "a source that is known")
+            default: throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import BillowEngine
+import BillowSnapshot
+import BillowStore
+import BillowSync
+import BillowTiles
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Synchronization
+import Turbulence
+
+/// `/healthz`, `/readyz` and `/status`.
+struct OperationRoutes: Sendable {
+    let publisher: SnapshotPublisher
+    let answers: KeptAnswers
+    let tiles: TileService
+    let vectors: VectorTileSource
+    let maps: MapRenderer
+    let sources: SourceStatus
+    let policy: FreshnessPolicy
+    let readiness: Readiness
+    let gate: Gate
+    let started: Instant
+    let now: @Sendable () -> Instant
+
+    /// Whether it lives and is ready is open to everybody; its status is for those who may read, and all of it for
+    /// administrators.
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/healthz") { request, _ in
+            try JSONAnswer.make(["status": "ok"], headers: [.cacheControl: "no-store"], request: request)
+        }
+        router.get("/readyz") { request, _ in try ready(request) }
+        router.get("/status") { request, _ in try await answerStatus(request) }
+    }
+
+    private func answerStatus(_ request: Request) async throws -> Response {
+        let isPage = StatusPage.isWanted(request.headers[.accept])
+        var headers: HTTPFields = isPage ? StatusPage.headers : [:]
+        headers[.cacheControl] = "no-store"
+        headers[.vary] = "Accept, X-API-Key"
+        let isAdministrator: Bool
+        do { isAdministrator = try await gate.isAdministrator(request) } catch let problem as Problem
+            where isPage && problem.status == .unauthorized && request.headers[.apiKey] == nil
+        {
+            // A browser that opens the page can't send a key; a page that asks for one can.
+            headers[.wwwAuthenticate] = problem.headers[.wwwAuthenticate]
+            return Response(
+                status: problem.status, headers: headers,
+                body: ResponseBody(byteBuffer: ByteBuffer(string: StatusPage.keyForm)))
+        }
+        let status = status(isRedacted: !isAdministrator)
+        guard isPage else { return try JSONAnswer.make(status, headers: headers, request: request) }
+        return try BytesAnswer.make(
+            Array(StatusPage.html(try JSONBytes.value(of: status)).utf8), headers: headers, request: request)
+    }
+
+    private struct Ready: Encodable {
+        var status: String
+        var stale: Bool?
+        var dataTime: String?
+        /// The code of what is wrong with the store.
+        var storeFailure: String?
+        var layers: [String: LayerState]?
+    }
+
+    /// How fresh and complete a layer is now, with the default filter.
+    private struct LayerState: Encodable {
+        var stale: Bool
+        var dataTime: String?
+        var incomplete: Bool
+        var completeSince: String?
+    }
+
+    private static let everyKind = Set(DataKind.allCases)
+
+    private func layerStates(_ snapshot: Snapshot, at now: Instant) -> [String: LayerState] {
+        let states = Layer.allCases.map { layer in
+            let freshness = policy.freshness(of: LayerList(layer), in: snapshot, filter: Filter(), at: now)
+            return (
+                layer.rawValue,
+                LayerState(
+                    stale: freshness.isStale, dataTime: freshness.dataTime?.description,
+                    incomplete: freshness.isIncomplete(
+                        at: now, lookBack: LayerTime.lookBack(of: LayerList(layer), Filter())),
+                    completeSince: freshness.completeSince?.description)
+            )
+        }
+        return Dictionary(uniqueKeysWithValues: states)
+    }
+
+    private func ready(_ request: Request) throws -> Response {
+        let headers: HTTPFields = [.cacheControl: "no-store"]
+        if readiness.isDraining {
+            return try JSONAnswer.make(
+                Ready(status: "draining"), headers: headers, status: .serviceUnavailable, request: request)
+        }
+        guard let snapshot = publisher.snapshot else {
+            return try JSONAnswer.make(
+                Ready(status: "loading"), headers: headers, status: .serviceUnavailable, request: request)
+        }
+        let now = now()
+        let freshness = policy.freshness(of: Self.everyKind, in: snapshot, filter: Filter(), at: now)
+        let failure = publisher.storeFailure.map(ProblemCode.init)
+        // It serves what is in memory, but only a new start brings the store back.
+        let isLost = failure == .storeReplaced
+        return try JSONAnswer.make(
+            Ready(
+                status: isLost ? "store lost" : "ready", stale: freshness.isStale,
+                dataTime: freshness.dataTime?.description, storeFailure: failure?.rawValue,
+                layers: layerStates(snapshot, at: now)),
+            headers: headers, status: isLost ? .serviceUnavailable : .ok, request: request)
+    }
+
+    // MARK: - Status
+
+    private struct Status: Encodable {
+        var version: Int64?
+        var asOf: String?
+        var now: String
+        var started: String
+        var ready: Bool
+        var draining: Bool
+        var simulated: Bool
+        var stale: Bool
+        var dataTime: String?
+        var liveFrom: String?
+        var liveObservations: Int
+        var oldestObservation: String?
+        var newestObservation: String?
+        var storeFailure: String?
+        var damage: [Damage]?
+        var answerCache: Cache
+        var tileCache: Cache
+        var vectorTileCache: Cache
+        var mapCache: Cache
+        var layers: [String: LayerState]?
+        var sources: [SourceStatus.Source]
+    }
+
+    /// Rows of a table that can't be read.
+    private struct Damage: Encodable {
+        var table: String
+        var rows: Int
+        var gaps: Int
+        var changedParts: Int
+        var from: String?
+        var to: String?
+
+        init(_ damage: StoredDamage) {
+            table = damage.table.rawValue
+            rows = damage.rows
+            gaps = damage.gaps
+            changedParts = damage.changedParts
+            from = damage.from?.description
+            to = damage.to?.description
+        }
+    }
+
+    private struct Cache: Encodable {
+        var entries: Int
+        var bytes: Int
+        var hits: Int
+        var misses: Int
+
+        init(_ statistics: CacheStatistics) {
+            entries = statistics.entries
+            bytes = statistics.bytes
+            hits = statistics.hits
+            misses = statistics.misses
+        }
+    }
+
+    private func status(isRedacted: Bool) -> Status {
+        let snapshot = publisher.snapshot
+        let now = now()
+        let freshness = snapshot.map { policy.freshness(of: Self.everyKind, in: $0, filter: Filter(), at: now) }
+        return Status(
+            version: snapshot?.publication.version.rawValue, asOf: snapshot?.publication.asOf.description,
+            now: now.description, started: started.description, ready: snapshot != nil && !readiness.isDraining,
+            draining: readiness.isDraining, simulated: freshness?.isSimulated ?? false,
+            stale: freshness?.isStale ?? false,
+            dataTime: freshness?.dataTime?.description, liveFrom: snapshot?.liveFrom.description,
+            liveObservations: snapshot?.window.count ?? 0,
+            oldestObservation: snapshot?.extent.observed?.lowerBound.description,
+            newestObservation: snapshot?.extent.observed?.upperBound.description,
+            storeFailure: publisher.storeFailure.map { isRedacted ? "the log says why" : $0.description },
+            damage: publisher.damage.isEmpty ? nil : publisher.damage.map(Damage.init),
+            answerCache: Cache(answers.statistics), tileCache: Cache(tiles.statistics),
+            vectorTileCache: Cache(vectors.statistics),
+            mapCache: Cache(maps.statistics),
+            layers: snapshot.map { layerStates($0, at: now) },
+            sources: isRedacted ? sources.redacted(snapshot, at: now) : sources.all(snapshot, at: now))
+    }
+}
+
+/// Whether the server is on its way out, and how much it still has to answer.
+package final class Readiness: Sendable {
+    private let draining = Atomic(false)
+    private let answering = Atomic(0)
+
+    package init() {}
+
+    package var isDraining: Bool { draining.load(ordering: .relaxed) }
+    func drain() { draining.store(true, ordering: .relaxed) }
+
+    /// Requests whose last byte is not yet handed over.
+    var inFlight: Int { answering.load(ordering: .relaxed) }
+
+    /// A request that is being answered, for as long as somebody holds it: an answer may be let go of without its body ever
+    /// being asked for, as to HEAD or to a client that has gone.
+    final class Answering: Sendable {
+        private let readiness: Readiness
+
+        init(_ readiness: Readiness) {
+            self.readiness = readiness
+            readiness.answering.add(1, ordering: .relaxed)
+        }
+
+        deinit { readiness.answering.subtract(1, ordering: .relaxed) }
+    }
+}

@@ -1,0 +1,98 @@
+import BillowEngine
+import BillowRaster
+import BillowTiles
+import HTTPTypes
+import Hummingbird
+
+/// `/styles` and `/styles/{id}.json`.
+struct StyleRoutes: Sendable {
+    let shelf: StyleShelf
+    let publicURL: String?
+
+    private var styles: StyleLibrary { shelf.current }
+
+    /// What a style document shows at first; the other layers are in it, hidden.
+    private static let visible: Set<Layer> = [.turbulence, .hazards, .pireps]
+    /// The layers of a style document, the lowest first.
+    private static let drawn: [Layer] = [.turbulence, .forecast, .hazards, .tracks, .traffic, .pireps]
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.get("/styles") { request, _ in
+            try JSONAnswer.make(
+                ["styles": styles.styles.map { StyleEntry($0) }], headers: [.cacheControl: "no-cache"], request: request
+            )
+        }
+        router.get("/styles/:id") { request, context in try document(request, context.parameters.text("id")) }
+    }
+
+    private struct StyleEntry: Encodable {
+        var id: String
+        var title: String
+        var description: String
+        var theme: Theme
+
+        init(_ style: Style) {
+            id = style.id
+            title = style.title
+            description = style.description
+            theme = style.theme
+        }
+    }
+
+    /// Source: MapLibre Style Specification 8, maplibre.org/maplibre-style-spec
+    private struct StyleDocument: Encodable {
+        struct Source: Encodable {
+            var type = "raster"
+            var url: String
+            var tileSize = 256
+        }
+
+        struct Layer: Encodable {
+            var id: String
+            var type: String
+            var source: String?
+            var layout: [String: String]?
+            var paint: [String: String]?
+        }
+
+        var version = 8
+        var name: String
+        var metadata: [String: String]
+        var sources: [String: Source]
+        var layers: [Layer]
+    }
+
+    /// 200, 304, 400 for a filter that can't be read, 404 for a style that isn't there.
+    private func document(_ request: Request, _ name: String) throws -> Response {
+        guard name.hasSuffix(".json"), let style = styles[String(name.dropLast(5))] else {
+            throw Problem(
+                .unknownStyle, detail: "There is no style '\(name.prefix(100))'.", parameter: "id",
+                value: String(name.prefix(100)), allowed: styles.styles.map { "\($0.id).json" }.joined(separator: ", "))
+        }
+        let query = try QueryReader(request)
+        _ = try query.filter()
+        let base = BaseURL.of(request, publicURL)
+        let filters = query.passedOn(QueryReader.filterNames.union(["opacity", "time", "labels", "incomplete"]))
+            .dropFirst()
+        let tail = "style=\(style.id)" + (filters.isEmpty ? "" : "&\(filters)")
+        var sources: [String: StyleDocument.Source] = [:]
+        for layer in Self.drawn {
+            sources[layer.rawValue] = StyleDocument.Source(url: "\(base)/tiles/\(layer.rawValue).json?\(tail)")
+        }
+        let ground = StyleDocument.Layer(
+            id: "ground", type: "background",
+            paint: ["background-color": style.theme == .dark ? "#14181D" : "#DDE3E8"])
+        let layers = Self.drawn.map { layer in
+            StyleDocument.Layer(
+                id: layer.rawValue, type: "raster", source: layer.rawValue,
+                layout: ["visibility": Self.visible.contains(layer) ? "visible" : "none"])
+        }
+        let document = StyleDocument(
+            name: "Billow: \(style.title)",
+            metadata: [
+                "billow:legend": "\(base)/legend.png?style=\(style.id)", "billow:description": style.description,
+            ],
+            sources: sources, layers: [ground] + layers)
+        return try JSONAnswer.make(document, headers: [.cacheControl: "no-cache"], request: request)
+    }
+}

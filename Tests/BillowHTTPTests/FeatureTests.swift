@@ -1,0 +1,340 @@
+import BillowExchange
+import BillowStore
+import Foundation
+import Geometry
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import Testing
+import Turbulence
+
+@testable import BillowEngine
+@testable import BillowHTTP
+
+@Suite("Features over HTTP")
+struct FeatureTests {
+    @Test("a page has every member and header of the interface")
+    func members() async throws {
+        try await withWorld(at: noon.advanced(by: 15), configured: ["skypath"]) { world in
+            try await world.fetched("skypath", secondsAgo: 30, completeSince: noon.advanced(by: -7_200))
+            let cell = try cell(10, 50)
+            try await world.take([
+                try observation(
+                    id: "a1", cell, altitude: 37, top: 38, severity: .moderate, edr: 0.25, category: "C60",
+                    aircraft: "B738"),
+                try observation(cell, altitude: 20, severity: nil, edr: 0.12, at: -90),
+            ])
+            let response = try await world.get("/collections/hexagons/items")
+            #expect(response.headers[.contentType] == "application/geo+json")
+            #expect(response.headers[.cacheControl] == "public, max-age=45")
+            #expect(response.header("X-Frame-Time") == "2026-11-21T12:00:15Z")
+            #expect(response.header("X-Data-Time") == "2026-11-21T11:59:45Z")
+            let json = try response.json
+            #expect(json["type"] == .text("FeatureCollection"))
+            #expect(json["version"] == .number(1))
+            #expect(json["time"] == .text("2026-11-21T12:00:15Z"))
+            #expect(json["history"] == .number(2))
+            #expect(json["dataTime"] == .text("2026-11-21T11:59:45Z"))
+            #expect(json["stale"] == .bool(false))
+            #expect(json["simulated"] == .bool(false))
+            #expect(json["completeSince"] == .text("2026-11-21T10:00:00Z"))
+            #expect(json["numberReturned"] == .number(1))
+            #expect(json.link("self") == "http://localhost/collections/hexagons/items")
+            #expect(json.link("next") == nil)
+
+            let feature = try json["features"]?[0].orMissing("feature") ?? .null
+            #expect(feature["id"] == .text(cell.h3String))
+            let expected: [String: JSON] = [
+                "h3": .text(cell.h3String), "altitude": .number(37_000), "altitudeMin": .number(37_000),
+                "altitudeMax": .number(38_000), "severity": .number(3), "severityName": .text("moderate"),
+                "severityBasis": .text("reported"), "edr": .number(0.25), "observedAt": .text("2026-11-21T11:59:00Z"),
+                "source": .text("skypath"), "kind": .text("in-situ"), "category": .text("C60"),
+                "aircraft": .text("B738"), "reports": .number(2),
+            ]
+            for (name, value) in expected { #expect(feature.property(name) == value, "\(name)") }
+
+            let observations = try await world.json("/collections/observations/items")
+            let derived = try observations.features.first { $0.property("altitude") == .number(20_000) }.orMissing()
+            #expect(derived.property("severityBasis") == .text("edr"))
+            #expect(derived.property("severity") == .number(1))
+        }
+    }
+
+    @Test(
+        "paging by next covers every feature once, and the last page has no next",
+        arguments: ["hexagons", "hexagons?aggregate=false", "observations", "pireps"], [1, 3, 4, 12, 13])
+    func paging(route: String, limit: Int) async throws {
+        try await withWorld { world in
+            var observations: [Observation] = []
+            var reports: [PilotReport] = []
+            for index in 0..<12 {
+                let cell = try cell(Double(index) * 20 - 110, Double(index % 5) * 15 - 30)
+                observations.append(try observation(cell, severity: .light, at: -60 - index % 3))
+                reports.append(try report("r\(index)", at: -60 - index % 3))
+            }
+            try await world.take(observations, reports: reports)
+            let parts = route.split(separator: "?")
+            let query = (parts.dropFirst() + ["limit=\(limit)"]).joined(separator: "&")
+            var next: String? = "/collections/\(parts[0])/items?\(query)"
+            var ids: [String] = []
+            var pages = 0
+            while let uri = next {
+                let page = try await world.json(uri)
+                #expect(page.features.count <= limit)
+                #expect(page["numberReturned"] == .number(Double(page.features.count)))
+                #expect(pages == 0 || !page.features.isEmpty)
+                ids += page.features.compactMap { $0["id"]?.string }
+                pages += 1
+                next = page.link("next")?.replacing("http://localhost", with: "")
+                try #require(pages < 20)
+                // The picture holds still while it is paged through.
+                world.clock.advance(by: 61)
+                try await world.refresh()
+            }
+            #expect(ids.count == 12)
+            #expect(Set(ids).count == 12)
+            #expect(pages == (12 + limit - 1) / limit)
+        }
+    }
+
+    @Test("one report from two sources is not split between pages")
+    func twinReports() async throws {
+        try await withWorld { world in
+            try await world.take(
+                [],
+                reports: [
+                    try report("a", at: -60), try report("same", at: -50),
+                    try report("same", at: -50, source: "import"),
+                    try report("z", at: -40),
+                ])
+            var next: String? = "/collections/pireps/items?limit=2"
+            var found: [String] = []
+            while let uri = next {
+                let page = try await world.json(uri)
+                found += page.features.map { "\($0["id"]?.string ?? "") \($0.property("source")?.string ?? "")" }
+                next = page.link("next")?.replacing("http://localhost", with: "")
+            }
+            #expect(found.sorted() == ["a awc", "same awc", "same import", "z awc"])
+        }
+    }
+
+    @Test("filters thin out a page without losing the way to the next")
+    func sparsePaging() async throws {
+        try await withWorld { world in
+            var observations: [Observation] = []
+            for index in 0..<400 {
+                observations.append(
+                    try observation(
+                        try cell(Double(index % 300) - 150, 40), severity: index % 40 == 7 ? .moderateSevere : .smooth,
+                        at: -400 + index))
+            }
+            try await world.take(observations)
+            var next: String? = "/collections/observations/items?limit=3&severity=4"
+            var count = 0
+            var pages = 0
+            while let uri = next {
+                let page = try await world.json(uri)
+                #expect(page.features.allSatisfy { $0.property("severity") == .number(4) })
+                count += page.features.count
+                pages += 1
+                next = page.link("next")?.replacing("http://localhost", with: "")
+            }
+            #expect(count == 10)
+            #expect(pages == 4)
+        }
+    }
+
+    @Test("bbox takes what shares a point with it, across the antimeridian too")
+    func boxes() async throws {
+        try await withWorld { world in
+            let places = [(10.0, 50.0), (179.5, -17), (-179.5, -17), (-100, 40), (0, 0)]
+            try await world.take(try places.map { try observation(try cell($0.0, $0.1)) })
+            let expected: [(String, Int)] = [
+                ("-180,-90,180,90", 5), ("5,45,15,55", 1), ("179,-20,-179,-15", 2), ("-179,-20,179,-15", 0),
+                ("170,-20,180,-10", 1), ("170,-20,190,-10", 2), ("-190,-20,-170,-10", 2), ("10,50,10,50", 1),
+                ("0,45,0,55", 0), ("5,45,1000,15,55,2000", 1), ("-101,39,11,51", 2), ("1e1,50,1.0e1,5e1", 1),
+            ]
+            for (box, count) in expected {
+                for collection in ["hexagons", "observations"] {
+                    let json = try await world.json("/collections/\(collection)/items?bbox=\(box)")
+                    #expect(json.features.count == count, "\(collection) \(box)")
+                }
+            }
+            let all = try await world.json("/collections/hexagons/items?aggregate=false&bbox=179,-20,-179,-15")
+            #expect(all.features.count == 2)
+        }
+    }
+
+    @Test("datetime and time: an instant is a picture of hexagons, an interval looks back over it")
+    func datetime() async throws {
+        try await withWorld { world in
+            let cells = try [cell(10, 50), cell(20, 50), cell(30, 50)]
+            try await world.take([
+                try observation(cells[0], at: -600), try observation(cells[1], at: -5_400),
+                try observation(cells[2], at: -18_000),
+            ])
+            let hexagons: [(String, Int)] = [
+                ("", 2), ("hours=6", 3), ("hours=0.5", 1), ("datetime=2026-11-21T12:00:00Z", 2),
+                ("time=2026-11-21T11:00:00Z", 1), ("datetime=2026-11-21T11:00:00Z&hours=6", 2),
+                ("datetime=2026-11-21T11:50:00Z/2026-11-21T12:00:00Z", 0),
+                ("datetime=2026-11-21T11:49:59Z/2026-11-21T12:00:00Z", 1),
+                ("datetime=2026-11-21T07:00:00Z/2026-11-21T11:00:00Z", 1),
+                ("datetime=2026-11-21T06:59:59Z/2026-11-21T11:00:00Z", 2),
+                ("datetime=2026-11-21T11:00:00Z/..", 1),
+            ]
+            for (query, count) in hexagons {
+                let json = try await world.json("/collections/hexagons/items?\(query)")
+                #expect(json.features.count == count, "\(query)")
+            }
+            let interval = try await world.json(
+                "/collections/hexagons/items?datetime=2026-11-21T11:49:59Z/2026-11-21T12:00:00Z")
+            #expect(interval["history"] == .null)
+            let observations: [(String, Int)] = [
+                ("", 3), ("hours=2", 2), ("datetime=2026-11-21T11:50:00Z", 1), ("datetime=2026-11-21T11:50:01Z", 0),
+                ("datetime=2026-11-21T07:00:00Z/2026-11-21T10:30:00Z", 2), ("datetime=2026-11-21T10:30:01Z/..", 1),
+                ("datetime=../2026-11-21T07:00:00Z", 1), ("datetime=/2026-11-21T07:00:00Z", 1), ("datetime=../..", 3),
+                ("time=2026-11-21T11:00:00Z", 1), ("time=2026-11-21T11:00:00Z&hours=6", 2),
+            ]
+            for (query, count) in observations {
+                let json = try await world.json("/collections/observations/items?\(query)")
+                #expect(json.features.count == count, "\(query)")
+            }
+        }
+    }
+
+    @Test("one feature by its id, whatever the id is made of; another is 404")
+    func items() async throws {
+        try await withWorld { world in
+            let cell = try cell(10, 50)
+            let odd = "a/b c%25é?#&"
+            try await world.take(
+                [
+                    try observation(id: odd, cell, severity: .moderate),
+                    try observation(cell, altitude: 20, severity: .light, at: -120, source: "import"),
+                ], reports: [try report("p 1/2", at: -60)])
+            let hexagon = try await world.get("/collections/hexagons/items/\(cell.h3String)")
+            #expect(hexagon.status == .ok)
+            #expect(hexagon.headers[.contentType] == "application/geo+json")
+            #expect(try hexagon.json["type"] == .text("Feature"))
+            #expect(try hexagon.json.property("reports") == .number(2))
+            let tag = try hexagon.headers[.eTag].orMissing("ETag")
+            #expect(
+                try await world.get("/collections/hexagons/items/\(cell.h3String)", [.ifNoneMatch: tag]).status
+                    == .notModified)
+
+            for (collection, count) in [("observations", 2), ("pireps", 1)] {
+                let page = try await world.json("/collections/\(collection)/items")
+                #expect(page.features.count == count)
+                for feature in page.features {
+                    let id = try feature["id"]?.string.orMissing("id") ?? ""
+                    let path = id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+                    let one = try await world.json("/collections/\(collection)/items/\(path)")
+                    #expect(one == feature, "\(id)")
+                }
+            }
+            for uri in [
+                "hexagons/items/85283473fffffff", "hexagons/items/nothing", "hexagons/items/ffffffffffffffffffffff",
+                "observations/items/o0000000000000000", "observations/items/%00", "pireps/items/x",
+                "hexagons/items/\(cell.h3String)?severity=0",
+            ] {
+                let problem = try await world.json(
+                    "/collections/\(uri)", status: uri.contains("%00") ? .badRequest : .notFound)
+                #expect(problem["code"]?.string == (uri.contains("%00") ? "invalid-path" : "unknown-feature"))
+            }
+        }
+    }
+
+    @Test("collections describe themselves, and what they link to exists")
+    func collections() async throws {
+        try await withWorld { world in
+            try await world.take([try observation(try cell(10, 50))])
+            let list = try await world.json("/collections")
+            #expect(
+                list["collections"]?.items.compactMap { $0["id"]?.string } == ExportCollection.allCases.map(\.rawValue))
+            for collection in list["collections"]?.items ?? [] {
+                let id = try collection["id"]?.string.orMissing() ?? ""
+                #expect(try await world.json("/collections/\(id)") == collection)
+                for link in collection["links"]?.items ?? [] {
+                    let uri = (link["href"]?.string ?? "").replacing("http://localhost", with: "")
+                    let response = try await world.get(uri)
+                    #expect(response.status == .ok, "\(uri)")
+                    #expect(response.headers[.contentType] == link["type"]?.string, "\(uri)")
+                }
+            }
+        }
+    }
+
+    // MARK: - Exports
+
+    @Test(
+        "an export holds the features of the items, in every format", arguments: ["hexagons", "observations", "pireps"])
+    func exports(collection: String) async throws {
+        try await withWorld(at: noon.advanced(by: 5)) { world in
+            var observations: [Observation] = []
+            for index in 0..<60 {
+                observations.append(
+                    try observation(
+                        try cell(Double(index) * 5 - 150, Double(index % 7) * 20 - 60),
+                        severity: Severity(rawValue: UInt8(index % 5)), at: -60 - index,
+                        aircraft: index % 2 == 0 ? "B738 \"x\", é" : nil))
+            }
+            try await world.take(observations, reports: [try report("a", at: -10), try report("b", at: -20)])
+            let query = "bbox=-100,-90,100,90&minSeverity=1"
+            let items = try await world.json("/collections/\(collection)/items?\(query)&limit=10000").features
+            #expect(items.count > 1)
+
+            let geojson = try await world.get("/export/\(collection).geojson?\(query)")
+            #expect(geojson.headers[.contentType] == "application/geo+json")
+            #expect(
+                geojson.headers[.contentDisposition]
+                    == "attachment; filename=\"\(collection)-20261121T120005Z.geojson\"")
+            #expect(try geojson.json.features == items)
+            #expect(try geojson.json["version"] == .number(1))
+
+            let lines = try await world.get("/export/\(collection).geojsonl?\(query)")
+            #expect(lines.headers[.contentType] == "application/x-ndjson")
+            #expect(try features(lines.text.split(separator: "\n")) == items)
+
+            let sequence = try await world.get("/export/\(collection).geojsons?\(query)")
+            #expect(sequence.headers[.contentType] == "application/geo+json-seq")
+            let records = sequence.text.split(separator: "\u{1E}")
+            #expect(records.allSatisfy { $0.hasSuffix("\n") })
+            #expect(try features(records) == items)
+
+            let csv = try await world.get("/export/\(collection).csv?\(query)")
+            #expect(csv.headers[.contentType]?.hasPrefix("text/csv") == true)
+            #expect(csv.text.split(separator: "\r\n").count == items.count + 1)
+            #expect(csv.text.hasPrefix("id,"))
+        }
+    }
+
+    @Test("an export goes over many pages of the store", arguments: ["observations", "hexagons"])
+    func longExport(collection: String) async throws {
+        try await withWorld { world in
+            let cells = H3.disk(around: try cell(10, 50), distance: 44)
+            try await world.take(try cells.map { try observation($0, severity: .light) })
+            #expect(cells.count > 5_000)
+            let text = try await world.get("/export/\(collection).geojsonl").text
+            let ids = text.split(separator: "\n").compactMap { line in
+                line.firstRange(of: "\"h3\":\"").map { line[$0.upperBound...].prefix(15) }
+            }.map(String.init)
+            #expect(ids.count == cells.count)
+            #expect(Set(ids) == Set(cells.map(\.h3String)))
+        }
+    }
+
+    private func features(_ texts: [Substring]) throws -> [JSON] {
+        try texts.map { try JSONDecoder().decode(JSON.self, from: Data($0.utf8)) }
+    }
+
+    private func report(_ id: String, at seconds: Int, source name: String = "awc") throws -> PilotReport {
+        PilotReport(
+            id: id, place: try place(-80, 26), observedAt: noon.advanced(by: seconds), type: "PIREP", aircraft: "B738",
+            altitudeFeet: 35_000,
+            turbulence: [
+                TurbulenceGroup(
+                    severity: .moderate, intensity: "MOD", baseFeet: nil, topFeet: nil, type: nil, frequency: nil)
+            ], text: "UA /OV MIA /TM 1200 /FL350 /TP B738 /TB MOD", source: try source(name))
+    }
+}

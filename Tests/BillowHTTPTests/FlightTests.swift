@@ -1,0 +1,548 @@
+import BillowAreas
+import BillowSnapshot
+import BillowStore
+import Foundation
+import Geometry
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import Synchronization
+import Testing
+import Turbulence
+
+@testable import BillowEngine
+@testable import BillowHTTP
+
+/// Remembers what was told.
+private final class HeardEvents: FlightEvents {
+    private let heard = Mutex<[(name: String, flight: String, items: Int)]>([])
+
+    func tell(_ event: FlightEvent, flight: String) {
+        heard.withLock { heard in
+            switch event {
+            case .alert(let answer): heard.append(("alert", flight, answer.items.count))
+            case .positionLost: heard.append(("positionLost", flight, -1))
+            }
+        }
+    }
+
+    /// What was told since the last time, as name and number of items.
+    func take() -> [String] {
+        heard.withLock { heard in
+            defer { heard = [] }
+            return heard.map { $0.items < 0 ? $0.name : "\($0.name) \($0.items)" }
+        }
+    }
+}
+
+@Suite("Monitored flights", .timeLimit(.minutes(20)))
+struct FlightTests {
+    private static func state(_ longitude: Double, _ latitude: Double = 0) throws -> FlightState {
+        FlightState(place: try place(longitude, latitude), altitudeFeet: 38_000, track: 90, groundSpeed: 480)
+    }
+
+    private static func monitor(_ world: World, _ events: HeardEvents) -> FlightMonitor {
+        FlightMonitor(
+            alerts: world.application.alerts, events: events, store: world.store,
+            reader: FlightBodyReader(airports: .large, areaLimitKm2: 1e7), logger: World.quiet())
+    }
+
+    private static func snapshot(_ world: World) throws -> Snapshot { try world.application.frames.snapshot() }
+
+    @Test("A A A is one event, A B A three, and a report that vanishes one with an empty set")
+    func sequence() async throws {
+        try await withWorld { world in
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            try await world.take([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            func fly(_ longitude: Double) async throws {
+                _ = try await monitor.position(
+                    try Self.state(longitude), of: id, key: "k", at: world.clock.now, in: try Self.snapshot(world))
+            }
+            for longitude in [0.0, 0.05, 0.1] { try await fly(longitude) }
+            #expect(events.take() == ["alert 1"])
+            // Nothing ahead, then the same again.
+            try await fly(3)
+            try await fly(0.1)
+            #expect(events.take() == ["alert 0", "alert 1"])
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take().isEmpty, "the same set")
+            world.clock.advance(by: 7_100)
+            try await world.refresh()
+            try await fly(0.1)
+            #expect(events.take().isEmpty, "the same set")
+            world.clock.advance(by: 100)
+            try await world.refresh()
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take() == ["alert 0"], "it aged out")
+        }
+    }
+
+    @Test("an alert says what it looked at, and refuses what it wouldn't heed")
+    func looked() async throws {
+        try await withWorld { world in
+            let answer = try await world.post(
+                "/alerts", #"{"position": [0, 0], "altitude": 35400, "track": 90, "minSeverity": 3, "speed": 480}"#)
+            let query = try answer["query"].orMissing()
+            #expect(query["minAltitude"]?.double == 33_000 && query["maxAltitude"]?.double == 37_000)
+            #expect(query["severity"]?.items.compactMap(\.double) == [3, 4])
+            #expect(query["hours"]?.double == 2 && query["category"]?.string == "C60")
+            #expect(query["distance"]?.double == 100 && query["angle"]?.double == 15)
+            for (members, code) in [
+                (#""track": 90, "minsevrity": 3"#, "unknown-member"),
+                (#""route": "00N000E 00N010E", "cells": ["851b8153fffffff"]"#, "several-areas"),
+                (#""route": "00N000E 00N010E", "polygon": [[0,0],[1,0],[1,1],[0,0]]"#, "several-areas"),
+            ] {
+                let body = #"{"position": [0, 0], "altitude": 35000, \#(members)}"#
+                let problem = try await world.post("/alerts", body, status: .badRequest)
+                #expect(problem["code"]?.string == code)
+            }
+        }
+    }
+
+    @Test("five minutes of silence are told once, and a day of it ends the flight")
+    func silence() async throws {
+        try await withWorld { world in
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            await monitor.tick(noon.advanced(by: 299))
+            #expect(events.take().isEmpty)
+            await monitor.tick(noon.advanced(by: 300))
+            await monitor.tick(noon.advanced(by: 400))
+            #expect(events.take() == ["positionLost"])
+            #expect(try await monitor.owns(id, key: "k"))
+            await monitor.tick(noon.advanced(by: 86_400))
+            #expect(try await !monitor.owns(id, key: "k"))
+        }
+    }
+
+    @Test("one key can neither move nor end another's flight")
+    func owners() async throws {
+        try await withWorld { world in
+            let monitor = Self.monitor(world, HeardEvents())
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let snapshot = try Self.snapshot(world)
+            #expect(
+                try await monitor.position(try Self.state(0), of: id, key: "other", at: noon, in: snapshot) == nil)
+            #expect(try await !monitor.end(id, key: "other"))
+            #expect(try await monitor.end(id, key: "k"))
+            #expect(try await monitor.position(try Self.state(0), of: id, key: "k", at: noon, in: snapshot) == nil)
+        }
+    }
+
+    @Test("one's own reports are left out for an hour")
+    func own() async throws {
+        try await withWorld { world in
+            try await world.take([
+                try observation(try cell(1, 0), severity: .moderateSevere, at: -600, aircraft: "N1"),
+                try observation(try cell(1, 0), severity: .light, at: -500, source: "other", aircraft: "N2"),
+                try observation(try cell(1.4, 0), at: -3_700, aircraft: "N1"),
+            ])
+            let alerts = world.application.alerts
+            func severities(_ aircraft: String?) async throws -> [Severity] {
+                let request = AlertRequest(aircraft: aircraft)
+                return try await alerts.report(request, of: try Self.state(0), in: try Self.snapshot(world)).items
+                    .map(\.record.severity)
+            }
+            #expect(try await severities(nil) == [.moderateSevere, .moderate])
+            #expect(try await severities("N1") == [.light, .moderate])
+        }
+    }
+
+    @Test("alerts over HTTP say what lies ahead, grouped, with what was looked at")
+    func answer() async throws {
+        try await withWorld { world in
+            try await world.take([try observation(try cell(1, 0)), try observation(try cell(1.3, 0))])
+            func post(_ body: String) async throws -> TestResponse {
+                try await world.client.executeRequest(
+                    uri: "/alerts", method: .post, headers: [:], body: ByteBuffer(string: body))
+            }
+            let response = try await post(#"{"position": [0, 0], "altitude": 38000, "track": 90, "speed": 480}"#)
+            #expect(response.status == .ok)
+            let answer = try response.json
+            #expect(answer["kind"]?.string == "beam")
+            #expect(answer["items"]?.items.count == 2)
+            #expect(answer["clusters"]?.items.count == 1)
+            #expect(answer["area"]?["type"]?.string == "MultiPolygon")
+            #expect(answer["stale"]?.bool == false)
+            #expect(answer["simulated"]?.bool == false)
+            #expect(response.headers[.frameTime] == noon.description)
+            let cells = try await post(
+                #"{"position": [0, 0], "altitude": 38000, "cells": ["\#(cell(1, 0).h3String)"]}"#)
+            #expect(try cells.json["items"]?.items.count == 1)
+            #expect(try cells.json["area"]?["coordinates"]?.items.count == 1)
+            // An hour before nobody had reported it.
+            let before = try await post(
+                #"{"position": [0, 0], "altitude": 38000, "track": 90, "time": "2026-11-21T11:00:00Z"}"#)
+            #expect(try before.json["time"]?.string == "2026-11-21T11:00:00Z")
+            #expect(try before.json["items"]?.items.isEmpty == true)
+            // Without a direction nothing is looked at, which must not look like smooth air.
+            let blind = try await post(#"{"position": [0, 0], "altitude": 38000}"#)
+            #expect(blind.status == .badRequest)
+            #expect(try blind.json["code"]?.string == "nothing-looked-at")
+            let none = try await post(#"{"position": [0, 0], "altitude": 10000, "track": 90}"#)
+            #expect(try none.json["items"]?.items.isEmpty == true)
+            for body in [
+                "{}", #"{"position": [0, 0]}"#, #"{"position": [0, 91], "altitude": 1}"#,
+                #"{"position": [0, 0], "altitude": 1e9}"#, #"{"position": [0, 0], "altitude": 1, "distance": 0}"#,
+                #"{"position": [0, 0], "altitude": 1, "cells": ["zz"]}"#,
+                #"{"position": [0, 0], "altitude": 1, "route": [[0, 0]]}"#,
+                #"{"position": [0, 0], "altitude": 1, "hours": 3}"#,
+            ] {
+                #expect(try await post(body).status == .badRequest, "\(body)")
+            }
+            let flight = try await world.client.executeRequest(
+                uri: "/flights", method: .post, headers: [:], body: ByteBuffer(string: "{}"))
+            #expect(flight.status == .unauthorized)
+        }
+    }
+
+    @Test("hazards that touch what is looked at are named, at its altitudes and its instant, and are no event")
+    func hazards() async throws {
+        try await withWorld { world in
+            func hazard(_ id: String, _ longitude: Double, top: Int) throws -> IssuedArea {
+                let ring = try [(0.0, -1.0), (1, -1), (1, 1), (0, 1)].map { try place(longitude + $0.0, $0.1) }
+                return IssuedArea(
+                    collection: .hazards, id: id, source: try source("awc"), kind: "sigmet", hazard: "TURB",
+                    severity: .moderateSevere, altitudeMinFeet: 20_000, altitudeMaxFeet: top,
+                    validFrom: noon.advanced(by: -600), validTo: noon.advanced(by: 600),
+                    geometry: try MultiPolygon(outline: ring).orMissing())
+            }
+            _ = try await world.store.commit(
+                Batch(
+                    source: nil, observations: [],
+                    areas: [
+                        try hazard("ahead", 1, top: 39_000), try hazard("below", 1, top: 30_000),
+                        try hazard("behind", -3, top: 39_000),
+                    ]))
+            try await world.refresh()
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            let answer = try await monitor.position(
+                try Self.state(0), of: id, key: "k", at: noon, in: try Self.snapshot(world))
+            #expect(answer?.hazards.map(\.id) == ["ahead"])
+            #expect(events.take().isEmpty)
+        }
+    }
+
+    @Test("a key's flight over HTTP: registered, flown, heard by that key alone, ended")
+    func overHTTP() async throws {
+        try await withWorld { world in
+            let key = try await world.key(.read).text
+            let other = try await world.key(.read, name: "other").text
+            try await world.take([try observation(try cell(1, 0))])
+            let registered = try await world.send(.post, "/flights", #"{"distance": 90}"#, key: key)
+            #expect(registered.status == .created)
+            #expect(try registered.json["alert"] == nil, "no position yet")
+            let id = try registered.json["id"]?.string.orMissing() ?? ""
+            #expect(try registered.json["events"]?.string == "/events?flight=\(id)")
+            let events = "/events?flight=\(id)"
+            let path = "/flights/\(id)/position"
+            let state = #"{"position": [0, 0], "altitude": 38000, "track": 90, "speed": 480}"#
+
+            for (method, path, body) in [
+                (HTTPRequest.Method.put, path, state), (.delete, "/flights/\(id)", nil), (.get, events, nil),
+            ] {
+                let foreign = try await world.send(method, path, body, key: other)
+                #expect(foreign.status == .notFound)
+                #expect(try foreign.json["code"]?.string == "unknown-flight")
+                #expect(try await world.send(method, path, body).status == .unauthorized)
+            }
+
+            let hub = world.application.events
+            async let heard = world.send(.get, events, key: key)
+            async let everyone = world.get("/events")
+            while hub.listeners < 2, !Task.isCancelled { await Task.yield() }
+            let flown = try await world.send(.put, path, state, key: key)
+            #expect(flown.status == .ok)
+            #expect(try flown.json["items"]?.items.count == 1)
+            #expect(flown.headers[.cacheControl] == "private, no-store")
+            // Once more the same, then a place with nothing ahead.
+            _ = try await world.send(.put, path, state, key: key)
+            let onward = state.replacing("[0, 0]", with: "[3, 0]")
+            #expect(try await world.send(.put, path, onward, key: key).status == .ok)
+            for (method, path, body) in [(HTTPRequest.Method.delete, "/flights/\(id)", nil), (.put, path, state)] {
+                let answer = try await world.send(method, path, body, key: key)
+                #expect(answer.status == (method == .delete ? .noContent : .notFound))
+            }
+            hub.close()
+            let alerts = try Heard.read(try await heard.text).filter { $0.name == "alert" }
+            #expect(alerts.map { $0.data["flight"]?.string } == [id, id])
+            #expect(alerts.map { $0.data["items"]?.items.count } == [1, 0])
+            #expect(try Heard.read(try await everyone.text).allSatisfy { $0.name != "alert" })
+        }
+    }
+
+    @Test("a flight in the traffic is followed by its address or callsign, without a position from anyone")
+    func followed() async throws {
+        try await withWorld { world in
+            let key = try await world.key(.read).text
+            func register(_ body: String) async throws -> String {
+                try await world.send(.post, "/flights", body, key: key).json["id"]?.string.orMissing() ?? ""
+            }
+            let byAddress = try await register(#"{"icao24": "3C6DD2"}"#)
+            let byCallsign = try await register(#"{"callsign": "dlh4ab"}"#)
+            let elsewhere = try await register(#"{"callsign": "OTHER1"}"#)
+            for body in [#"{"icao24": "xyz"}"#, #"{"callsign": "TOOLONG99"}"#, #"{"callsign": ""}"#] {
+                #expect(try await world.send(.post, "/flights", body, key: key).status == .badRequest)
+            }
+            let position = AircraftPosition(
+                icao24: try ICAO24("3c6dd2").orMissing(), callsign: "DLH4AB", place: try place(0, 0),
+                source: try source("awc"), observedAt: noon, altitudeFeet: 38_000, groundSpeedKnots: 480,
+                headingDegrees: 90, isOnGround: false)
+            _ = try await world.store.commit(
+                Batch(source: nil, observations: [try observation(try cell(1, 0))], positions: [position]))
+            try await world.refresh()
+            let hub = world.application.events
+            async let first = world.send(.get, "/events?flight=\(byAddress)", key: key)
+            async let second = world.send(.get, "/events?flight=\(byCallsign)", key: key)
+            async let third = world.send(.get, "/events?flight=\(elsewhere)", key: key)
+            while hub.listeners < 3, !Task.isCancelled { await Task.yield() }
+            try await world.application.flights.published(try Self.snapshot(world))
+            hub.close()
+            for (id, text) in [(byAddress, try await first.text), (byCallsign, try await second.text)] {
+                let alerts = try Heard.read(text).filter { $0.name == "alert" }
+                #expect(alerts.map { $0.data["flight"]?.string } == [id])
+                let item = try #require(alerts.first?.data["items"]?[0])
+                let ahead = try cell(1, 0)
+                #expect(item["h3"]?.string == ahead.h3String)
+                // 60 NM at 480 knots; the cell's middle lies some miles off.
+                let seconds = try item["timeTo"]?.double.orMissing() ?? 0
+                #expect(abs(seconds - 450) < 60)
+            }
+            #expect(try Heard.read(try await third.text).allSatisfy { $0.name != "alert" })
+        }
+    }
+
+    @Test("a position with a time ahead of another aircraft silences nobody")
+    func ahead() async throws {
+        try await withWorld { world in
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            func position(_ address: String, _ longitude: Double, at seconds: Int) throws -> AircraftPosition {
+                AircraftPosition(
+                    icao24: try ICAO24(address).orMissing(), place: try place(longitude, 0), source: try source("awc"),
+                    observedAt: noon.advanced(by: seconds), altitudeFeet: 38_000, groundSpeedKnots: 480,
+                    headingDegrees: 90, isOnGround: false)
+            }
+            _ = try await monitor.register(Data(#"{"icao24": "3c6dd2"}"#.utf8), key: "k", at: noon)
+            _ = try await world.store.commit(
+                Batch(
+                    source: nil, observations: [try observation(try cell(1, 0)), try observation(try cell(5, 0))],
+                    positions: [try position("3c6dd2", 0, at: -1), try position("aaaaaa", 0, at: 250)]))
+            try await world.refresh()
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take() == ["alert 1"])
+            // Onward, while the other one still lies ahead.
+            world.clock.advance(by: 100)
+            _ = try await world.store.commit(Batch(source: nil, positions: [try position("3c6dd2", 2.5, at: 90)]))
+            try await world.refresh()
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take() == ["alert 0"])
+            // Its own position ahead counts from its time on, and until then the one before.
+            _ = try await world.store.commit(Batch(source: nil, positions: [try position("3c6dd2", 4.2, at: 300)]))
+            world.clock.advance(by: 190)
+            try await world.refresh()
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take().isEmpty)
+            world.clock.advance(by: 10)
+            try await world.refresh()
+            try await monitor.published(try Self.snapshot(world))
+            #expect(events.take() == ["alert 1"])
+        }
+    }
+
+    @Test("a flight looks ahead from now on: another time is refused")
+    func time() async throws {
+        try await withWorld { world in
+            let key = try await world.key(.read).text
+            let answer = try await world.send(.post, "/flights", #"{"time": "2026-11-21T11:00:00Z"}"#, key: key)
+            #expect(answer.status == .badRequest)
+            #expect(try answer.json["parameter"]?.string == "time")
+            #expect(try await world.send(.post, "/flights", #"{"time": "latest"}"#, key: key).status == .created)
+        }
+    }
+
+    @Test("flights outlive a restart with their position, clusters and what was told: nothing is told twice or missed")
+    func restart() async throws {
+        try await withWorld { world in
+            let key = try await world.key(.read)
+            let owner = key.id
+            try await world.take([try observation(try cell(1, 0)), try observation(try cell(10, 0))])
+            let before = HeardEvents()
+            let first = Self.monitor(world, before)
+            let id = try await first.register(Data(#"{"distance": 90}"#.utf8), key: owner, at: noon)
+            let gone = try await first.register(Data("{}".utf8), key: owner, at: noon)
+            let revoked = try await first.register(Data("{}".utf8), key: "0000000000000000", at: noon)
+            #expect(try await first.end(gone, key: owner))
+            let answer = try await first.position(
+                try Self.state(0), of: id, key: owner, at: noon, in: try Self.snapshot(world))
+            #expect(before.take() == ["alert 1"])
+            await first.save()
+
+            let after = HeardEvents()
+            let second = Self.monitor(world, after)
+            try await second.published(try Self.snapshot(world))
+            #expect(after.take().isEmpty, "told before")
+            #expect(try await second.owns(id, key: owner))
+            #expect(try await !second.owns(gone, key: owner))
+            #expect(try await !second.owns(revoked, key: "0000000000000000"))
+            // What came while nobody ran is told, in the clusters of before.
+            try await world.take([try observation(try cell(1.1, 0), severity: .light)])
+            let third = Self.monitor(world, after)
+            try await third.published(try Self.snapshot(world))
+            #expect(after.take() == ["alert 2"])
+            let again = try await third.position(
+                try Self.state(0), of: id, key: owner, at: noon, in: try Self.snapshot(world))
+            #expect(again?.query.distance == 90)
+            #expect(again?.clusters.map(\.id) == answer?.clusters.map(\.id))
+            #expect(again?.clusters.first?.new == [])
+            await third.save()
+            #expect(try await world.store.followedFlights().map(\.id) == [id])
+            // Silence counts on, and ends it in the store too.
+            let fourth = Self.monitor(world, after)
+            world.clock.advance(by: 600)
+            try await world.refresh()
+            try await fourth.published(try Self.snapshot(world))
+            #expect(after.take() == ["positionLost"])
+            await fourth.tick(noon.advanced(by: 86_400))
+            await fourth.save()
+            #expect(try await world.store.followedFlights().isEmpty)
+        }
+    }
+
+    @Test("a flight that can't be stored is not followed, and the client is told; so is the end that can't be")
+    func unstorable() async throws {
+        try await withWorld { world in
+            let control = FailingControl(world.store)
+            let monitor = FlightMonitor(
+                alerts: world.application.alerts, events: HeardEvents(), store: control,
+                reader: FlightBodyReader(airports: .large, areaLimitKm2: 1e7), logger: World.quiet())
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            control.fails.withLock { $0 = true }
+            let refused = await #expect(throws: EngineError.self) {
+                try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            }
+            #expect(refused == .flightNotStored(.registration))
+            #expect(refused.map { Problem($0).code } == .storeUnavailable)
+            await #expect(throws: EngineError.flightNotStored(.end)) { try await monitor.end(id, key: "k") }
+            #expect(try await monitor.owns(id, key: "k"))
+            func fly(_ longitude: Double) async throws -> AlertAnswer? {
+                try await monitor.position(
+                    try Self.state(longitude), of: id, key: "k", at: noon, in: try Self.snapshot(world))
+            }
+            _ = try await fly(0)
+            await monitor.save()
+            #expect(try await fly(1)?.stored == false)
+            control.fails.withLock { $0 = false }
+            await monitor.save()
+            #expect(try await fly(2)?.stored == nil)
+            #expect(try await monitor.end(id, key: "k"))
+        }
+    }
+
+    @Test("a listener that comes back after a restart gets what its flight was told since")
+    func listensAgain() async throws {
+        let hub = EventHub(logger: World.quiet())
+        hub.publish("alert", ["flight": "a"], to: .flight("a"))
+        hub.publish("alert", ["flight": "b"], to: .flight("b"))
+        hub.publish("data", ["area": "all"])
+        func heard(after id: String?) async throws -> [String] {
+            let greeting: (name: String, payload: [String: String])? = ("data", ["greeting": "true"])
+            let subscription = try hub.subscribe(after: id, flight: "a", greeting: greeting)
+            subscription.cancel()
+            var texts: [String] = []
+            for await bytes in subscription.events { texts.append(String(buffer: bytes)) }
+            return try texts.flatMap { try Heard.read($0) }.map(\.name)
+        }
+        let (again, first) = (try await heard(after: "000000000000-7"), try await heard(after: nil))
+        #expect(again == ["alert", "data"])
+        #expect(first == ["data"])
+    }
+
+    @Test("an alert of a large area is bounded: by its area with 400, by its items with a count of all")
+    func bounded() async throws {
+        try await withWorld { world in
+            let cells = H3.disk(around: try cell(0, 0), distance: 30).sorted { $0.dense < $1.dense }
+            #expect(cells.count > AlertSource.mostItems)
+            let observations = try cells.enumerated().map { number, cell in
+                try observation(cell, severity: number.isMultiple(of: 100) ? .moderateSevere : .light)
+            }
+            try await world.take(observations)
+            let all =
+                #""position": [0, 0], "altitude": 36000, "track": 90, "angle": 360, "#
+                + #""minAltitude": 0, "maxAltitude": 60000"#
+            let refused = try await world.post("/alerts", "{\(all), \"distance\": 2000}", status: .badRequest)
+            #expect(refused["code"]?.string == "area-too-large" && refused["parameter"]?.string == "distance")
+            let answer = try await world.post("/alerts", "{\(all), \"distance\": 900}")
+            let items = answer["items"]?.items ?? []
+            #expect(items.count == AlertSource.mostItems)
+            #expect(answer["numberMatched"]?.double == Double(cells.count))
+            #expect(answer["truncated"]?.bool == true)
+            #expect(items.count(where: { $0["severity"]?.double == 4 }) == (cells.count + 99) / 100)
+            let distances = items.compactMap { $0["distance"]?.double }
+            #expect(distances == distances.sorted())
+            let near = try await world.post("/alerts", "{\(all), \"distance\": 50}")
+            #expect(near["truncated"]?.bool == false)
+            #expect(near["numberMatched"]?.double == Double(near["items"]?.items.count ?? -1))
+        }
+    }
+
+    @Test("alerts leave smooth air out unless it is asked for")
+    func smooth() async throws {
+        try await withWorld { world in
+            try await world.take([
+                try observation(try cell(1, 0), severity: .smooth), try observation(try cell(1.4, 0), severity: .light),
+            ])
+            for (wish, severities) in [
+                ("", [1.0]), (#", "minSeverity": 0"#, [0, 1]), (#", "severity": [0]"#, [0]),
+                (#", "severity": [0, 1], "minSeverity": 1"#, [1]),
+            ] {
+                let answer = try await world.post(
+                    "/alerts", #"{"position": [0, 0], "altitude": 38000, "track": 90\#(wish)}"#)
+                #expect(answer["items"]?.items.compactMap { $0["severity"]?.double } == severities, "\(wish)")
+            }
+        }
+    }
+}
+
+/// A real store that can be made to refuse flights.
+private final class FailingControl: ControlStore {
+    let store: SQLiteStore
+    let fails = Mutex(false)
+
+    init(_ store: SQLiteStore) { self.store = store }
+
+    private func check() throws(StoreError) {
+        if fails.withLock({ $0 }) { throw .failed("disk I/O error") }
+    }
+
+    func accessKeys() async throws(StoreError) -> [AccessKey] { try await store.accessKeys() }
+    func add(_ key: AccessKey) async throws(StoreError) { try await store.add(key) }
+    func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
+        try await store.revokeAccessKey(id: id, at: at)
+    }
+    func control(of source: SourceID) async throws(StoreError) -> String? { try await store.control(of: source) }
+    func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
+        try await store.setControl(value, of: source)
+    }
+    func followedFlights() async throws(StoreError) -> [FollowedFlight] {
+        try check()
+        return try await store.followedFlights()
+    }
+    func add(_ flight: FollowedFlight) async throws(StoreError) {
+        try check()
+        try await store.add(flight)
+    }
+    func update(_ flights: [FollowedFlight]) async throws(StoreError) {
+        try check()
+        try await store.update(flights)
+    }
+    func removeFollowedFlights(_ ids: [String]) async throws(StoreError) {
+        try check()
+        try await store.removeFollowedFlights(ids)
+    }
+}

@@ -1,0 +1,123 @@
+import BillowStore
+import Foundation
+import Geometry
+import HTTPTypes
+import HummingbirdTesting
+import Testing
+import Turbulence
+
+@testable import BillowEngine
+@testable import BillowHTTP
+
+@Suite("Nothing is deleted on the clock's word alone, and what is deleted is no picture any more")
+struct RetentionTests {
+    private static let day = 86_400
+
+    private func rows(_ world: World) async throws -> [Int] {
+        try await world.store.rows(from: .distantPast, to: .distantFuture).rows.map {
+            $0.observedAt.seconds - noon.seconds
+        }
+    }
+
+    @Test("a clock that starts 30 days ahead deletes nothing; put right, it deletes what is old")
+    func clockAhead() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let stored = [-6 * Self.day, -Self.day, -60]
+            try await world.take(try stored.map { try observation(try cell(10, 50), at: $0) })
+            let key = try await world.key(.ingest)
+            let h3 = String(try cell(11, 50).h3, radix: 16)
+            @Sendable func report(at instant: Instant) -> String {
+                #"{"h3":"\#(h3)","altitude":38000,"severity":2,"observedAt":"\#(instant)"}"#
+            }
+            world.clock.advance(by: 30 * Self.day)
+            _ = try await world.application.retention.prune()
+            #expect(try await rows(world) == stored)
+            // What a reporter sends by a clock that is right isn't refused as too old, either.
+            let now = noon.advanced(by: 60)
+            let answer = try await world.send(.post, "/observations", report(at: now), key: key.text)
+            #expect(answer.status == .ok, "\(answer.text)")
+            _ = try await world.application.retention.prune()
+            #expect(try await rows(world) == stored + [60])
+
+            // The clock is right again, and a week of data later what is old goes.
+            world.clock.advance(by: -30 * Self.day)
+            for days in 1...9 {
+                world.clock.advance(by: Self.day)
+                try await world.take([try observation(try cell(12, 50), at: days * Self.day)])
+            }
+            _ = try await world.application.retention.prune()
+            let left = try await rows(world)
+            #expect(left.first == Self.day * 2 || left.first == Self.day, "\(left)")
+        }
+    }
+
+    @Test("without any data there is nothing to go by, and nothing is deleted or refused as old")
+    func withoutData() async throws {
+        try await withWorld { world in
+            world.clock.advance(by: 30 * Self.day)
+            #expect(try await world.application.retention.prune(from: noon) == noon)
+            #expect(try await world.store.trustedNow(world.clock.now) == nil)
+            let key = try await world.key(.ingest)
+            let h3 = String(try cell(11, 50).h3, radix: 16)
+            let report = #"{"h3":"\#(h3)","altitude":38000,"severity":2,"observedAt":"\#(noon)"}"#
+            #expect(try await world.send(.post, "/observations", report, key: key.text).status == .ok)
+        }
+    }
+
+    @Test(
+        "a clock that was set during a pause postpones the deletion",
+        arguments: [
+            (600, true), (640, true), (660, true), (662, false), (530, false), (30 * 86_400, false), (-600, false),
+        ])
+    func steady(seconds: Int, isSteady: Bool) {
+        let watch = Retention.ClockWatch(noon)
+        #expect(watch.isSteady(noon.advanced(by: seconds), after: .seconds(600)) == isSteady)
+    }
+
+    @Test("a picture that a deletion cuts into gets a new address and is incomplete; the old address leads there")
+    func addresses() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let old = -8 * Self.day
+            let (deleted, kept) = (try cell(10, 50), try cell(10.5, 50))
+            // An import that lets pictures of that time be asked for at all.
+            _ = try await world.store.commit(
+                Batch(
+                    source: nil,
+                    observations: [
+                        try observation(kept, severity: .light, at: old, source: "import"),
+                        try observation(kept, severity: .light, at: old - Self.day, source: "import"),
+                    ], importedBefore: .distantFuture))
+            try await world.fetched("skypath", completeSince: noon.advanced(by: -20 * Self.day))
+            try await world.take([
+                try observation(deleted, severity: .moderate, at: old), try observation(deleted, at: -60),
+            ])
+            let path = "20261113T121000Z"
+            let tile = PixelPlace(H3.center(of: deleted), zoom: 8).path(path)
+            #expect(try await world.colour(deleted, path) == Pixel.moderate)
+            let seen = SeenData.observed(.observations, at: noon.advanced(by: old + 600), lookBackSeconds: 7_200)
+            let version = try await world.store.lastChange(of: seen).rawValue
+            let address = "\(tile)?v=\(version)"
+            #expect(try await world.get(address).status == .ok)
+
+            // Deleted, but not published yet: the picture of before is shown as far as it is in memory, and no other.
+            #expect(try await world.application.retention.prune() > noon.advanced(by: old))
+            let record = try #require(try await world.store.sources().first { $0.id.name == "skypath" })
+            #expect(record.completeSince.map { $0 > noon.advanced(by: old) } == true)
+            #expect(try await world.colour(deleted, "20261113T121100Z") == Pixel.moderate)
+            let between = try await world.get(PixelPlace(H3.center(of: kept), zoom: 9).path("20261112T130000Z"))
+            #expect(between.status == .serviceUnavailable && between.headers[.retryAfter] == "1")
+            #expect(try between.json["code"]?.string == "deleting")
+
+            try await world.refresh()
+            let moved = try await world.get(address)
+            #expect(moved.status == .temporaryRedirect)
+            let location = try #require(moved.headers[.location])
+            #expect(!location.contains("v=\(version)&") && !location.hasSuffix("v=\(version)"))
+            #expect(try await world.get(location).status == .ok)
+            for time in [path, "20261113T121100Z"] {
+                #expect(try await world.colour(deleted, time) == Pixel.none)
+                #expect(try await world.colour(kept, time) == Pixel.light)
+            }
+        }
+    }
+}
