@@ -281,6 +281,23 @@ import Turbulence
         #expect(count > 200)
     }
 
+    @Test("Every page and picture can be reached from README")
+    func reachable() throws {
+        var reached: Set<String> = []
+        var waiting = ["README.md"]
+        while let page = waiting.popLast() {
+            guard reached.insert(page).inserted, page.hasSuffix(".md") else { continue }
+            let folder = Self.root.appending(path: page).deletingLastPathComponent()
+            for match in try Self.text(page).matches(of: /\]\(([^)#\s]+)/) where !match.1.contains("://") {
+                let path = folder.appending(path: String(match.1)).standardizedFileURL.path
+                waiting.append(String(path.dropFirst(Self.root.standardizedFileURL.path.count + 1)))
+            }
+        }
+        for page in try Self.files("docs", ".md") + Self.files("docs/images", ".png") {
+            #expect(reached.contains(page), "nothing leads to \(page)")
+        }
+    }
+
     /// The anchors that a page's headings have.
     private static func anchors(_ page: String) -> Set<String> {
         Set(
