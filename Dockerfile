@@ -1,4 +1,4 @@
-# Billow in a container. `docker compose up` is the demo; see README.md for a real configuration.
+# Billow in a container. `docker compose up` is the demo; see docs/operating.md for a real configuration.
 
 FROM swift:6.3-bookworm AS build
 WORKDIR /build

@@ -15,9 +15,12 @@ let package = Package(
         .library(name: "SkyPath", targets: ["SkyPath"]),
         .library(name: "OpenSky", targets: ["OpenSky"]),
         .library(name: "AviationWeather", targets: ["AviationWeather"]),
+        .library(name: "AviationFormats", targets: ["AviationFormats"]),
         .library(
             name: "BillowKernel",
-            targets: ["Geometry", "Turbulence", "BillowSnapshot", "BillowAreas", "BillowRaster", "BillowTiles"]),
+            targets: [
+                "Geometry", "Turbulence", "Datasets", "BillowSnapshot", "BillowAreas", "BillowRaster", "BillowTiles",
+            ]),
         // What Fuzz/run drives; debug builds only, because it sees inside modules.
         .library(name: "FuzzTargets", type: .static, targets: ["FuzzTargets"]),
     ],
@@ -44,33 +47,37 @@ let package = Package(
 
         .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
+        .target(name: "Datasets", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
             name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
             name: "BillowRaster",
-            dependencies: ["Turbulence", "Geometry", "WireJSON", "CPNG", "CDeflate", "CFreeType", "CVector"],
+            dependencies: [
+                "Datasets", "Turbulence", "Geometry", "JSONKit", "CPNG", "CDeflate", "CFreeType", "CVector",
+            ],
             swiftSettings: strict),
         .target(
             name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry", "CDeflate"], swiftSettings: strict),
         .target(
-            name: "BillowTiles", dependencies: ["Turbulence", "Geometry", "BillowSnapshot", "BillowRaster"],
+            name: "BillowTiles",
+            dependencies: ["Datasets", "Turbulence", "Geometry", "BillowSnapshot", "BillowRaster"],
             swiftSettings: strict),
         .target(
             name: "BillowStore",
             dependencies: [
-                "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
+                "Datasets", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .target(
-            name: "BillowExchange", dependencies: ["Turbulence", "Geometry", "AviationWeather", "WireJSON"],
+            name: "BillowExchange", dependencies: ["Datasets", "Turbulence", "Geometry", "AviationFormats", "JSONKit"],
             swiftSettings: strict),
-        .target(name: "WireJSON", swiftSettings: strict),
+        .target(name: "JSONKit", swiftSettings: strict),
         .target(
-            name: "WireHTTP",
+            name: "UpstreamKit",
             dependencies: [
-                "WireJSON",
+                "JSONKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -79,27 +86,29 @@ let package = Package(
         .target(
             name: "OpenSky",
             dependencies: [
-                "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "UpstreamKit", "JSONKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "SkyPath",
             dependencies: [
-                "Geometry", "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Geometry", "UpstreamKit", "JSONKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ], swiftSettings: strict),
+        .target(name: "AviationFormats", dependencies: ["JSONKit"], swiftSettings: strict),
         .target(
             name: "AviationWeather",
             dependencies: [
-                "WireHTTP", "WireJSON", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "AviationFormats", "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
             name: "BillowSync",
             dependencies: [
-                "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "OpenSky", "SkyPath",
-                "AviationWeather", "WireHTTP", "WireJSON",
+                "Datasets", "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "OpenSky",
+                "SkyPath",
+                "AviationFormats", "AviationWeather", "UpstreamKit", "JSONKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -107,7 +116,7 @@ let package = Package(
         .target(
             name: "UpstreamSimulator",
             dependencies: [
-                "Geometry", "WireJSON", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Geometry", "JSONKit", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -116,7 +125,8 @@ let package = Package(
         .target(
             name: "BillowEngine",
             dependencies: [
-                "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas", "BillowStore", "BillowSync", "BillowTiles",
+                "Datasets", "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas", "BillowStore", "BillowSync",
+                "BillowTiles",
                 "BillowRaster", "BillowExchange", "BillowTimeline", "CMemory",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -124,11 +134,21 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
+        // The routes' parameters, which the command line takes too: a folder of the HTTP module, and a module of its own
+        // without HTTP.
+        .target(
+            name: "BillowParameters",
+            dependencies: [
+                "BillowEngine", "Turbulence", "Geometry", "BillowSnapshot", "BillowStore", "BillowAreas", "BillowTiles",
+                "BillowRaster", "BillowExchange", "BillowTimeline",
+            ], path: "Sources/BillowHTTP/Parameters", swiftSettings: strict),
         .target(
             name: "BillowHTTP",
             dependencies: [
-                "BillowEngine", "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas", "BillowStore", "BillowSync",
-                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "WireJSON", "CDeflate",
+                "BillowEngine", "Datasets", "BillowParameters", "Turbulence", "Geometry", "BillowSnapshot",
+                "BillowAreas",
+                "BillowStore", "BillowSync",
+                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "JSONKit", "CDeflate",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -137,14 +157,16 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], swiftSettings: strict),
+            ], exclude: ["Parameters"], swiftSettings: strict),
         .executableTarget(
             name: "billow",
             dependencies: [
-                "BillowEngine", "BillowHTTP", "BillowSync", "BillowStore", "BillowSnapshot", "BillowTiles",
-                "BillowRaster", "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky", "SkyPath",
+                "BillowAreas", "BillowEngine", "BillowHTTP", "BillowParameters", "BillowSync", "BillowStore",
+                "BillowSnapshot",
+                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky",
+                "SkyPath",
                 "AviationWeather",
-                "Turbulence", "Geometry", "WireHTTP", "WireJSON", "CMemory",
+                "Datasets", "Turbulence", "Geometry", "UpstreamKit", "JSONKit", "CMemory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -160,7 +182,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "AviationWeather", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowRaster", "BillowSnapshot",
+                "AviationFormats", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowParameters", "BillowRaster",
+                "BillowSnapshot",
                 "BillowTiles", "BillowTimeline", "Geometry",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
@@ -168,6 +191,9 @@ let package = Package(
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),
+        .testTarget(
+            name: "DatasetsTests", dependencies: ["Datasets", "BillowExchange", "Turbulence", "Geometry"],
+            swiftSettings: strict),
         .testTarget(
             name: "BillowTimelineTests", dependencies: ["BillowTimeline", "Turbulence"], swiftSettings: strict),
         .testTarget(
@@ -182,7 +208,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BillowTilesTests",
-            dependencies: ["TestSupport", "BillowTiles", "BillowRaster", "BillowSnapshot", "Turbulence", "Geometry"],
+            dependencies: [
+                "Datasets", "TestSupport", "BillowTiles", "BillowRaster", "BillowSnapshot", "Turbulence", "Geometry",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "BillowStoreTests",
@@ -192,24 +220,25 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BillowExchangeTests",
-            dependencies: ["BillowExchange", "AviationWeather", "Turbulence", "Geometry"],
+            dependencies: ["Datasets", "BillowExchange", "AviationFormats", "Turbulence", "Geometry"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(name: "JSONKitTests", dependencies: ["JSONKit"], swiftSettings: strict),
         .testTarget(
             name: "OpenSkyTests",
             dependencies: [
-                "OpenSky", "UpstreamSimulator", "TestSupport", "WireHTTP",
+                "OpenSky", "UpstreamSimulator", "TestSupport", "UpstreamKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
         .testTarget(
             name: "AviationWeatherTests",
             dependencies: [
-                "AviationWeather", "UpstreamSimulator",
+                "AviationWeather", "UpstreamKit", "UpstreamSimulator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
         .testTarget(
             name: "SkyPathTests",
             dependencies: [
-                "SkyPath", "UpstreamSimulator", "Geometry", "WireHTTP", "WireJSON",
+                "SkyPath", "UpstreamSimulator", "Geometry", "UpstreamKit", "JSONKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -218,21 +247,36 @@ let package = Package(
         .testTarget(
             name: "BillowSyncTests",
             dependencies: [
-                "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "BillowExchange", "OpenSky", "SkyPath",
-                "AviationWeather", "UpstreamSimulator", "WireJSON",
+                "Datasets", "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "BillowExchange", "OpenSky",
+                "SkyPath",
+                "AviationWeather", "UpstreamSimulator", "JSONKit", "UpstreamKit",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
+        .target(
+            name: "EngineTestSupport", dependencies: ["Turbulence", "Geometry"], path: "Tests/EngineTestSupport",
+            swiftSettings: strict),
+        .testTarget(
+            name: "BillowEngineTests",
+            dependencies: [
+                "EngineTestSupport", "TestSupport", "BillowEngine", "BillowStore", "BillowSnapshot", "BillowTiles",
+                "BillowRaster", "Turbulence", "Geometry",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+            ], swiftSettings: strict),
         .testTarget(
             name: "BillowHTTPTests",
             dependencies: [
-                "TestSupport", "BillowEngine", "BillowHTTP", "BillowSync", "BillowStore", "BillowSnapshot",
+                "Datasets", "EngineTestSupport", "TestSupport", "BillowEngine", "BillowHTTP", "BillowParameters",
+                "BillowSync",
+                "BillowStore", "BillowSnapshot",
                 "BillowTiles",
                 "BillowRaster",
-                "BillowExchange", "WireJSON", "Turbulence", "Geometry",
+                "BillowExchange", "JSONKit", "UpstreamKit", "Turbulence", "Geometry",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -243,7 +287,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "billow", "BillowRaster", "BillowTimeline",
+                "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowTimeline", "Turbulence",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
     ],

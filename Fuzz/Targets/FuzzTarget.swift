@@ -1,12 +1,14 @@
+import Datasets
 import Foundation
 import Geometry
 import Turbulence
 
-@testable import AviationWeather
+@testable import AviationFormats
 @testable import BillowExchange
 @testable import BillowRaster
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 @testable import BillowSnapshot
 @testable import BillowTiles
 @testable import BillowTimeline

@@ -1,5 +1,6 @@
 // What lies ahead of an aircraft: the server looks along its track, and the area and the groups that it finds are on the map
 // and in the card. It is asked anew with every picture, from where the aircraft is then.
+import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";
 import { getJSON, now, postJSON } from "./server.js";
@@ -88,7 +89,7 @@ function told({ callsign, icao24 }, { clusters, hazards, query, dataTime, stale,
     const lines = clusters.map(({ text, members }) =>
         line(text, `${members.length} ${members.length === 1 ? "cell" : "cells"}`));
     const issued = hazards.map(({ kind, hazard, altitudeMin, altitudeMax, altitudeReference }) => line(
-        [{ sigmet: "SIGMET", isigmet: "SIGMET", gairmet: "G-AIRMET" }[kind] ?? kind, hazard].filter(Boolean).join(" "),
+        [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" "),
         [`${flightLevel(altitudeMin ?? 0)} – ${altitudeMax === undefined ? "no upper limit" : flightLevel(altitudeMax)}`, altitudeReference]
             .filter(Boolean).join(" ")));
     const received = instantOf(dataTime);

@@ -1,8 +1,9 @@
 // The form. It reads and writes the filters and the instant of a view, and calls `changed` with what is different.
+import { LAYERS } from "./datasets.js";
 import { bandText, fromTyped, hoursText, typed } from "./format.js";
 import { element } from "./dom.js";
 import { now } from "./server.js";
-import { CEILING_FEET, HISTORIES, inOrder, LAYERS, SEVERITIES, severityText } from "./view.js";
+import { CEILING_FEET, HISTORIES, inOrder, SEVERITIES, severityText } from "./view.js";
 
 const FEET_PER_STEP = 1000;
 const STEP_MILLISECONDS = 600_000;
@@ -14,7 +15,7 @@ export class Controls {
 
     constructor(view, changed) {
         this.#changed = changed;
-        byId("layers").append(...LAYERS.map(([id, name]) => element("label", {},
+        byId("layers").append(...LAYERS.map(({ id, name }) => element("label", {},
             element("input", { type: "checkbox", name: "layers", value: id }), element("span", {}, name))));
         byId("history").append(...HISTORIES.map((hours) => element("label", {},
             element("input", { type: "radio", name: "hours", value: hours }), element("span", {}, hoursText(hours)))));

@@ -1,5 +1,6 @@
 // What is at a place: a click, or Enter on the map, asks the server for the hexagon there and the reports behind it, and for
 // what the other layers show there.
+import { LAYERS } from "./datasets.js";
 import { Ahead } from "./ahead.js";
 import { element, swatch } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
@@ -14,7 +15,7 @@ const FIRST_CELL_TILE_ZOOM = 5;
 const COARSE_PIXELS = 6;
 const MOST_ROWS = 12;
 /** The layers that show hexagons, as such or dissolved. */
-const CELL_LAYERS = new Set(["hexagons", "polygons", "turbulence"]);
+const CELL_LAYERS = new Set(LAYERS.filter(({ shape }) => shape === "cells" || shape === "polygons").map(({ id }) => id));
 
 export class Inspector {
     #map;

@@ -1,4 +1,5 @@
 // What the layers over the hexagons show at a place: hazards and forecasts that it lies in, pilot reports and aircraft near it.
+import { AREA_KINDS, LAYERS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
 import { getJSON, now } from "./server.js";
@@ -8,18 +9,18 @@ import { filters, layerName } from "./view.js";
 const SYMBOL_PIXELS = 12;
 const MOST = 8;
 
-/** By layer: whether its features are symbols rather than areas, and what is said of one. */
+/** By a layer's shape: whether its features are symbols rather than areas, and what is said of one. */
 const KINDS = {
-    hazards: { line: area }, forecast: { line: area }, pireps: { isSymbol: true, line: report },
-    traffic: { isSymbol: true, line: aircraft },
+    areas: { line: area }, reports: { isSymbol: true, line: report }, aircraft: { isSymbol: true, line: aircraft },
 };
 
 /** Sections for the layers of a view that show something there; none where nothing is. `zoom` is that of the map; `look` looks
  * ahead of an aircraft, by its address. */
 export async function others(view, zoom, longitude, latitude, signal, look) {
-    const asked = Object.keys(KINDS).filter((id) => view.layers.includes(id));
-    const sections = await Promise.all(asked.map(async (id) => {
-        const { isSymbol, line } = KINDS[id];
+    // The topmost layer first.
+    const asked = LAYERS.filter(({ id, shape }) => shape in KINDS && view.layers.includes(id)).reverse();
+    const sections = await Promise.all(asked.map(async ({ id, shape }) => {
+        const { isSymbol, line } = KINDS[shape];
         const degrees = isSymbol ? (SYMBOL_PIXELS * 360) / (512 * 2 ** zoom) : 0.0002;
         const query = filters(view);
         query.set("bbox", box(longitude, latitude, degrees));
@@ -76,12 +77,11 @@ const known = (value) => value !== undefined && value !== null;
 const until = (text) => near(instantOf(text) ?? 0, now());
 
 function area({ kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo, severityName, forecastHour, text }) {
-    const names = { sigmet: "SIGMET", isigmet: "SIGMET", gairmet: "G-AIRMET", forecast: "Forecast", nowcast: "Nowcast" };
     const levels = known(altitudeMax)
         ? `${known(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
         : known(altitudeMin) ? `${flightLevel(altitudeMin)} and above` : "no level given";
     return [
-        [names[kind] ?? kind, hazard].filter(Boolean).join(" "),
+        [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" "),
         [known(altitudeReference) ? `${levels} ${altitudeReference}` : levels, severityName].filter(Boolean).join(", "),
         `valid ${until(validFrom)} – ${until(validTo)}${forecastHour ? `, forecast hour ${forecastHour}` : ""}`, text,
     ];

@@ -5,18 +5,14 @@
 //   minSeverity  0 to 4
 //   time         an instant, or null for live
 //   zoom, longitude, latitude
+import { LAYERS } from "./datasets.js";
 import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js";
 
 export const HISTORIES = [0.5, 1, 2, 4, 6];
 export const CEILING_FEET = 60_000;
 export const SEVERITIES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"];
-/** What can be laid over each other, in the order of drawing, with short names. */
-export const LAYERS = [
-    ["hexagons", "Hexagons"], ["polygons", "Polygons"], ["forecast", "Forecast"], ["hazards", "Hazards"],
-    ["tracks", "Tracks"], ["traffic", "Aircraft"], ["pireps", "PIREPs"],
-];
 const DEFAULT = {
-    layers: ["hexagons", "hazards", "pireps"],
+    layers: LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id),
     hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, time: null,
     zoom: 3.6, longitude: -96, latitude: 39,
 };
@@ -33,9 +29,9 @@ export function parseHash(hash) {
     };
     const thousands = (text) => /^\d{1,5}$/.test(text) && Number(text) % 1000 === 0 && Number(text) <= CEILING_FEET ? Number(text) : null;
 
-    take("layers", `a list of ${LAYERS.map(([id]) => id).join(", ")}`, (text) => {
+    take("layers", `a list of ${LAYERS.map(({ id }) => id).join(", ")}`, (text) => {
         const wanted = text.split(",");
-        if (!wanted.every((id) => LAYERS.some(([known]) => known === id))) return false;
+        if (!wanted.every((id) => LAYERS.some((known) => known.id === id))) return false;
         view.layers = inOrder(wanted);
         return true;
     });
@@ -76,12 +72,12 @@ export function parseHash(hash) {
 
 /** Some layers in the order of drawing, each once. */
 export function inOrder(wanted) {
-    return LAYERS.map(([id]) => id).filter((id) => wanted.includes(id));
+    return LAYERS.map(({ id }) => id).filter((id) => wanted.includes(id));
 }
 
 /** The short name of a layer. */
 export function layerName(wanted) {
-    return LAYERS.find(([id]) => id === wanted)?.[1] ?? wanted;
+    return LAYERS.find(({ id }) => id === wanted)?.name ?? wanted;
 }
 
 /** The hash of a view; what is at its default is left out. */

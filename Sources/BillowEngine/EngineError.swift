@@ -1,7 +1,7 @@
 package import Turbulence
 
-/// Why the engine does not give what it is asked for. The HTTP module has a status and a code for each case, the command
-/// line an exit status.
+/// Why the engine does not give what it is asked for. The HTTP module has a status and a code for each case, the
+/// command line an exit status.
 package enum EngineError: Error, Sendable, Hashable {
     /// A value that can't be used.
     case invalid(ParameterError)

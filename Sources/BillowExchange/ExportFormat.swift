@@ -23,11 +23,6 @@ public enum ExportFormat: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What sort of features a writer writes: it settles the columns of a CSV.
-public enum ExportCollection: String, Sendable, Hashable, CaseIterable {
-    case observations, turbulence, hexagons, polygons, pireps, hazards, forecast, traffic, tracks
-}
-
 /// The shape of a feature. Rings are closed, the exterior one first and counter-clockwise (RFC 7946 section 3.1.6).
 public enum FeatureGeometry: Sendable, Hashable {
     case point(LonLat)
@@ -39,22 +34,6 @@ public enum FeatureGeometry: Sendable, Hashable {
     case multiLineString([[LonLat]])
     /// The JSON of a geometry, made once by `FeatureWriter.encoded`.
     case encoded([UInt8])
-}
-
-extension ExportCollection {
-    /// Whether its features are hexagons. Those of `turbulence` are, whatever its pictures show far out.
-    public var isHexagons: Bool { self == .hexagons || self == .turbulence }
-}
-
-/// How a hexagon's severity changed against 30 minutes before.
-public enum Trend: String, Sendable, Hashable {
-    case worse, better
-
-    /// nil where nothing changed or there was nothing before.
-    public init?(from before: Severity?, to now: Severity) {
-        guard let before, before != now else { return nil }
-        self = now > before ? .worse : .better
-    }
 }
 
 /// What a FeatureCollection says of itself beside its features. Members that are not known are null.

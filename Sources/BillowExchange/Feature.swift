@@ -1,18 +1,19 @@
+public import Datasets
 import Geometry
 public import Turbulence
 
-/// A feature of any collection: what is not written in the millions. Every form (GeoJSON, CSV, vector tiles) has the same
+/// A feature of any dataset: what is not written in the millions. Every form (GeoJSON, CSV, vector tiles) has the same
 /// properties in the same order; one that is not known is left out.
 public struct Feature: Sendable, Hashable {
     public var id: String
     public var geometry: FeatureGeometry
-    /// By name, in the order of the collection's columns.
+    /// By name, in the order of the dataset's columns.
     public var properties: [(name: StaticString, value: PropertyValue)]
 
-    public init(id: String, geometry: FeatureGeometry, properties: [(name: StaticString, value: PropertyValue?)]) {
+    public init(id: String, geometry: FeatureGeometry, properties: [(name: StaticString, value: PropertyValue)]) {
         self.id = id
         self.geometry = geometry
-        self.properties = properties.compactMap { name, value in value.map { (name, $0) } }
+        self.properties = properties
     }
 
     public static func == (a: Feature, b: Feature) -> Bool {
@@ -23,18 +24,6 @@ public struct Feature: Sendable, Hashable {
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
-}
-
-/// The value of a feature's property.
-public enum PropertyValue: Sendable, Hashable {
-    case text(String)
-    case integer(Int)
-    /// With at most so many decimals.
-    case decimal(Double, decimals: Int)
-    case flag(Bool)
-    case instant(Instant)
-    /// A list of instants: the time of each vertex of a line.
-    case instants([Instant])
 }
 
 extension JSONWriter {
@@ -50,83 +39,73 @@ extension JSONWriter {
             openArray()
             for instant in instants { self.value(instant) }
             closeArray()
+        case .groups(let groups): self.value(groups)
         }
+    }
+
+    private mutating func value(_ groups: [TurbulenceGroup]) {
+        func member(_ name: StaticString, _ text: String?, _ json: inout JSONWriter) {
+            guard let text else { return }
+            json.name(name)
+            json.value(text)
+        }
+        func member(_ name: StaticString, _ feet: Int?, _ json: inout JSONWriter) {
+            guard let feet else { return }
+            json.name(name)
+            json.value(Int64(feet))
+        }
+        openArray()
+        for group in groups {
+            openObject()
+            member("intensity", group.intensity, &self)
+            member("base", group.baseFeet, &self)
+            member("top", group.topFeet, &self)
+            member("type", group.type, &self)
+            member("frequency", group.frequency, &self)
+            closeObject()
+        }
+        closeArray()
+    }
+}
+
+extension PropertyValue {
+    /// As JSON text, for forms that have no lists.
+    public var json: String {
+        var json = JSONWriter()
+        json.value(self)
+        return String(decoding: json.bytes, as: UTF8.self)
     }
 }
 
 extension Feature {
-    /// An issued area, as the interface lists a hazard's properties.
+    /// An issued area.
     public init(_ area: IssuedArea) {
         let polygons = area.geometry.polygons
         self.init(
-            id: area.id,
-            geometry: polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons),
-            properties: [
-                ("kind", .text(area.kind)), ("hazard", area.hazard.map { .text($0) }),
-                ("severity", area.severity.map { .integer(Int($0.rawValue)) }),
-                ("severityName", area.severity.map { .text($0.name) }),
-                ("altitudeMin", area.altitudeMinFeet.map { .integer($0) }),
-                ("altitudeMax", area.altitudeMaxFeet.map { .integer($0) }),
-                ("altitudeReference", area.isAboveGround ? .text("AGL") : nil), ("validFrom", .instant(area.validFrom)),
-                ("validTo", .instant(area.validTo)), ("issuedAt", area.issuedAt.map { .instant($0) }),
-                ("forecastHour", area.forecastHour.map { .integer($0) }), ("status", area.status.map { .text($0) }),
-                ("text", area.text.map { .text($0) }), ("source", .text(area.source.name)),
-            ])
+            id: area.id, geometry: polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons),
+            properties: Schema.areas.values(of: area))
     }
 
-    /// An aircraft, as the interface lists a position's properties.
+    /// An aircraft.
     public init(_ position: AircraftPosition) {
         self.init(
             id: position.icao24.text, geometry: .point(position.place),
-            properties: [
-                ("icao24", .text(position.icao24.text)), ("callsign", position.callsign.map { .text($0) }),
-                ("altitude", position.altitudeFeet.map { .integer($0) }),
-                ("geometricAltitude", position.geometricAltitudeFeet.map { .integer($0) }),
-                ("groundSpeed", position.groundSpeedKnots.map { .decimal($0, decimals: 1) }),
-                ("heading", position.headingDegrees.map { .decimal($0, decimals: 2) }),
-                ("verticalRate", position.verticalRateFeetPerMinute.map { .integer($0) }),
-                ("onGround", .flag(position.isOnGround)), ("category", position.category.map { .integer(Int($0)) }),
-                ("observedAt", .instant(position.observedAt)), ("source", .text(position.source.name)),
-            ])
+            properties: Schema.traffic.values(of: position))
     }
-}
 
-extension Feature {
-    /// The way of an aircraft: `times` has the time of every vertex, of one line after the other.
+    /// The way of an aircraft.
     public init(_ track: AircraftTrack) {
         let lines = track.lines.map { $0.map(\.place) }
         let times = track.lines.flatMap { $0.map(\.time) }
         self.init(
             id: track.newest.icao24.text, geometry: lines.count == 1 ? .lineString(lines[0]) : .multiLineString(lines),
-            properties: [
-                ("icao24", .text(track.newest.icao24.text)), ("callsign", track.newest.callsign.map { .text($0) }),
-                ("observedFrom", times.first.map { .instant($0) }), ("observedTo", times.last.map { .instant($0) }),
-                ("times", .instants(times)), ("source", .text(track.newest.source.name)),
-            ])
+            properties: Schema.tracks.values(
+                of: TrackFeature(
+                    newest: track.newest, observedFrom: times.first, observedTo: times.last, times: times)))
     }
-}
 
-extension ExportCollection {
-    /// The names of the properties that `Feature`s of the collection can have, in order; nil for what has its own writer.
-    var propertyNames: [StaticString]? {
-        switch self {
-        case .observations, .turbulence, .hexagons, .pireps: nil
-        case .polygons:
-            [
-                "severity", "severityName", "history", "mode", "altitudeMin", "altitudeMax", "hexagons", "observedFrom",
-                "observedTo", "source",
-            ]
-        case .hazards, .forecast:
-            [
-                "kind", "hazard", "severity", "severityName", "altitudeMin", "altitudeMax", "altitudeReference",
-                "validFrom", "validTo", "issuedAt", "forecastHour", "status", "text", "source",
-            ]
-        case .traffic:
-            [
-                "icao24", "callsign", "altitude", "geometricAltitude", "groundSpeed", "heading", "verticalRate",
-                "onGround", "category", "observedAt", "source",
-            ]
-        case .tracks: ["icao24", "callsign", "observedFrom", "observedTo", "times", "source"]
-        }
+    /// A pilot report.
+    public init(_ report: PilotReport) {
+        self.init(id: report.id, geometry: .point(report.place), properties: Schema.pireps.values(of: report))
     }
 }

@@ -1,3 +1,4 @@
+public import Datasets
 public import Geometry
 public import Turbulence
 
@@ -10,10 +11,14 @@ public import Turbulence
 ///     writer.end()
 ///     try await out.write(writer.drain())
 public struct FeatureWriter: Sendable {
-    public let collection: ExportCollection
+    public let dataset: Dataset
     public let format: ExportFormat
     private let members: CollectionMembers?
     private let hasGeometry: Bool
+    /// The names of the CSV's columns between `id` and the geometry's.
+    private let columns: [StaticString]
+    /// Of observations and hexagons.
+    private let schema: Schema<ObservationFeature>
     private var json = JSONWriter()
     private var day = DayText()
     /// Polygons of the feature that was begun.
@@ -31,10 +36,12 @@ public struct FeatureWriter: Sendable {
     ///     feature and row says so.
     ///   - hasGeometry: false writes null in its place, for clients that know it by the feature's id.
     public init(
-        _ collection: ExportCollection, as format: ExportFormat, members: CollectionMembers? = nil,
+        _ dataset: Dataset, as format: ExportFormat, members: CollectionMembers? = nil,
         hasGeometry: Bool = true
     ) {
-        self.collection = collection
+        self.dataset = dataset
+        schema = dataset.isHexagons ? .hexagons : .observations
+        columns = dataset.properties.filter { !$0.isOfTilesOnly }.map(\.name)
         self.format = format
         self.members = members
         self.hasGeometry = hasGeometry
@@ -109,62 +116,30 @@ public struct FeatureWriter: Sendable {
 
     // MARK: Features
 
-    /// Writes an observation.
+    /// Writes an observation or a hexagon.
     ///
-    /// - Parameters:
-    ///   - id: of the feature: the one it came with, or the one its place in the log gives it.
-    ///   - severity: in force, by `basis`.
+    /// - Parameter more: further properties, for which CSV has no columns.
     public mutating func write(
-        _ observation: Observation, id: String, severity: Severity, basis: SeverityBasis, geometry: FeatureGeometry
+        _ feature: ObservationFeature, geometry: FeatureGeometry,
+        more: [(name: StaticString, value: PropertyValue)] = []
     ) {
-        write(observation, id: id, severity: severity, basis: basis, geometry: geometry, reports: nil, trend: nil)
-    }
-
-    /// Writes a hexagon; its id is its cell.
-    ///
-    /// - Parameters:
-    ///   - observation: the record that decides it.
-    ///   - reports: the standing records it stands for, 1 or more.
-    ///   - more: further properties, for which CSV has no columns.
-    public mutating func write(
-        hexagon observation: Observation, severity: Severity, basis: SeverityBasis, reports: Int, trend: Trend?,
-        geometry: FeatureGeometry, more: [(name: StaticString, value: PropertyValue?)] = []
-    ) {
-        write(
-            observation, id: observation.cell.h3String, severity: severity, basis: basis, geometry: geometry,
-            reports: reports, trend: trend, more: more)
-    }
-
-    private mutating func write(
-        _ observation: Observation, id: String, severity: Severity, basis: SeverityBasis, geometry: FeatureGeometry,
-        reports: Int?, trend: Trend?, more: [(name: StaticString, value: PropertyValue?)] = []
-    ) {
-        if format == .csv {
-            row(
-                observation, id: id, severity: severity, basis: basis, geometry: geometry, reports: reports,
-                trend: trend)
-            return
+        guard format != .csv else {
+            beginRow(feature.id)
+            for field in schema.fields { cell(field.value(feature)) }
+            if case .point(let place) = geometry {
+                cells(place)
+            } else {
+                cells(H3.center(of: feature.observation.cell))
+            }
+            return endRow()
         }
-        openFeature(id: id, geometry: geometry)
-        member("h3", observation.cell.h3String)
-        member("altitude", observation.altitude.lowest.feet)
-        member("altitudeMin", observation.altitude.lowest.feet)
-        member("altitudeMax", observation.altitude.highest.feet)
-        member("severity", Int(severity.rawValue))
-        member("severityName", severity.name)
-        member("severityBasis", basis.rawValue)
-        if let edr = observation.intensity.edr {
-            json.name("edr")
-            json.value(edr.value, decimals: 4)
+        openFeature(id: feature.id, geometry: geometry)
+        for field in schema.fields {
+            guard let value = field.value(feature) else { continue }
+            json.name(field.property.name)
+            json.value(value)
         }
-        member("observedAt", observation.observedAt)
-        member("source", observation.source.name)
-        member("kind", observation.kind.name)
-        if let category = observation.category { member("category", category.name) }
-        if let aircraft = observation.aircraft { member("aircraft", aircraft) }
-        if let reports { member("reports", reports) }
-        if let trend { member("trend", trend.rawValue) }
-        for case (let name, let value?) in more {
+        for (name, value) in more {
             json.name(name)
             json.value(value)
         }
@@ -172,33 +147,13 @@ public struct FeatureWriter: Sendable {
     }
 
     /// Writes a pilot report. Its turbulence groups are an array, empty where it says nothing about turbulence.
-    public mutating func write(_ report: PilotReport) {
-        if format == .csv { return row(report) }
-        openFeature(id: report.id, geometry: .point(report.place))
-        member("type", report.type)
-        if let aircraft = report.aircraft { member("aircraft", aircraft) }
-        if let altitude = report.altitudeFeet { member("altitude", altitude) }
-        if let severity = report.severity {
-            member("severity", Int(severity.rawValue))
-            member("severityName", severity.name)
-        }
-        member("observedAt", report.observedAt)
-        json.name("turbulence")
-        FeatureWriter.write(report.turbulence, to: &json)
-        member("text", report.text)
-        member("source", report.source.name)
-        member("kind", ObservationKind.pilotReport.name)
-        closeFeature()
-    }
+    public mutating func write(_ report: PilotReport) { write(Feature(report)) }
 
     /// Writes a feature of any other collection. In CSV a line or an area is Well-known Text.
     public mutating func write(_ feature: Feature) {
         if format == .csv { return row(feature) }
         openFeature(id: feature.id, geometry: feature.geometry)
-        for (name, value) in feature.properties {
-            json.name(name)
-            json.value(value)
-        }
+        writeProperties(of: feature)
         closeFeature()
     }
 
@@ -243,47 +198,15 @@ public struct FeatureWriter: Sendable {
             json.closeObject()
         }
         openProperties()
+        writeProperties(of: feature)
+        closeFeature()
+    }
+
+    private mutating func writeProperties(of feature: Feature) {
         for (name, value) in feature.properties {
             json.name(name)
             json.value(value)
         }
-        closeFeature()
-    }
-
-    private static func write(_ groups: [TurbulenceGroup], to json: inout JSONWriter) {
-        json.openArray()
-        for group in groups {
-            json.openObject()
-            if let intensity = group.intensity {
-                json.name("intensity")
-                json.value(intensity)
-            }
-            if let base = group.baseFeet {
-                json.name("base")
-                json.value(Int64(base))
-            }
-            if let top = group.topFeet {
-                json.name("top")
-                json.value(Int64(top))
-            }
-            if let type = group.type {
-                json.name("type")
-                json.value(type)
-            }
-            if let frequency = group.frequency {
-                json.name("frequency")
-                json.value(frequency)
-            }
-            json.closeObject()
-        }
-        json.closeArray()
-    }
-
-    /// Turbulence groups as JSON text, for forms that have no lists.
-    public static func text(of groups: [TurbulenceGroup]) -> String {
-        var json = JSONWriter()
-        write(groups, to: &json)
-        return String(decoding: json.bytes, as: UTF8.self)
     }
 
     // MARK: JSON
@@ -293,7 +216,7 @@ public struct FeatureWriter: Sendable {
 
     /// The JSON of a geometry.
     public static func bytes(of geometry: FeatureGeometry) -> [UInt8] {
-        var writer = FeatureWriter(.hexagons, as: .geojsonl)
+        var writer = FeatureWriter(Dataset.hexagons, as: .geojsonl)
         writer.write(geometry)
         return writer.bytes
     }
@@ -411,32 +334,14 @@ public struct FeatureWriter: Sendable {
 
     // MARK: CSV
 
-    private static let observationColumns: StaticString =
-        "id,h3,altitude,altitudeMin,altitudeMax,severity,severityName,severityBasis,edr,observedAt,source,kind,category,aircraft"
-
     private mutating func header() {
-        if let names = collection.propertyNames {
-            json.append("id")
-            for name in names {
-                json.append(",")
-                json.append(name)
-            }
-            json.append(collection == .traffic ? ",longitude,latitude" : ",geometry")
-            return endRow(isHeader: true)
+        json.append("id")
+        for name in columns {
+            json.append(",")
+            json.append(name)
         }
-        switch collection {
-        case .observations:
-            json.append(FeatureWriter.observationColumns)
-            json.append(",longitude,latitude")
-        case .hexagons, .turbulence:
-            json.append(FeatureWriter.observationColumns)
-            json.append(",reports,trend,longitude,latitude")
-        case .pireps:
-            json.append(
-                "id,type,aircraft,altitude,severity,severityName,observedAt,turbulence,text,source,kind,longitude,latitude"
-            )
-        default: break
-        }
+        // A line or an area is text in one column; a hexagon is known by its cell, and its centre is enough.
+        json.append(dataset.geometry == .point || dataset.isHexagons ? ",longitude,latitude" : ",geometry")
         endRow(isHeader: true)
     }
 
@@ -453,79 +358,39 @@ public struct FeatureWriter: Sendable {
         endRow()
     }
 
-    private mutating func rowWithoutGeometry(_ feature: Feature) {
+    private mutating func beginRow(_ id: String) {
         features += 1
-        cell(feature.id, first: true)
+        cell(id, first: true)
+    }
+
+    private mutating func rowWithoutGeometry(_ feature: Feature) {
+        beginRow(feature.id)
         var next = feature.properties.startIndex
-        for name in collection.propertyNames ?? [] {
+        for name in columns {
             guard next < feature.properties.endIndex, feature.properties[next].name.description == name.description
             else {
                 json.append(",")
                 continue
             }
-            switch feature.properties[next].value {
-            case .text(let text): cell(text)
-            case .integer(let number): cell(number)
-            case .decimal(let number, let decimals):
-                json.append(",")
-                _ = json.bytes.appendDecimal(number, decimals: decimals)
-            case .flag(let flag): cell(flag ? "true" : "false")
-            case .instant(let instant): cell(instant)
-            case .instants(let instants): cell(instants.map(\.description).joined(separator: " "))
-            }
+            cell(feature.properties[next].value)
             next += 1
         }
     }
 
-    /// A feature as a row. Its place is its point, or else the centre of its cell.
-    private mutating func row(
-        _ observation: Observation, id: String, severity: Severity, basis: SeverityBasis, geometry: FeatureGeometry,
-        reports: Int?, trend: Trend?
-    ) {
-        features += 1
-        cell(id, first: true)
-        cell(observation.cell.h3String)
-        cell(observation.altitude.lowest.feet)
-        cell(observation.altitude.lowest.feet)
-        cell(observation.altitude.highest.feet)
-        cell(Int(severity.rawValue))
-        cell(severity.name)
-        cell(basis.rawValue)
-        json.append(",")
-        if let edr = observation.intensity.edr { _ = json.bytes.appendDecimal(edr.value, decimals: 4) }
-        cell(observation.observedAt)
-        cell(observation.source.name)
-        cell(observation.kind.name)
-        cell(observation.category?.name ?? "")
-        cell(observation.aircraft ?? "")
-        if collection.isHexagons {
-            cell(reports ?? 1)
-            cell(trend?.rawValue ?? "")
+    /// A property's value, empty where there is none.
+    private mutating func cell(_ value: PropertyValue?) {
+        switch value {
+        case nil: json.append(",")
+        case .text(let text): cell(text)
+        case .integer(let number): cell(number)
+        case .decimal(let number, let decimals):
+            json.append(",")
+            _ = json.bytes.appendDecimal(number, decimals: decimals)
+        case .flag(let flag): cell(flag ? "true" : "false")
+        case .instant(let instant): cell(instant)
+        case .instants(let instants): cell(instants.map(\.description).joined(separator: " "))
+        case .groups: cell(value?.json ?? "")
         }
-        if case .point(let place) = geometry { cells(place) } else { cells(H3.center(of: observation.cell)) }
-        endRow()
-    }
-
-    private mutating func row(_ report: PilotReport) {
-        features += 1
-        cell(report.id, first: true)
-        cell(report.type)
-        cell(report.aircraft ?? "")
-        if let altitude = report.altitudeFeet { cell(altitude) } else { cell("") }
-        if let severity = report.severity {
-            cell(Int(severity.rawValue))
-            cell(severity.name)
-        } else {
-            cell("")
-            cell("")
-        }
-        cell(report.observedAt)
-        cell(FeatureWriter.text(of: report.turbulence))
-        cell(report.text)
-        cell(report.source.name)
-        cell(ObservationKind.pilotReport.name)
-        cells(report.place)
-        endRow()
     }
 
     private mutating func cells(_ place: LonLat) {

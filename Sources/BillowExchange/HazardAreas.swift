@@ -1,4 +1,5 @@
-public import AviationWeather
+public import AviationFormats
+import Datasets
 import Foundation
 import Geometry
 public import Turbulence
@@ -7,9 +8,31 @@ public import Turbulence
 public struct HazardAreas: Sendable {
     public private(set) var areas: [IssuedArea] = []
     /// Reports left out, by reason.
-    public private(set) var skipped: [String: Int] = [:]
+    public private(set) var skipped: [SkipReason: Int] = [:]
     /// Reports used after a change, by what it was.
-    public private(set) var adjusted: [String: Int] = [:]
+    public private(set) var adjusted: [Adjustment: Int] = [:]
+
+    /// Why a report is left out.
+    public enum SkipReason: Sendable, Hashable, CustomStringConvertible {
+        /// A G-AIRMET of another hazard, by its name.
+        case notTurbulence(String)
+        case sameArea
+        case noArea
+
+        /// A few words for people.
+        public var description: String {
+            switch self {
+            case .notTurbulence(let hazard): "not turbulence: \(hazard)"
+            case .sameArea: "same area from another office"
+            case .noArea: "no area"
+            }
+        }
+    }
+
+    /// What was changed in a report before it was used.
+    public enum Adjustment: String, Sendable, Hashable {
+        case droppedCorner = "corner left out"
+    }
 
     /// What G-AIRMETs warn of that is turbulence. SIGMETs are all kept: thunderstorms, mountain waves and ash are flown
     /// around by whoever asks for turbulence.
@@ -19,23 +42,23 @@ public struct HazardAreas: Sendable {
         var kept: [Content: HazardReport] = [:]
         for report in reports {
             if report.product == .gairmet, let hazard = report.hazard, !Self.turbulence.contains(hazard) {
-                skipped["not turbulence: \(hazard)", default: 0] += 1
+                skipped[.notTurbulence(hazard), default: 0] += 1
                 continue
             }
-            if report.droppedCorners > 0 { adjusted["corner left out", default: 0] += report.droppedCorners }
+            if report.droppedCorners > 0 { adjusted[.droppedCorner, default: 0] += report.droppedCorners }
             let content = Content(report)
             guard let other = kept[content] else {
                 kept[content] = report
                 continue
             }
-            skipped["same area from another office", default: 0] += 1
+            skipped[.sameArea, default: 0] += 1
             // Whichever comes first, the same office's words stay.
             if (report.office ?? "") < (other.office ?? "") { kept[content] = report }
         }
         var slots: [Slot: [(report: HazardReport, geometry: MultiPolygon)]] = [:]
         for report in kept.values {
             guard let geometry = Self.geometry(report) else {
-                skipped["no area", default: 0] += 1
+                skipped[.noArea, default: 0] += 1
                 continue
             }
             slots[Slot(id: Self.id(report), validFrom: report.validFrom), default: []].append((report, geometry))
@@ -111,7 +134,8 @@ public struct HazardAreas: Sendable {
         // Wind shear comes without altitudes: what it means by its definition is said here, for everybody.
         let isShear = report.product == .gairmet && report.hazard == IssuedArea.windShear
         return IssuedArea(
-            collection: .hazards, id: id, source: source, kind: report.product.rawValue, hazard: report.hazard,
+            collection: Catalogue.dataset(ofAreaKind: report.product.rawValue)?.areas ?? .hazards, id: id,
+            source: source, kind: report.product.rawValue, hazard: report.hazard,
             severity: severity(report), altitudeMinFeet: report.baseFeet ?? (isShear ? 0 : nil),
             altitudeMaxFeet: report.topFeet ?? (isShear ? IssuedArea.windShearTopFeet : nil),
             validFrom: Instant(report.validFrom), validTo: Instant(report.validTo),

@@ -1,4 +1,4 @@
-import AviationWeather
+import AviationFormats
 
 /// The forms that an import reads.
 public enum ImportFormat: String, Sendable, Hashable {

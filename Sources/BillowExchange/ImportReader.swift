@@ -1,4 +1,4 @@
-import AviationWeather
+import AviationFormats
 import Foundation
 public import Turbulence
 
@@ -225,7 +225,7 @@ public struct ImportReader: Sendable {
                 // A line (a freezing level, say) is as it should be, and no area; so is the word that there is none.
                 guard error.isHarmless else { throw RefusalReason(error) }
                 summary.read += 1
-                summary.skippedAreas[error.code, default: 0] += 1
+                summary.skippedAreas[error.code.description, default: 0] += 1
             }
         }
     }
@@ -252,7 +252,7 @@ public struct ImportReader: Sendable {
 
     private mutating func take(_ hazards: HazardAreas) -> [IssuedArea] {
         for area in hazards.areas { summary.areas[area.kind, default: 0] += 1 }
-        summary.skippedAreas.merge(hazards.skipped, uniquingKeysWith: +)
+        for (reason, count) in hazards.skipped { summary.skippedAreas[reason.description, default: 0] += count }
         return hazards.areas
     }
 

@@ -1,5 +1,5 @@
 public import Turbulence
-import WireJSON
+import JSONKit
 
 /// What an import read, took and refused: all that its last lines say.
 public struct ImportSummary: Sendable, Hashable {

@@ -1,3 +1,5 @@
+import AviationFormats
+
 /// Reads one JSON record (a Feature, or an object with the same names in it) as far as its names mean something.
 struct JSONRecordReader {
     /// The values under `properties`, or those of the object itself where it has none.
@@ -15,14 +17,15 @@ struct JSONRecordReader {
         case hazard
     }
 
-    /// One of these names makes a SIGMET or G-AIRMET.
-    private static let hazardNames: [FieldName] = [.airSigmetType, .rawAirSigmet, .rawSigmet, .firId, .forecastHour]
+    /// Whether a member was there that only a hazard's record has.
+    private var hasHazardMark = false
 
     mutating func read(_ bytes: [UInt8], in range: Range<Int>) throws(RefusalReason) -> Kind {
         fields.removeAll()
         outer.removeAll()
         featureID = .null
         saysSimulated = false
+        hasHazardMark = false
         var hasProperties = false
         var type: String?
         // Only an object without properties means its own members.
@@ -48,7 +51,11 @@ struct JSONRecordReader {
                 keep(value, as: .type, &contradiction)
             default:
                 let value = try cursor.value()
-                if let name = FieldName(key) { keep(value, as: name, &contradiction) }
+                switch Meaning(key) {
+                case .field(let name): keep(value, as: name, &contradiction)
+                case .hazardMark: note(value)
+                case .nothing: break
+                }
             }
         }
         try cursor.expectEnd()
@@ -60,8 +67,12 @@ struct JSONRecordReader {
             fields = outer
         }
         if fields[.rawOb] != .null || fields[.obsTime] != .null { return .aviationWeather }
-        if JSONRecordReader.hazardNames.contains(where: { fields[$0] != .null }) { return .hazard }
+        if hasHazardMark { return .hazard }
         return fields[.turbulence] != .null ? .exportedPilotReport : .observation
+    }
+
+    private mutating func note(_ mark: JSONCursor.Value) {
+        if mark != .null, mark != .text("") { hasHazardMark = true }
     }
 
     private mutating func keep(_ value: JSONCursor.Value, as name: FieldName, _ contradiction: inout RefusalReason?) {
@@ -69,16 +80,32 @@ struct JSONRecordReader {
     }
 
     /// The names of the properties before, by their order: most records of a file have the same ones in the same order.
-    private var remembered: [(key: String, name: FieldName?)] = []
+    private var remembered: [(key: String, meaning: Meaning)] = []
 
-    private mutating func fieldName(_ key: String, at place: Int) -> FieldName? {
+    /// What a property's name means.
+    private enum Meaning {
+        case field(FieldName)
+        /// One that only a hazard's record has.
+        case hazardMark
+        case nothing
+
+        init(_ key: String) {
+            if let name = FieldName(key) {
+                self = .field(name)
+            } else {
+                self = HazardDecoder.marks.contains(key) ? .hazardMark : .nothing
+            }
+        }
+    }
+
+    private mutating func meaning(of key: String, at place: Int) -> Meaning {
         if place < remembered.count {
-            if remembered[place].key == key { return remembered[place].name }
+            if remembered[place].key == key { return remembered[place].meaning }
             remembered.removeSubrange(place...)
         }
-        let name = FieldName(key)
-        if place == remembered.count, place < 64 { remembered.append((key, name)) }
-        return name
+        let meaning = Meaning(key)
+        if place == remembered.count, place < 64 { remembered.append((key, meaning)) }
+        return meaning
     }
 
     private mutating func readProperties(_ cursor: inout JSONCursor) throws(RefusalReason) {
@@ -87,10 +114,10 @@ struct JSONRecordReader {
         var place = -1
         while let key = try cursor.nextKey(&first) {
             place += 1
-            if let name = fieldName(key, at: place) {
-                try fields.set(name, try cursor.value())
-            } else {
-                try cursor.skip()
+            switch meaning(of: key, at: place) {
+            case .field(let name): try fields.set(name, try cursor.value())
+            case .hazardMark: note(try cursor.value())
+            case .nothing: try cursor.skip()
             }
         }
     }

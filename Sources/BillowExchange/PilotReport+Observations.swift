@@ -1,4 +1,4 @@
-public import AviationWeather
+public import AviationFormats
 import Geometry
 public import Turbulence
 

@@ -1,4 +1,4 @@
-import AviationWeather
+import AviationFormats
 import Geometry
 import Turbulence
 

@@ -7,8 +7,6 @@ enum FieldName: Int, CaseIterable {
     case turbulence, text, type
     // A pilot report as the Aviation Weather Center sends it.
     case rawOb, obsTime
-    // A SIGMET or G-AIRMET as the Aviation Weather Center sends it.
-    case airSigmetType, rawAirSigmet, rawSigmet, firId, forecastHour
 
     /// As messages write it.
     var name: String { String(describing: self) }

@@ -1,4 +1,4 @@
-import WireJSON
+import JSONKit
 
 /// A record, or a whole file, that an import didn't take.
 public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
@@ -153,7 +153,7 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
         case .unknownFormat(let found): "neither GeoJSON, CSV of observations nor pilot reports: \(found)"
         case .syntax(let what): "can't be read: \(what)"
         case .truncated: "the file ends in the middle of it"
-        case .tooDeep: "nested deeper than \(JSONCursor.maximumDepth) levels"
+        case .tooDeep: "nested deeper than \(JSONScanner.maximumDepth) levels"
         case .tooLong(let limit): "longer than \(limit) bytes"
         case .notUTF8: "not UTF-8"
         case .notAFeature: "neither a GeoJSON Feature nor a pilot report"

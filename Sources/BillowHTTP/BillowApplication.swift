@@ -1,4 +1,5 @@
 package import BillowEngine
+import BillowParameters
 package import BillowRaster
 package import BillowStore
 package import BillowSync
@@ -25,7 +26,7 @@ package struct BillowApplication: Sendable {
         package var polygonHistories = PolygonHistories()
         /// The largest area that may be asked for at once, in km².
         ///
-        /// Source: SkyPath iOS SDK reference 3.0 (a viewport not above the continental US, 8 million km²), rounded up
+        /// Source: docs/upstreams/skypath.md, "Areas" (the continental US has 8 million km²), rounded up
         package var areaLimitKm2 = 10_000_000.0
         /// What all caches may keep together.
         package var cacheBytes = CacheBudget.defaultBytes
@@ -75,8 +76,8 @@ package struct BillowApplication: Sendable {
     /// The one rule by which every answer says how fresh it is.
     let policy: FreshnessPolicy
     private let store: any Store
-    private let gate: Gate
-    package let styles: StyleShelf
+    private let authorizer: Authorizer
+    package let styles: StyleStore
     private let states: SourceStates
     private let loops: SourceLoops
     private let feed: EventFeed
@@ -93,7 +94,7 @@ package struct BillowApplication: Sendable {
     let readiness = Readiness()
     let connections: ConnectionTable
     /// What connections answer without the router.
-    let answers: KeptAnswers
+    let microcache: ResponseMicrocache
     private let now: @Sendable () -> Instant
     private let logger: Logger
 
@@ -104,9 +105,9 @@ package struct BillowApplication: Sendable {
         self.configuration = configuration
         work = configuration.work
         self.store = store
-        gate = Gate(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
-        answers = KeptAnswers { now().seconds }
-        self.styles = StyleShelf(styles) { [answers] in answers.forget() }
+        authorizer = Authorizer(store: control, anonymousRead: configuration.anonymousRead, now: now, logger: logger)
+        microcache = ResponseMicrocache { now().seconds }
+        self.styles = StyleStore(styles) { [microcache] in microcache.invalidate() }
         self.states = states
         self.loops = loops
         connections = ConnectionTable(configuration.connections, logger: logger)
@@ -117,8 +118,8 @@ package struct BillowApplication: Sendable {
         publisher = SnapshotPublisher(
             store: store, severityTable: configuration.severityTable, now: now, logger: logger)
         // Before anybody is told of what is new and asks for it.
-        publisher.observe { [answers] _, _, _ in answers.forget() }
-        states.observe { [answers] _, _ in answers.forget() }
+        publisher.observe { [microcache] _, _, _ in microcache.invalidate() }
+        states.observe { [microcache] _, _ in microcache.invalidate() }
         feed.start(publisher)
         // What a round brought is shown without waiting for the next look at the store.
         states.observe { [publisher] old, new in
@@ -150,50 +151,51 @@ package struct BillowApplication: Sendable {
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: InFlightMiddleware(readiness: readiness))
         let table = RouteTable()
-        let files = PublicFiles(folder: configuration.publicFolder)
+        let files = PublicFiles(folder: configuration.publicFolder, made: [DatasetsModule.path: DatasetsModule.text])
         router.add(middleware: ProblemMiddleware(routes: table, files: files))
         router.add(
             middleware: PublicFilesMiddleware(files: files, pages: PageRules(publicURL: configuration.publicURL)))
-        let reading = router.needing(.read, gate)
+        let reading = router.requiring(.read, authorizer)
         let queries = reading.working(.query, work)
         TileRoutes(
-            frames: frames, tiles: tiles, shelf: styles, policy: policy,
+            frames: frames, tiles: tiles, styleStore: styles, policy: policy,
             publicURL: configuration.publicURL, hot: hot,
             vectors: vectors
         ).add(to: reading)
-        MapRoutes(frames: frames, maps: maps, shelf: styles, policy: policy)
+        MapRoutes(frames: frames, maps: maps, styleStore: styles, policy: policy)
             .add(to: reading.working(.map, work))
         let timelines = TimelineService(
             frames: frames, settings: configuration.timeline, policy: policy)
-        TimelineRoutes(frames: frames, service: timelines, shelf: styles, publicURL: configuration.publicURL)
+        TimelineRoutes(frames: frames, service: timelines, styleStore: styles, publicURL: configuration.publicURL)
             .add(to: queries)
-        AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, shelf: styles)
+        AnimationRoutes(frames: frames, timelines: timelines, renderer: animations, styleStore: styles)
             .add(to: reading.working(.animation, work))
         CollectionRoutes(
             frames: frames, features: features, policy: policy, publicURL: configuration.publicURL,
             airports: .large, areaLimitKm2: configuration.areaLimitKm2, work: work
         ).add(to: queries)
         AlertRoutes(
-            frames: frames, alerts: alerts, monitor: flights, gate: gate, airports: .large,
+            frames: frames, alerts: alerts, monitor: flights, authorizer: authorizer, airports: .large,
             areaLimitKm2: configuration.areaLimitKm2, now: now
         ).add(to: queries)
         ChangeRoutes(frames: frames, changes: changes, policy: policy, features: features, work: work)
             .add(to: queries)
-        RouteRoutes(frames: frames, policy: policy, shelf: styles, airports: .large).add(to: queries)
+        CorridorAndProfileRoutes(frames: frames, policy: policy, styleStore: styles, airports: .large).add(to: queries)
         ExportRoutes(frames: frames, features: features, policy: policy, work: work).add(to: queries)
-        StyleRoutes(shelf: styles, publicURL: configuration.publicURL).add(to: reading)
-        LegendRoutes(frames: frames, shelf: styles, policy: policy).add(to: reading.working(.map, work))
+        StyleRoutes(styleStore: styles, publicURL: configuration.publicURL).add(to: reading)
+        LegendRoutes(frames: frames, styleStore: styles, policy: policy).add(to: reading.working(.map, work))
         IngestRoutes(
             store: store, simulated: ingestIsSimulated, fetched: configuration.freshness.sources,
             retentionSeconds: configuration.retentionSeconds, sourcesPerKey: configuration.ingestSourcesPerKey,
             work: work, now: now
-        ).add(to: router.needing(.ingest, gate))
-        EventRoutes(hub: events, publisher: publisher, gate: gate, flights: flights).add(to: reading)
+        ).add(to: router.requiring(.ingest, authorizer))
+        EventRoutes(hub: events, publisher: publisher, authorizer: authorizer, flights: flights).add(to: reading)
         let sources = SourceStatus(publisher: publisher, states: states, policy: policy, now: now)
-        AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(to: router.needing(.admin, gate))
+        AdminRoutes(loops: loops, status: sources, feed: feed, logger: logger).add(
+            to: router.requiring(.admin, authorizer))
         OperationRoutes(
-            publisher: publisher, answers: answers, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
-            policy: policy, readiness: readiness, gate: gate, started: now(), now: now
+            publisher: publisher, microcache: microcache, tiles: tiles, vectors: vectors, maps: maps, sources: sources,
+            policy: policy, readiness: readiness, authorizer: authorizer, started: now(), now: now
         ).add(to: router)
         table.fill(from: router)
         return router
@@ -201,8 +203,8 @@ package struct BillowApplication: Sendable {
 
     var prerenderer: Prerenderer { Prerenderer(publisher: publisher, tiles: tiles, hot: hot) }
 
-    /// Whether what is sent in is made up. Where nothing is fetched it is real; where something is, and nobody has said, the
-    /// first answer tells.
+    /// Whether what is sent in is made up. Where nothing is fetched it is real; where something is, and nobody has
+    /// said, the first answer tells.
     private var ingestIsSimulated: Bool? {
         configuration.isSimulated ?? (configuration.freshness.sources.isEmpty ? false : nil)
     }
@@ -223,8 +225,8 @@ package struct BillowApplication: Sendable {
     func server(onListening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
         Application(
             router: router(),
-            server: HTTPServerBuilder { [answers, connections] responder in
-                ServingChannel(responder: responder, answers: answers, connections: connections)
+            server: HTTPServerBuilder { [microcache, connections] responder in
+                ServingChannel(responder: responder, microcache: microcache, connections: connections)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: "Billow"),
@@ -260,14 +262,14 @@ package struct BillowApplication: Sendable {
             reserved(.background, preparation), reserved(.background, watch), reserved(.background, retention),
             reserved(.background, packer),
             reserved(.background, DamageSurvey(store: store, logger: logger)), application, Heartbeat(hub: events),
-            reserved(.background, MemoryReturn()),
+            reserved(.background, HeapTrimmer()),
             Drain(readiness: readiness, events: events),
         ]
     }
 }
 
-/// Holds a shutdown up until what was asked before it is answered. Stopped first, so that meanwhile the server still takes
-/// connections and `/readyz` can say that it is draining.
+/// Holds a shutdown up until what was asked before it is answered. Stopped first, so that meanwhile the server still
+/// takes connections and `/readyz` can say that it is draining.
 private struct Drain: Service {
     let readiness: Readiness
     let events: EventHub

@@ -1,3 +1,4 @@
+public import Datasets
 /// How an issued area is drawn, by what it is: told apart by line and pattern, not by colour alone.
 ///
 /// | | outline | pattern |
@@ -8,19 +9,7 @@
 ///
 /// Lines of a pattern stand twice as far apart where an area is a step ahead of its issue, or ends within half an hour.
 public struct AreaLook: Sendable, Hashable {
-    public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
-        case warning = 0
-        case advisory = 1
-        case forecast = 2
-
-        var name: String {
-            switch self {
-            case .warning: "warning"
-            case .advisory: "advisory"
-            case .forecast: "forecast"
-            }
-        }
-    }
+    public typealias Kind = AreaSign
 
     public enum Subject: UInt8, Sendable, Hashable, CaseIterable {
         case turbulence = 0

@@ -1,10 +1,13 @@
+public import Datasets
 public import Turbulence
 
 /// What the colours of a layer mean, as data: the answer of `/legend.json`, and what `LegendRenderer` draws.
 public struct Legend: Sendable, Hashable, Encodable {
     /// What a legend explains.
-    public enum Subject: Sendable, Hashable, CaseIterable {
-        case severities, reports, hazards, forecast, traffic, tracks
+    public enum Subject: Sendable, Hashable {
+        case severities, reports, traffic, tracks
+        /// The areas of a dataset.
+        case areas([Dataset.AreaDrawing.LegendEntry])
     }
 
     /// One sign and its meaning.
@@ -70,21 +73,15 @@ public struct Legend: Sendable, Hashable, Encodable {
 
     private static func entries(of subject: Subject, _ style: Style, _ severities: SeveritySet) -> [Entry] {
         let shown = Severity.allCases.filter { severities.contains($0) }
-        func area(
-            _ label: String, _ kind: AreaLook.Kind, _ subject: AreaLook.Subject = .turbulence, isFaint: Bool = false
-        ) -> Entry {
-            Entry(label: label, sign: .area(AreaLook(kind: kind, subject: subject, isFaint: isFaint)))
-        }
         switch subject {
         case .severities: return shown.map { Entry(label: $0.label, sign: .severity($0, style[$0])) }
         case .reports: return reports(shown, severities)
-        case .hazards:
-            return [
-                area("SIGMET, turbulence", .warning), area("SIGMET, other", .warning, .other),
-                area("G-AIRMET, turbulence", .advisory), area("G-AIRMET, other", .advisory, .other),
-                area("Forecast step, or ends within 30 min", .advisory, isFaint: true),
-            ]
-        case .forecast: return [area("Forecast", .forecast)]
+        case .areas(let areas):
+            return areas.map { area in
+                let subject: AreaLook.Subject = area.isOfTurbulence ? .turbulence : .other
+                return Entry(
+                    label: area.label, sign: .area(AreaLook(kind: area.sign, subject: subject, isFaint: area.isFaint)))
+            }
         case .traffic: return [Entry(label: "Aircraft", sign: .aircraft)]
         case .tracks: return [Entry(label: "Track", sign: .track)]
         }

@@ -1,6 +1,6 @@
 import Foundation
 import Turbulence
-import WireJSON
+import JSONKit
 
 /// One thing that is wrong in a style file.
 public struct StyleProblem: Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import Synchronization
+import Datasets
 public import Turbulence
 
 /// Rows of one table that can't be read, as far as they were met.
@@ -38,7 +39,7 @@ public enum StoredTable: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .observation: [.observations]
         case .pilotReport: [.reports]
-        case .area: [.hazards, .forecasts]
+        case .area: Catalogue.all.filter { $0.areas != nil }.map(\.kind)
         case .position: [.positions]
         case .accessKey: []
         }

@@ -90,6 +90,13 @@ enum Query {
         """
     static let removeCursor = "DELETE FROM cursor WHERE source = ? AND piece = ?"
 
+    static let sourceValues = "SELECT name, value FROM sourceValue WHERE source = ?"
+    static let setSourceValue = """
+        INSERT INTO sourceValue (source, name, value) VALUES (?, ?, ?)
+        ON CONFLICT (source, name) DO UPDATE SET value = excluded.value
+        """
+    static let removeSourceValue = "DELETE FROM sourceValue WHERE source = ? AND name = ?"
+
     // MARK: Observations
 
     /// In the order that `ObservationRow.init(_: Columns)` reads; then the details.
@@ -412,6 +419,7 @@ enum Query {
     static let all =
         [
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
+            sourceValues, setSourceValue, removeSourceValue,
             insertObservation, closeObservation, keepObservation, keepReport, keepArea, observationByKey,
             openObservationsByExternalID,
             observationsByFeatureID,

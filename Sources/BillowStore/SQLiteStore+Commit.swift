@@ -61,17 +61,18 @@ extension SQLiteStore {
 
     /// Observations without id are taken in the order of their times, then those with one in the order given, then the
     /// pilot reports, areas and positions, then the retraction and the replacements. Batches that follow the time write the least.
-    /// - Throws: `unknownSource`, `tooManySources`, `tooManySourcesOfReporter`; `failed` also for cursors, a retraction or a
-    ///   fetch time without the batch's source.
+    /// - Throws: `unknownSource`, `tooManySources`, `tooManySourcesOfReporter`; `failed` also for cursors, values, a
+    ///   retraction or a fetch time without the batch's source.
     /// - Complexity: O(n log n) in the batch; what else is stored at the same place and time doesn't count.
     public func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
         guard
             batch.source != nil
                 || batch.retraction == nil && batch.areaReplacements.isEmpty && batch.cursors.isEmpty
-                    && batch.fetchedAt == nil && batch.fetchedKinds.isEmpty && batch.completeSince == nil
+                    && batch.values.isEmpty && batch.fetchedAt == nil && batch.fetchedKinds.isEmpty
+                    && batch.completeSince == nil
         else {
             throw .failed(
-                "a retraction, a replacement, cursors or a fetch time came without the source that they are of")
+                "a retraction, a replacement, cursors, values or a fetch time came without the source that they are of")
         }
         let items = BatchItems(batch)
         let gone = try await gone(by: batch)
@@ -767,15 +768,10 @@ private struct BatchWriter {
 
     // MARK: Where the source stands
 
-    /// Cursors and times, kept whether a row changed or not.
+    /// Cursors, values and times, kept whether a row changed or not.
     func keepState(of batch: Batch, source: SourceNumber) throws {
-        for (piece, value) in batch.cursors {
-            let statement = try RawStatement(db, value == nil ? Query.removeCursor : Query.setCursor)
-            statement.bind(Int64(source.rawValue), at: 1)
-            try statement.bind(piece, at: 2)
-            if let value { try statement.bind(value, at: 3) }
-            try statement.run()
-        }
+        try set(batch.cursors, Query.setCursor, Query.removeCursor, source: source)
+        try set(batch.values, Query.setSourceValue, Query.removeSourceValue, source: source)
         try set(Query.setFetched, batch.fetchedAt, source: source)
         for (kind, instant) in batch.fetchedKinds {
             let statement = try RawStatement(db, Query.setFetchedKind)
@@ -786,6 +782,18 @@ private struct BatchWriter {
             try statement.run()
         }
         try set(Query.setComplete, batch.completeSince, source: source)
+    }
+
+    private func set(
+        _ values: [String: String?], _ setQuery: String, _ removeQuery: String, source: SourceNumber
+    ) throws {
+        for (name, value) in values {
+            let statement = try RawStatement(db, value == nil ? removeQuery : setQuery)
+            statement.bind(Int64(source.rawValue), at: 1)
+            try statement.bind(name, at: 2)
+            if let value { try statement.bind(value, at: 3) }
+            try statement.run()
+        }
     }
 
     private func set(_ query: String, _ instant: Instant?, source: SourceNumber) throws {

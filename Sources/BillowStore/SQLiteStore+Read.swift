@@ -17,17 +17,25 @@ extension SQLiteStore {
     }
 
     public func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
+        try await pairs(Query.cursors, of: source)
+    }
+
+    public func values(of source: SourceID) async throws(StoreError) -> [String: String] {
+        try await pairs(Query.sourceValues, of: source)
+    }
+
+    private func pairs(_ query: String, of source: SourceID) async throws(StoreError) -> [String: String] {
         try await reading { db in
             guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
                 throw StoreError.unknownSource(source)
             }
-            let statement = try RawStatement(db, Query.cursors)
+            let statement = try RawStatement(db, query)
             statement.bind(Int64(number.rawValue), at: 1)
-            var cursors: [String: String] = [:]
+            var pairs: [String: String] = [:]
             try statement.forEachRow { columns in
-                if let piece = columns.text(0), let value = columns.text(1) { cursors[piece] = value }
+                if let name = columns.text(0), let value = columns.text(1) { pairs[name] = value }
             }
-            return cursors
+            return pairs
         }
     }
 

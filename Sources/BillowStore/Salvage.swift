@@ -205,7 +205,7 @@ private struct Salvage {
     /// What is copied in a way of its own, or built anew.
     private static let otherTables: Set = [
         "head", "source", "cursor", "observation", "pilotReport", "area", "position", "changedStep", "packedPart",
-        "grdb_migrations",
+        "sourceValue", "grdb_migrations",
     ]
 
     /// Keys, changed queries and what else has a few rows.
@@ -411,6 +411,7 @@ private struct Salvage {
         result.version = Version(rawValue: version)
         guard !result.isWhole else {
             try copy("cursor", key: nil)
+            try copy("sourceValue", key: nil)
             return
         }
         // Without cursors everything is fetched anew that an upstream still has.

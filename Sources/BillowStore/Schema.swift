@@ -26,6 +26,8 @@ enum Schema {
         migrator.registerMigration("15 keyed tags") { try $0.execute(sql: keyedTags) }
         migrator.registerMigration("16 reporters") { try $0.execute(sql: reporters) }
         migrator.registerMigration("17 deletions") { try $0.execute(sql: deletions) }
+        migrator.registerMigration("18 source values") { try $0.execute(sql: sourceValues) }
+        migrator.registerMigration("20 open collections") { try $0.execute(sql: openCollections) }
         return migrator
     }
 
@@ -315,6 +317,63 @@ enum Schema {
             before INTEGER NOT NULL,
             version INTEGER NOT NULL CHECK (version > 0)
         ) STRICT;
+        """
+
+    /// The key-values of a source: its session, its last queries and how far they reach. Earlier versions kept them among
+    /// the cursors under reserved names.
+    private static let sourceValues = """
+        CREATE TABLE sourceValue (
+            source INTEGER NOT NULL REFERENCES source (number),
+            name TEXT NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (source, name)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO sourceValue (source, name, value) SELECT source, piece, value FROM cursor
+            WHERE piece IN ('session', 'viewport', 'query', 'corridor coverage', 'viewport coverage', 'global coverage',
+                'all coverage');
+        DELETE FROM cursor
+            WHERE piece IN ('session', 'viewport', 'query', 'corridor coverage', 'viewport coverage', 'global coverage',
+                'all coverage');
+        """
+
+    /// The number of an area's dataset was one of three; now a new dataset needs no migration. SQLite changes no CHECK in
+    /// place, so the table is copied.
+    ///
+    /// Source: sqlite.org/lang_altertable.html, section 7
+    private static let openCollections = """
+        CREATE TABLE newArea (
+            number INTEGER PRIMARY KEY,
+            collection INTEGER NOT NULL CHECK (collection BETWEEN 0 AND 255),
+            id TEXT NOT NULL,
+            source INTEGER NOT NULL REFERENCES source (number),
+            kind TEXT NOT NULL,
+            hazard TEXT,
+            severity INTEGER CHECK (severity BETWEEN 0 AND 4),
+            altitudeMin INTEGER,
+            altitudeMax INTEGER,
+            validFrom INTEGER NOT NULL CHECK (validFrom >= 0),
+            validTo INTEGER NOT NULL CHECK (validTo > validFrom),
+            issuedAt INTEGER,
+            forecastHour INTEGER,
+            history INTEGER,
+            status TEXT,
+            text TEXT,
+            geometry TEXT NOT NULL CHECK (json_valid(geometry)),
+            since INTEGER NOT NULL CHECK (since > 0),
+            until INTEGER CHECK (until >= since),
+            imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1)),
+            statedTo INTEGER CHECK (statedTo >= 0)
+        ) STRICT;
+        INSERT INTO newArea (number, collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom,
+            validTo, issuedAt, forecastHour, history, status, text, geometry, since, until, imported, statedTo)
+            SELECT number, collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
+                issuedAt, forecastHour, history, status, text, geometry, since, until, imported, statedTo FROM area;
+        DROP TABLE area;
+        ALTER TABLE newArea RENAME TO area;
+        CREATE UNIQUE INDEX areaId ON area (collection, id, source, validFrom) WHERE until IS NULL;
+        CREATE INDEX areaOpen ON area (since) WHERE until IS NULL;
+        CREATE INDEX areaClosed ON area (until) WHERE until IS NOT NULL;
+        CREATE INDEX areaValid ON area (validTo, validFrom);
         """
 
     /// When an area was said to end that is taken to hold for less.

@@ -36,6 +36,9 @@ public protocol Store: Sendable {
     /// The cursors of a source, by the name of the piece of its query.
     func cursors(of source: SourceID) async throws(StoreError) -> [String: String]
 
+    /// The key-values of a source: its session, and what else its upstream keeps from round to round.
+    func values(of source: SourceID) async throws(StoreError) -> [String: String]
+
     /// All that came and went after a version, read in one transaction with the head, the sources and the extent.
     func changes(since version: Version) async throws(StoreError) -> Changes
 
@@ -224,6 +227,8 @@ public struct Batch: Sendable {
     public var retraction: Retraction?
     /// New cursors by piece; nil as a value removes one.
     public var cursors: [String: String?]
+    /// New key-values of the source; nil as a value removes one.
+    public var values: [String: String?]
     /// When the fetch of all that is asked for succeeded that this is the (last) batch of.
     public var fetchedAt: Instant?
     /// When kinds of data were fetched, where some may be had and others not.
@@ -245,7 +250,8 @@ public struct Batch: Sendable {
     public init(
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
-        retraction: Retraction? = nil, cursors: [String: String?] = [:], fetchedAt: Instant? = nil,
+        retraction: Retraction? = nil, cursors: [String: String?] = [:], values: [String: String?] = [:],
+        fetchedAt: Instant? = nil,
         fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil,
         importedBefore: Instant = .distantPast, isTransient: Bool = false, reporter: String? = nil,
         registration: SourceRegistration? = nil
@@ -258,6 +264,7 @@ public struct Batch: Sendable {
         self.positions = positions
         self.retraction = retraction
         self.cursors = cursors
+        self.values = values
         self.fetchedAt = fetchedAt
         self.fetchedKinds = fetchedKinds
         self.completeSince = completeSince

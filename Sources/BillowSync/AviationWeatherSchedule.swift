@@ -1,8 +1,9 @@
 import AviationWeather
 import Turbulence
 
-/// What is asked of the Aviation Weather Center next. The service wants to be asked for one product once a minute at most;
-/// what takes several calls (areas of pilot reports, hours of G-AIRMETs) is asked in turns. A value without a clock.
+/// What is asked of the Aviation Weather Center next. The service wants to be asked for one product once a minute at
+/// most; what takes several calls (areas of pilot reports, hours of G-AIRMETs) is asked in turns. A value without a
+/// clock.
 struct AviationWeatherSchedule: Sendable {
     /// One call and where it stands.
     struct Call: Sendable, Hashable {
@@ -36,7 +37,7 @@ struct AviationWeatherSchedule: Sendable {
                 switch product {
                 case .pilotReports: areas.map { Call(place: .area($0)) }
                 case .gairmets: AviationWeatherQuery.forecastHours.map { Call(place: .forecastHour($0)) }
-                case .sigmets, .internationalSigmets: [Call(place: .everywhere)]
+                default: [Call(place: .everywhere)]
                 }
         }
     }
@@ -59,8 +60,8 @@ struct AviationWeatherSchedule: Sendable {
         update(product, place) { $0.askedAt = now }
     }
 
-    /// Notes an answer; `count` is nil where nothing has changed. An area of as many reports as the service gives at once
-    /// may have more: from now on its quarters are asked.
+    /// Notes an answer; `count` is nil where nothing has changed. An area of as many reports as the service gives at
+    /// once may have more: from now on its quarters are asked.
     /// - Returns: whether some of the area's reports may be missing for good, as it can't be cut any smaller.
     mutating func answered(
         _ product: AviationWeatherUpstream.Product, _ place: Place, count: Int?,

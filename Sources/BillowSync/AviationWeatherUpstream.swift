@@ -1,25 +1,59 @@
+import Datasets
 public import AviationWeather
 import BillowExchange
 public import BillowStore
 import Foundation
 import Synchronization
 public import Turbulence
+import UpstreamKit
 
 /// Pilot reports and hazards of the US Aviation Weather Center, brought into the store.
 ///
-/// A round makes the calls that are due: of each product one a minute, conditional, so that what hasn't changed costs no
-/// body. Reports become observations in the hexagon they name; SIGMETs and G-AIRMETs become hazard areas, and a complete
-/// answer that no longer has one ends it.
+/// A round makes the calls that are due: of each product one a minute, conditional, so that what hasn't changed costs
+/// no body. Reports become observations in the hexagon they name; SIGMETs and G-AIRMETs become hazard areas, and a
+/// complete answer that no longer has one ends it.
 public struct AviationWeatherUpstream: Upstream {
-    /// What is asked for. The raw value is the service's own name.
-    public enum Product: String, Sendable, Hashable, CaseIterable {
-        case pilotReports = "pirep"
-        case sigmets = "airsigmet"
-        case internationalSigmets = "isigmet"
-        case gairmets = "gairmet"
+    /// What is asked for, by the service's own name.
+    public struct Product: RawRepresentable, Sendable, Hashable {
+        public let rawValue: String
+        /// The datasets that its records become.
+        let datasets: [Dataset]
+
+        /// nil for what no dataset is made of.
+        public init?(rawValue: String) {
+            guard Self.names.contains(rawValue) else { return nil }
+            self.init(name: rawValue)
+        }
+
+        private init(name: String) {
+            rawValue = name
+            datasets = Catalogue.datasets(of: Dataset.Origin("aviationweather", name))
+        }
+
+        public static func == (a: Product, b: Product) -> Bool { a.rawValue == b.rawValue }
+        public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+
+        private static let names = Catalogue.types(of: "aviationweather")
+        /// All that datasets are made of.
+        public static let all = names.map { Product(name: $0) }
+        /// Reports of areas, the most wanted first.
+        public static let pilotReports = Product(name: "pirep")
+        public static let sigmets = Product(name: "airsigmet")
+        public static let internationalSigmets = Product(name: "isigmet")
+        /// Pictures of the coming hours.
+        public static let gairmets = Product(name: "gairmet")
 
         /// What its records become.
-        public var feeds: Set<DataKind> { self == .pilotReports ? [.reports, .observations] : [.hazards] }
+        public var feeds: Set<DataKind> { Set(datasets.map(\.kind)) }
+
+        /// The kind of its areas, and the collection that they go to; nil for what is no area.
+        var areas: (kind: Dataset.AreaKind, collection: IssuedArea.Collection)? {
+            for dataset in datasets {
+                let kind = dataset.areaKinds.first { $0.origin == Dataset.Origin("aviationweather", rawValue) }
+                if let kind, let collection = dataset.areas { return (kind, collection) }
+            }
+            return nil
+        }
     }
 
     public let id: SourceID
@@ -68,7 +102,7 @@ public struct AviationWeatherUpstream: Upstream {
     ///   - areas: of pilot reports; the most wanted first.
     ///   - spacingSeconds: between two calls for one product; less than 60 is for simulators only.
     public init(
-        id: SourceID, client: AviationWeatherClient, products: [Product] = Product.allCases,
+        id: SourceID, client: AviationWeatherClient, products: [Product] = Product.all,
         areas: [AviationWeatherBox] = AviationWeatherUpstream.defaultAreas, spacingSeconds: Int = 60, simulated: Bool?,
         store: any Store, retentionSeconds: Int
     ) {
@@ -86,8 +120,7 @@ public struct AviationWeatherUpstream: Upstream {
     public var collections: [String] { collections(of: products) }
 
     private func collections(of products: [Product]) -> [String] {
-        (products.contains(.pilotReports) ? ["turbulence", "pireps"] : [])
-            + (products.contains { $0 != .pilotReports } ? ["hazards"] : [])
+        Catalogue.all.filter { dataset in products.contains { $0.datasets.contains(dataset) } }.map(\.id)
     }
 
     /// As often as anything can be due.
@@ -127,9 +160,9 @@ public struct AviationWeatherUpstream: Upstream {
         var failed = Set<DataKind>()
         var asked = Set<DataKind>()
         for product in products {
-            var use = RecordUse()
-            /// One product that can't be had or read costs the others nothing; a service that is down or has enough of us is
-            /// not asked on.
+            var use = RecordTally()
+            /// One product that can't be had or read costs the others nothing; a service that is down or has enough of
+            /// us is not asked on.
             func attempt(_ body: () async throws(SyncError) -> Void) async throws(SyncError) {
                 do throws(SyncError) { try await body() } catch {
                     guard error.isAboutOneProduct else { throw error }
@@ -158,8 +191,8 @@ public struct AviationWeatherUpstream: Upstream {
         if let failure { throw failure }
     }
 
-    /// From when on all areas' reports are in the log; nil where nothing new is known of that. After a gap the areas are asked
-    /// in turns for what they still have: until each was, nothing before now is known to be whole.
+    /// From when on all areas' reports are in the log; nil where nothing new is known of that. After a gap the areas
+    /// are asked in turns for what they still have: until each was, nothing before now is known to be whole.
     private func completeSince(_ record: SourceRecord?, _ now: Instant) -> Instant? {
         let isUnbroken = record?.fetchedAt(.reports).map { $0 >= now.advanced(by: -Self.gapSeconds) } ?? false
         return progress.state.withLock { state in
@@ -175,39 +208,39 @@ public struct AviationWeatherUpstream: Upstream {
     }
 
     private func ask(
-        _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ use: inout RecordUse,
+        _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ use: inout RecordTally,
         _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         progress.state.withLock { $0.schedule.asking(product, call.place, at: now) }
         switch call.place {
         case .area(let box):
             let isFirst = call.answeredAt.map { $0 < now.advanced(by: -Self.gapSeconds) } ?? true
-            let reply = try await reply { () async throws(AviationWeatherError) in
+            let reply = try await reply { () async throws(UpstreamError) in
                 try await client.pilotReports(
                     in: box, ageHours: isFirst ? Self.firstAgeHours : Self.ageHours,
                     since: isFirst ? AviationWeatherClient.Validators() : call.validators)
             }
             if let content = reply.content {
-                use.add(used: content.reports.count, unusable: content.refused)
+                use.add(used: content.reports.count, unusable: content.refused.counted { .report($0) })
                 try await write(content, now, &outcome)
             }
             let isCut = answered(
                 product, call, reply, now,
                 count: reply.content.map { $0.reports.count + $0.refused.values.reduce(0, +) },
                 isUseful: reply.content.map { !$0.reports.isEmpty || $0.refused.isEmpty } ?? true)
-            if isCut { outcome.skipped["beyond the service's limit of 400", default: 0] += 1 }
+            if isCut { outcome.skipped[.beyondTheLimit, default: 0] += 1 }
         case .forecastHour, .everywhere:
             let query: AviationWeatherQuery =
-                switch (call.place, product) {
-                case (.forecastHour(let hour), _): .gairmets(forecastHour: hour)
-                case (_, .internationalSigmets): .internationalSigmets
-                default: .sigmets
+                if case .forecastHour(let hour) = call.place { .gairmets(forecastHour: hour) } else {
+                    .everything(product: product.rawValue)
                 }
-            let reply = try await reply { () async throws(AviationWeatherError) in
+            let reply = try await reply { () async throws(UpstreamError) in
                 try await client.hazards(query, since: call.validators)
             }
             if let content = reply.content {
-                use.add(used: content.count - content.unreadable.values.reduce(0, +), unusable: content.unreadable)
+                use.add(
+                    used: content.count - content.unreadable.values.reduce(0, +),
+                    unusable: content.unreadable.counted { .report($0) })
             }
             let isBelieved = reply.content.map { self.isBelieved(product, isEmpty: $0.count == 0) } ?? true
             try await write(product, isBelieved ? reply.content : nil, now, &outcome)
@@ -229,10 +262,10 @@ public struct AviationWeatherUpstream: Upstream {
     }
 
     private func reply<Content>(
-        _ body: () async throws(AviationWeatherError) -> AviationWeatherClient.Reply<Content>
+        _ body: () async throws(UpstreamError) -> AviationWeatherClient.Reply<Content>
     ) async throws(SyncError) -> AviationWeatherClient.Reply<Content> {
         let reply: AviationWeatherClient.Reply<Content>
-        do throws(AviationWeatherError) { reply = try await body() } catch { throw SyncError(error) }
+        do throws(UpstreamError) { reply = try await body() } catch { throw SyncError(error) }
         try await register(in: store, answerIsSimulated: reply.isSimulated, from: client.configuration.baseURL)
         return reply
     }
@@ -253,24 +286,24 @@ public struct AviationWeatherUpstream: Upstream {
     private func write(_ content: PilotReportDecoder.Outcome, _ now: Instant, _ outcome: inout SyncOutcome)
         async throws(SyncError)
     {
-        outcome.skipped.merge(content.refused, uniquingKeysWith: +)
+        outcome.skipped.merge(content.refused.counted { .report($0) }, uniquingKeysWith: +)
         let unknown = content.unknownWords.values.reduce(0, +)
-        if unknown > 0 { outcome.adjusted["unknown word", default: 0] += unknown }
+        if unknown > 0 { outcome.adjusted[.unknownWord, default: 0] += unknown }
         var batch = Batch(source: id)
         var seen = Set<String>()
         for report in content.reports {
             guard let report = PilotReport(report, source: id), seen.insert(report.id).inserted else { continue }
             guard report.observedAt <= now.advanced(by: Self.futureSeconds) else {
-                outcome.skipped["in the future", default: 0] += 1
+                outcome.skipped[.inTheFuture, default: 0] += 1
                 continue
             }
             guard report.observedAt >= now.advanced(by: -retentionSeconds) else {
-                outcome.skipped["older than retention", default: 0] += 1
+                outcome.skipped[.olderThanRetention, default: 0] += 1
                 continue
             }
             let placement = report.placement()
             let unplaced = placement.withoutLevel + placement.unusableLevel
-            if unplaced > 0 { outcome.adjusted["in pireps only, without a usable level", default: 0] += unplaced }
+            if unplaced > 0 { outcome.adjusted[.withoutLevel, default: 0] += unplaced }
             batch.pilotReports.append(report)
             batch.observations += placement.observations
         }
@@ -287,10 +320,10 @@ public struct AviationWeatherUpstream: Upstream {
     ) async throws(SyncError) {
         guard let content else { return }
         let unreadable = content.unreadable
-        outcome.skipped.merge(content.refused, uniquingKeysWith: +)
+        outcome.skipped.merge(content.refused.counted { .report($0) }, uniquingKeysWith: +)
         let hazards = HazardAreas(content.reports, source: id)
-        outcome.skipped.merge(hazards.skipped, uniquingKeysWith: +)
-        outcome.adjusted.merge(hazards.adjusted, uniquingKeysWith: +)
+        outcome.skipped.merge(hazards.skipped.counted { .hazard($0) }, uniquingKeysWith: +)
+        outcome.adjusted.merge(hazards.adjusted.counted { Adjustment($0) }, uniquingKeysWith: +)
         var areas = hazards.areas.filter { $0.validTo > now }
         var isComplete = unreadable.isEmpty
         if product == .gairmets {
@@ -306,10 +339,8 @@ public struct AviationWeatherUpstream: Upstream {
             }
         }
         var batch = Batch(source: id, areas: areas)
-        if isComplete {
-            batch.areaReplacements = [
-                AreaReplacement(collection: .hazards, kind: product.areaKind, at: now)
-            ]
+        if isComplete, let (kind, collection) = product.areas {
+            batch.areaReplacements = [AreaReplacement(collection: collection, kind: kind.id, at: now)]
         }
         guard !batch.areas.isEmpty || !batch.areaReplacements.isEmpty else { return }
         let (written, count) = (batch, batch.areas.count)
@@ -324,17 +355,5 @@ public struct AviationWeatherUpstream: Upstream {
         guard let first = reports.first, reports.allSatisfy({ $0.validFrom == first.validFrom }) else { return nil }
         let issuedAt = reports.compactMap(\.issuedAt).max() ?? first.validFrom
         return (Instant(first.validFrom), Instant(first.validTo), Instant(issuedAt))
-    }
-}
-
-extension AviationWeatherUpstream.Product {
-    /// The kind of its areas.
-    fileprivate var areaKind: String? {
-        switch self {
-        case .pilotReports: nil
-        case .sigmets: HazardProduct.sigmet.rawValue
-        case .internationalSigmets: HazardProduct.isigmet.rawValue
-        case .gairmets: HazardProduct.gairmet.rawValue
-        }
     }
 }

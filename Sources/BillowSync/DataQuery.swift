@@ -1,9 +1,10 @@
+import Datasets
 public import Geometry
 public import Turbulence
 
 /// What is asked of an upstream: which data, where, and how far back.
 ///
-/// Source: SkyPath iOS SDK reference 2.2, DataQuery
+/// Source: docs/upstreams/skypath.md, "Areas" (DataQuery of the iOS SDK)
 public struct DataQuery: Sendable, Hashable {
     /// A sort of data that an upstream has.
     public enum DataType: String, Sendable, Hashable, CaseIterable, Comparable {
@@ -17,14 +18,10 @@ public struct DataQuery: Sendable, Hashable {
 
         /// The collections that it ends up in.
         public var collections: [String] {
-            switch self {
-            case .turbulence: ["turbulence"]
-            case .polygons: ["polygons"]
-            case .nowcast: ["forecast"]
-            case .flights: ["traffic", "tracks"]
-            case .pireps: ["pireps"]
-            }
+            datasets.map(\.id)
         }
+
+        var datasets: [Dataset] { Catalogue.datasets(of: Dataset.Origin("skypath", rawValue)) }
 
         public static func < (a: DataType, b: DataType) -> Bool { a.rawValue < b.rawValue }
     }
@@ -61,7 +58,8 @@ public struct DataQuery: Sendable, Hashable {
     public var polygon: AreaRing?
     /// What somebody looks at now. A new one replaces the old one and its data; it isn't kept across restarts.
     public var viewport: AreaRing?
-    /// Whether the upstream's turbulence polygons are asked for every history up to the asked one, or for that one only.
+    /// Whether the upstream's turbulence polygons are asked for every history up to the asked one, or for that one
+    /// only.
     public var polygonsUpTo: Bool
 
     public init(
@@ -82,29 +80,21 @@ public struct DataQuery: Sendable, Hashable {
 
     /// Whether a type is wanted of the whole world.
     ///
-    /// Source: SkyPath iOS SDK reference 2.2, DataQuery.globalEnabled: the world is for polygons, all else for areas.
+    /// Source: docs/upstreams/skypath.md, "Areas" (the world is for polygons, all else for areas)
     /// A query without a polygon has no area that lasts, so there the world stands for it.
     public func isGlobal(_ type: DataType) -> Bool {
         if let scope = scopes[type] { return scope == .global }
         return global && (type == .polygons || polygon == nil)
     }
 
-    /// The kinds of data that it brings. An upstream's own polygons are of the same air as its turbulence, and tell nothing of
-    /// the age of that.
+    /// The kinds of data that it brings. An upstream's own polygons are of the same air as its turbulence, and tell
+    /// nothing of the age of that.
     public var kinds: Set<DataKind> { kinds(of: types) }
 
     /// The kinds of data that some of its types bring.
     func kinds(of some: Set<DataType>) -> Set<DataKind> {
-        Set(
-            some.map { type in
-                switch type {
-                case .turbulence, .polygons: .observations
-                case .nowcast: .forecasts
-                case .flights: .positions
-                case .pireps: .reports
-                }
-            }
-        ).subtracting(types.contains(.turbulence) && !some.contains(.turbulence) ? [.observations] : [])
+        Set(some.flatMap { $0.datasets.map(\.kind) }).subtracting(
+            types.contains(.turbulence) && !some.contains(.turbulence) ? [.observations] : [])
     }
 
     /// Whether there is anything to ask for.

@@ -18,7 +18,8 @@ public struct FileImporter: Sendable {
     /// - Parameters:
     ///   - source: of observations that name none; `import` by default.
     ///   - simulated: whether what a file holds is made up; nil: whether it says so itself.
-    ///   - agingSeconds: what is no older than this isn't kept for ever, but ages as what is fetched does; nil for nothing.
+    ///   - agingSeconds: what is no older than this isn't kept for ever, but ages as what is fetched does; nil for
+    ///     nothing.
     public init(
         store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool? = false,
         agingSeconds: Int? = nil
@@ -87,8 +88,8 @@ public struct FileImporter: Sendable {
         var id: String
     }
 
-    /// Of observations of one id in a file the first counts: were it the last, the same file again would correct the first
-    /// by it once more. Ids of our own making say what their content says, and need no memory.
+    /// Of observations of one id in a file the first counts: were it the last, the same file again would correct the
+    /// first by it once more. Ids of our own making say what their content says, and need no memory.
     /// - Returns: how many were left out.
     private func add(_ item: ImportItem, to batch: inout Batch, known ids: inout Set<ReportedID>)
         async throws(StoreError)
@@ -168,9 +169,9 @@ public struct TooManySourcesError: Error, Sendable, Hashable, CustomStringConver
     public var description: String {
         let names = sources.prefix(3).map(\.name).joined(separator: ", ")
         return
-            "the file names new sources (\(names)\(sources.count > 3 ? ", …" : "")), and more than are possible: at most "
-            + "\(FileImporter.mostNewSources) in a file, and \(SourceRecord.most - SourceRecord.reserved) in a database; "
-            + "is the column 'source' another one?"
+            "the file names new sources (\(names)\(sources.count > 3 ? ", …" : "")), and more than are possible: "
+            + "at most \(FileImporter.mostNewSources) in a file, and "
+            + "\(SourceRecord.most - SourceRecord.reserved) in a database; is the column 'source' another one?"
     }
 }
 

@@ -1,7 +1,8 @@
 import BillowExchange
 import Turbulence
 
-/// The G-AIRMETs of all hours that are known: each hour from the newest issue that pictures it. A value without a clock.
+/// The G-AIRMETs of all hours that are known: each hour from the newest issue that pictures it. A value without a
+/// clock.
 struct GairmetPictures: Sendable {
     private struct Picture: Sendable {
         var issuedAt: Instant

@@ -1,3 +1,4 @@
+import Datasets
 import BillowExchange
 public import BillowStore
 import Foundation
@@ -7,8 +8,8 @@ public import Turbulence
 /// A watched folder: files that are put in are read as `billow import` would, then moved to `done/` or `refused/`.
 ///
 /// A file is taken once it is complete: best renamed into the folder when it is. Names that begin with `.` or end with
-/// `.part` or `.tmp` are left alone, and so is any file whose size or time has changed since the look before. It is moved
-/// after its last record is durable; if the process dies between, it is read again, which changes nothing.
+/// `.part` or `.tmp` are left alone, and so is any file whose size or time has changed since the look before. It is
+/// moved after its last record is durable; if the process dies between, it is read again, which changes nothing.
 public struct InboxUpstream: Upstream {
     public let id: SourceID
     public let kind = "inbox"
@@ -48,8 +49,8 @@ public struct InboxUpstream: Upstream {
 
     /// - Parameters:
     ///   - path: of the folder; it is made where there is none.
-    ///   - retentionSeconds: what is older when it comes is an import of the past, and stays until it is pruned by hand;
-    ///     anything else is a feed's, and ages.
+    ///   - retentionSeconds: what is older when it comes is an import of the past, and stays until it is pruned by
+    ///     hand; anything else is a feed's, and ages.
     ///   - now: the clock.
     public init(
         id: SourceID, path: String, simulated: Bool? = nil, store: any Store, retentionSeconds: Int,
@@ -64,7 +65,7 @@ public struct InboxUpstream: Upstream {
         looks = Looks()
     }
 
-    public var collections: [String] { ["turbulence", "pireps", "hazards"] }
+    public var collections: [String] { Catalogue.datasets(of: .file).map(\.id) }
 
     /// One look. Takes the files that are as they were at the look before.
     public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
@@ -189,7 +190,7 @@ public struct InboxUpstream: Upstream {
             if Task.isCancelled { throw .cancelled }
             throw SyncError(kind: .store, code: .store, message: "\(error)", isReachable: nil)
         }
-        if verdict.isRefused { outcome.skipped["file refused", default: 0] += 1 }
+        if verdict.isRefused { outcome.skipped[.refusedFile, default: 0] += 1 }
         return verdict
     }
 
@@ -197,8 +198,8 @@ public struct InboxUpstream: Upstream {
         let taken = summary.observationCount + summary.pilotReportCount + summary.areaCount
         outcome.accepted += max(0, taken - summary.duplicates)
         outcome.duplicates += summary.duplicates
-        for (code, refusal) in summary.refusals { outcome.skipped[code, default: 0] += refusal.count }
-        outcome.skipped.merge(summary.skippedAreas, uniquingKeysWith: +)
+        for (code, refusal) in summary.refusals { outcome.skipped[.imported(code), default: 0] += refusal.count }
+        outcome.skipped.merge(summary.skippedAreas.counted { .imported($0) }, uniquingKeysWith: +)
     }
 
     /// Moves a file under a name that is free there, the report beside it first.

@@ -1,12 +1,13 @@
+import Datasets
 public import BillowStore
 import Foundation
 import Geometry
 public import OpenSky
 public import Turbulence
-import WireHTTP
+import UpstreamKit
 
-/// Live traffic of the OpenSky Network, brought into the store: where each aircraft was received last, of the world or of
-/// boxes.
+/// Live traffic of the OpenSky Network, brought into the store: where each aircraft was received last, of the world or
+/// of boxes.
 public struct OpenSkyUpstream: Upstream {
     public let id: SourceID
     public let kind = "opensky"
@@ -36,7 +37,7 @@ public struct OpenSkyUpstream: Upstream {
         self.retentionSeconds = retentionSeconds
     }
 
-    public var collections: [String] { ["traffic", "tracks"] }
+    public var collections: [String] { Catalogue.datasets(of: Dataset.Origin("opensky", "states")).map(\.id) }
     public var feeds: Set<DataKind> { [.positions] }
     public var credential: String? { client.configuration.credentials?.clientSecret.fingerprint }
 
@@ -54,7 +55,7 @@ public struct OpenSkyUpstream: Upstream {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             var positions: [AircraftPosition] = []
-            var use = RecordUse()
+            var use = RecordTally()
             for box in boxes.isEmpty ? [nil] : boxes.map({ Optional($0) }) {
                 positions += try await ask(box, now, &use, &outcome)
             }
@@ -69,19 +70,19 @@ public struct OpenSkyUpstream: Upstream {
     }
 
     private func ask(
-        _ box: GeographicBox?, _ now: Instant, _ use: inout RecordUse, _ outcome: inout SyncOutcome
+        _ box: GeographicBox?, _ now: Instant, _ use: inout RecordTally, _ outcome: inout SyncOutcome
     ) async throws(SyncError) -> [AircraftPosition] {
         let answer: StateVectors
-        do throws(OpenSkyError) { answer = try await client.states(in: box, includesCategory: true) } catch {
+        do throws(UpstreamError) { answer = try await client.states(in: box, includesCategory: true) } catch {
             throw SyncError(error)
         }
         try await register(
             in: store, answerIsSimulated: answer.isSimulated, from: client.configuration.baseURL)
-        let unusable = Dictionary(uniqueKeysWithValues: answer.counts.skipped.map { ($0.key.rawValue, $0.value) })
+        let unusable = answer.counts.skipped.counted { SkipReason.openSky($0) }
         use.add(used: answer.vectors.count, unusable: unusable)
         outcome.skipped.merge(unusable, uniquingKeysWith: +)
         if answer.counts.droppedValues > 0 {
-            outcome.adjusted["value dropped", default: 0] += answer.counts.droppedValues
+            outcome.adjusted[.droppedValue, default: 0] += answer.counts.droppedValues
         }
         let latest = now.advanced(by: Self.futureSeconds)
         let oldest = now.advanced(by: -retentionSeconds)
@@ -89,15 +90,15 @@ public struct OpenSkyUpstream: Upstream {
         positions.reserveCapacity(answer.vectors.count)
         for vector in answer.vectors {
             guard let position = AircraftPosition(vector, source: id) else {
-                outcome.skipped["without position", default: 0] += 1
+                outcome.skipped[.withoutPosition, default: 0] += 1
                 continue
             }
             guard position.observedAt <= latest else {
-                outcome.skipped["in the future", default: 0] += 1
+                outcome.skipped[.inTheFuture, default: 0] += 1
                 continue
             }
             guard position.observedAt >= oldest else {
-                outcome.skipped["older than retention", default: 0] += 1
+                outcome.skipped[.olderThanRetention, default: 0] += 1
                 continue
             }
             positions.append(position)

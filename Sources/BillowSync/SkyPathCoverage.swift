@@ -22,7 +22,7 @@ struct SkyPathPieceName: Sendable, Hashable {
     var text: String { "\(area.rawValue) \(piece)" }
 }
 
-/// From when on the log is complete for each area, as it is stored beside the cursors.
+/// From when on the log is complete for each area, as it is stored among the values of the source.
 struct SkyPathCoverage: Sendable {
     struct Entry: Sendable, Hashable {
         /// What the last complete round asked for.
@@ -51,29 +51,26 @@ struct SkyPathCoverage: Sendable {
     private var entries: [DataQuery.Area: Entry]
     private let areas: [DataQuery.Area]
 
-    /// What earlier versions kept of the last round, of all areas together.
+    /// The name by which earlier versions kept the last round's query, of all areas together.
     private static let oldName = "query"
-    private static let piece = "coverage"
 
-    private static func name(_ area: DataQuery.Area) -> String { SkyPathPieceName(area, piece).text }
-
-    /// Whether a name is that of an area's coverage, and not of a cursor.
-    static func isName(_ name: SkyPathPieceName) -> Bool { name.piece == piece }
+    private static func name(_ area: DataQuery.Area) -> String { SkyPathPieceName(area, "coverage").text }
 
     /// - Parameters:
-    /// - record: what the store says of the source as a whole. Where that is later than what was noted last,
-    /// something was deleted since: then no area is complete from before it.
+    ///   - values: the key-values of the source.
+    ///   - record: the source as a whole. Where it is complete from later on than was noted last, something was deleted
+    ///     since: then no area is complete from before it.
     ///   - areas: those that are asked for.
-    init(_ cursors: [String: String], record: SourceRecord?, isAsked areas: [DataQuery.Area]) {
+    init(_ values: [String: String], record: SourceRecord?, isAsked areas: [DataQuery.Area]) {
         self.areas = areas
         var entries: [DataQuery.Area: Entry] = [:]
-        for area in Self.single { entries[area] = cursors[Self.name(area)].flatMap(Entry.init(text:)) }
-        if entries.isEmpty, let old = cursors[Self.oldName], let fetchedAt = record?.fetchedAt(.observations),
+        for area in Self.single { entries[area] = values[Self.name(area)].flatMap(Entry.init(text:)) }
+        if entries.isEmpty, let old = values[Self.oldName], let fetchedAt = record?.fetchedAt(.observations),
             let completeSince = record?.completeSince, let only = areas.first, areas.count == 1
         {
             entries[only] = Entry(asked: old, fetchedAt: fetchedAt, completeSince: completeSince)
         }
-        let noted = cursors[Self.name(.all)].flatMap { Int($0) }.flatMap(Instant.init(seconds:))
+        let noted = values[Self.name(.all)].flatMap { Int($0) }.flatMap(Instant.init(seconds:))
         if let noted, let completeSince = record?.completeSince, completeSince > noted {
             for (area, entry) in entries { entries[area]?.completeSince = max(entry.completeSince, completeSince) }
         }
@@ -101,15 +98,14 @@ struct SkyPathCoverage: Sendable {
         return times.contains(nil) ? nil : times.compactMap(\.self).max()
     }
 
-    /// The cursors that say so.
-    func changes(to cursors: [String: String]) -> [String: String?] {
+    /// The values that say so, as far as they differ.
+    func changes(to values: [String: String]) -> [String: String?] {
         var changed: [String: String?] = [:]
-        for area in Self.single where cursors[Self.name(area)] != entries[area]?.text {
+        for area in Self.single where values[Self.name(area)] != entries[area]?.text {
             changed.updateValue(entries[area]?.text, forKey: Self.name(area))
         }
         if let completeSince { changed.updateValue(String(completeSince.seconds), forKey: Self.name(.all)) }
-        // Without its area a cursor is that of an earlier version.
-        if cursors[Self.oldName] != nil { changed.updateValue(nil, forKey: Self.oldName) }
+        if values[Self.oldName] != nil { changed.updateValue(nil, forKey: Self.oldName) }
         return changed
     }
 }

@@ -7,8 +7,8 @@ struct SkyPathCursor: Sendable, Hashable {
     var fetchedAt: Instant
     /// What the answer depended on, beside the piece's own area.
     var query: String
-    /// Set where an answer on the way here was partly unreadable: from then on, as soon as a delta can be read, the piece
-    /// is fetched whole, for what was unreadable then comes in no later delta.
+    /// Set where an answer on the way here was partly unreadable: from then on, as soon as a delta can be read, the
+    /// piece is fetched whole, for what was unreadable then comes in no later delta.
     var recheckAt: Instant?
 
     init(value: Int, fetchedAt: Instant, query: String, recheckAt: Instant? = nil) {
@@ -31,7 +31,8 @@ struct SkyPathCursor: Sendable, Hashable {
     /// As the store keeps it.
     var text: String { "\(value) \(fetchedAt.seconds) \(recheckAt.map { String($0.seconds) } ?? "-") \(query)" }
 
-    /// Whether the upstream may still have all that came since. A clock that was set back a little is no reason to doubt.
+    /// Whether the upstream may still have all that came since. A clock that was set back a little is no reason to
+    /// doubt.
     func isUsable(for asked: SkyPathSignature, at now: Instant, reachSeconds: Int) -> Bool {
         let age = now.seconds - fetchedAt.seconds
         return SkyPathSignature(text: query)?.serves(asked) == true && age >= -SkyPathUpstream.futureSeconds
@@ -73,7 +74,8 @@ struct SkyPathSignature: Sendable, Hashable {
     /// The same for the same, in every process.
     var text: String { "\(api.rawValue) \(history.text)h \(category.name) \(severities.rawValue) \(baseURL)" }
 
-    /// Whether what was fetched under this one has all that another asks for: a longer history and more severities have.
+    /// Whether what was fetched under this one has all that another asks for: a longer history and more severities
+    /// have.
     func serves(_ asked: SkyPathSignature) -> Bool {
         api == asked.api && category == asked.category && baseURL == asked.baseURL && history >= asked.history
             && severities.isSuperset(of: asked.severities)

@@ -23,28 +23,25 @@ struct SkyPathIntake {
     /// The newest time in the answer, refused records included; nil when it is empty.
     private(set) var newest: Instant?
 
-    /// Why a record outside the area is skipped.
-    static let outside = "outside the area"
-
-    init(_ records: [SkyPathRecord], _ rules: Rules, skipped: inout [String: Int]) {
+    init(_ records: [SkyPathRecord], _ rules: Rules, skipped: inout [SkipReason: Int]) {
         var order: [(key: UInt64, index: Int)] = []
         order.reserveCapacity(records.count)
         for (index, record) in records.enumerated() {
             if let area = rules.area, !area.touches(record.cell) {
-                skipped[Self.outside, default: 0] += 1
+                skipped[.outsideTheArea, default: 0] += 1
                 continue
             }
             guard let observedAt = Instant(seconds: record.observedAt), let block = record.block else {
-                skipped["unreadable", default: 0] += 1
+                skipped[.skyPath(.unreadable), default: 0] += 1
                 continue
             }
             newest = max(newest ?? observedAt, observedAt)
             if observedAt > rules.latest {
                 // Wrong or not: the upstream has something there, so what we have isn't retracted.
                 standing[rules.place(record.cell, block)] = .distantFuture
-                skipped["in the future", default: 0] += 1
+                skipped[.inTheFuture, default: 0] += 1
             } else if observedAt < rules.oldest {
-                skipped["older than retention", default: 0] += 1
+                skipped[.olderThanRetention, default: 0] += 1
             } else {
                 let place = UInt64(record.cell.dense) << 6 | UInt64(block.thousands)
                 order.append((UInt64(observedAt.seconds) << 27 | place, index))

@@ -2,19 +2,20 @@ import BillowStore
 import Geometry
 import SkyPath
 import Turbulence
+import UpstreamKit
 
-/// What SkyPath has beside computed turbulence. The calls are not public: paths and shapes are assumptions, and none is made
-/// unless its type is asked for. Every answer is whole, so there are no cursors.
+/// What SkyPath has beside computed turbulence. The calls are not public: paths and shapes are assumptions, and none is
+/// made unless its type is asked for. Every answer is whole, so there are no cursors.
 extension SkyPathUpstream {
     /// A nowcast is issued once an hour; so often it is looked for. Seconds.
     ///
-    /// Source: facts/skypath.md section 10, the SDK's own interval
+    /// Source: docs/upstreams/skypath.md, "Products that are assumed": the web SDK's own interval
     static let nowcastSeconds = 900
     /// The length of a step of a nowcast.
     private static let nowcastStepSeconds = 3_600
     /// There is no nowcast of smooth or light air.
     ///
-    /// Source: SkyPath iOS SDK reference 2.2, NowcastItem
+    /// Source: docs/upstreams/skypath.md, "Products that are assumed" (NowcastItem of the iOS SDK)
     private static let nowcastSeverities = 2...4
 
     /// One type of data, whole.
@@ -34,7 +35,7 @@ extension SkyPathUpstream {
     private func polygons(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         var sets: [(history: History, reply: SkyPathReply<SkyPathArea>)] = []
         for history in wanted.polygonHistories {
-            let reply = try await ask(&outcome) { () async throws(SkyPathError) in
+            let reply = try await ask(&outcome) { () async throws(UpstreamError) in
                 try await client.polygons(hours: history.hours)
             }
             sets.append((history, reply))
@@ -69,16 +70,16 @@ extension SkyPathUpstream {
     }
 
     private func nowcast(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let reply = try await ask(&outcome) { () async throws(SkyPathError) in try await client.nowcast() }
+        let reply = try await ask(&outcome) { () async throws(UpstreamError) in try await client.nowcast() }
         let issuedAt = Self.updatedAt(reply.records, now)
         var areas = AreaIdentifiers()
         for area in reply.records where isWanted(area, .nowcast) {
             guard Self.nowcastSeverities.contains(area.severity) else {
-                outcome.skipped["nowcast severity outside 2–4", default: 0] += 1
+                outcome.skipped[.nowcastSeverity, default: 0] += 1
                 continue
             }
             guard let hour = area.validFrom.map({ Instant(clamping: $0) }) else {
-                outcome.skipped[SkyPathSkipReason.time.rawValue, default: 0] += 1
+                outcome.skipped[.skyPath(.time), default: 0] += 1
                 continue
             }
             let validTo = hour.advanced(by: Self.nowcastStepSeconds)
@@ -155,7 +156,7 @@ extension SkyPathUpstream {
     // MARK: - Points
 
     private func flights(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let reply = try await ask(&outcome) { () async throws(SkyPathError) in try await client.flights() }
+        let reply = try await ask(&outcome) { () async throws(UpstreamError) in try await client.flights() }
         var positions: [AircraftPosition] = []
         var known: [ICAO24: String] = [:]
         for flight in reply.records where wanted.contains(flight.place, .flights) {
@@ -163,7 +164,7 @@ extension SkyPathUpstream {
                 continue
             }
             guard known[aircraft, default: flight.id] == flight.id else {
-                outcome.skipped["same address as another flight", default: 0] += 1
+                outcome.skipped[.sharedAddress, default: 0] += 1
                 continue
             }
             known[aircraft] = flight.id
@@ -181,8 +182,8 @@ extension SkyPathUpstream {
         outcome.duplicates += count - result.positions
     }
 
-    /// SkyPath names flights, not transponders. An aircraft's address is made from the flight's id, in the block `d00000` to
-    /// `dfffff` that is no state's: it can't be taken for a real one, and is the same from fix to fix.
+    /// SkyPath names flights, not transponders. An aircraft's address is made from the flight's id, in the block
+    /// `d00000` to `dfffff` that is no state's: it can't be taken for a real one, and is the same from fix to fix.
     ///
     /// Source: ICAO Annex 10 volume III chapter 9, table 9-1 (blocks beginning 1101 are reserved)
     static func address(of flight: String) -> ICAO24? {
@@ -193,7 +194,7 @@ extension SkyPathUpstream {
 
     /// They stand in the collection of pilot reports only: SkyPath's hexagons are its own word on what it knows.
     private func pilotReports(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
-        let reply = try await ask(&outcome) { () async throws(SkyPathError) in
+        let reply = try await ask(&outcome) { () async throws(UpstreamError) in
             try await client.pilotReports(hours: wanted.history.hours)
         }
         var reports: [String: PilotReport] = [:]
@@ -222,11 +223,11 @@ extension SkyPathUpstream {
     }
 
     private func isTimely(_ seconds: Int, _ now: Instant, _ outcome: inout SyncOutcome) -> Bool {
-        let reason: String? =
+        let reason: SkipReason? =
             if seconds > now.seconds + Self.futureSeconds {
-                "in the future"
+                .inTheFuture
             } else if seconds < now.seconds - retentionSeconds {
-                "older than retention"
+                .olderThanRetention
             } else {
                 nil
             }
@@ -237,14 +238,14 @@ extension SkyPathUpstream {
     // MARK: - The exchange
 
     private func ask<Record>(
-        _ outcome: inout SyncOutcome, _ call: () async throws(SkyPathError) -> SkyPathReply<Record>
+        _ outcome: inout SyncOutcome, _ call: () async throws(UpstreamError) -> SkyPathReply<Record>
     ) async throws(SyncError) -> SkyPathReply<Record> {
         let reply: SkyPathReply<Record>
-        do throws(SkyPathError) { reply = try await call() } catch { throw SyncError(error) }
+        do throws(UpstreamError) { reply = try await call() } catch { throw SyncError(error) }
         try await register(
             in: store, answerIsSimulated: reply.isSimulated, from: client.configuration.environment.baseURL)
         count(reply.counts, &outcome)
-        var use = RecordUse()
+        var use = RecordTally()
         use.add(used: reply.records.count, unusable: reply.counts.skippedByReason)
         try use.check()
         return reply

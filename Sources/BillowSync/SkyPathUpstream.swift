@@ -2,6 +2,7 @@ public import BillowStore
 import Geometry
 public import SkyPath
 public import Turbulence
+import UpstreamKit
 
 /// SkyPath's computed turbulence, brought into the store.
 ///
@@ -46,9 +47,9 @@ public struct SkyPathUpstream: Upstream {
     private static let mostCalls = 1_000
     /// Pieces are this much smaller than the upstream's limit, so that no rounding makes one too large.
     private static let areaShare = 0.999
-    /// The name, among the cursors, of the session that is open.
+    /// The name of the open session among the values of the source.
     private static let sessionName = "session"
-    /// What earlier versions kept of the viewport, among the cursors.
+    /// The name by which earlier versions kept the viewport.
     private static let oldViewportName = "viewport"
 
     public init(
@@ -86,13 +87,13 @@ public struct SkyPathUpstream: Upstream {
         wanted.types.contains(.nowcast) ? [.forecasts: .seconds(Self.nowcastSeconds)] : [:]
     }
 
-    public func retry() { progress.enableAll() }
+    public func liftSuspensions() { progress.enableAll() }
 
     public func problem(with query: DataQuery) -> (member: String, text: String)? {
         Self.problem(with: query, api: api, limits: client.configuration.limits)
     }
 
-    public func asking(_ query: DataQuery) -> any Upstream {
+    public func with(query: DataQuery) -> any Upstream {
         var upstream = SkyPathUpstream(
             id: id, client: client, api: api, query: query, simulated: simulated, store: store,
             retentionSeconds: retentionSeconds, progress: progress)
@@ -137,9 +138,7 @@ public struct SkyPathUpstream: Upstream {
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         var gone = [String: String?]()
         for name in cursors.keys {
-            guard let piece = SkyPathPieceName(name), piece.area == area, !SkyPathCoverage.isName(piece) else {
-                continue
-            }
+            guard SkyPathPieceName(name)?.area == area else { continue }
             gone.updateValue(nil, forKey: name)
         }
         let batch = Batch(source: id, cursors: gone)
@@ -159,16 +158,21 @@ public struct SkyPathUpstream: Upstream {
     private func endViewport() async throws(SyncError) {
         guard try await known(in: store) != nil else { return }
         try await progress.ledger.alone { () async throws(SyncError) in
-            let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+            let (cursors, values) = try await stored { () async throws(StoreError) in
+                (try await store.cursors(of: id), try await store.values(of: id))
+            }
             let areas = wanted.areas(of: .turbulence).filter { $0 != .viewport }
-            var coverage = SkyPathCoverage(cursors, record: try await known(in: store), isAsked: areas)
+            var coverage = SkyPathCoverage(values, record: try await known(in: store), isAsked: areas)
             coverage.remove(.viewport)
-            var changed = coverage.changes(to: cursors)
-            for name in cursors.keys where SkyPathPieceName(name)?.area == .viewport || name == Self.oldViewportName {
-                changed.updateValue(nil, forKey: name)
+            var changed = coverage.changes(to: values)
+            if values[Self.oldViewportName] != nil { changed.updateValue(nil, forKey: Self.oldViewportName) }
+            var gone: [String: String?] = [:]
+            for name in cursors.keys where SkyPathPieceName(name)?.area == .viewport {
+                gone.updateValue(nil, forKey: name)
             }
             let batch = Batch(
-                source: id, retraction: .transient(), cursors: changed, completeSince: coverage.completeSince)
+                source: id, retraction: .transient(), cursors: gone, values: changed,
+                completeSince: coverage.completeSince)
             _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
         }
     }
@@ -217,12 +221,7 @@ public struct SkyPathUpstream: Upstream {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             try await resumeSession()
-            do throws(SyncError) { try await round(area, Clock(now: now), &outcome) } catch {
-                // That the session can't be kept either is no news beside this.
-                try? await keepSession()
-                throw error
-            }
-            try await keepSession()
+            try await round(area, Clock(now: now), &outcome)
         } catch {
             outcome.disabled = resting(at: now).mapValues(\.message)
             throw error.after(outcome)
@@ -262,22 +261,28 @@ public struct SkyPathUpstream: Upstream {
         guard let sessionMark, !progress.hasResumed else { return }
         try await progress.ledger.alone { () async throws(SyncError) in
             guard !progress.hasResumed, try await known(in: store) != nil else { return }
-            let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+            let values = try await stored { () async throws(StoreError) in try await store.values(of: id) }
             defer { progress.hasResumed = true }
-            guard let kept = cursors[Self.sessionName], kept.hasPrefix(sessionMark + " ") else { return }
+            guard let kept = values[Self.sessionName], kept.hasPrefix(sessionMark + " ") else { return }
             progress.keptSession = kept
             guard let session = SkyPathSession(text: kept.dropFirst(sessionMark.count + 1)) else { return }
             await client.resume(session)
         }
     }
 
+    /// The session as it is to be stored; nil where the stored one is the same, or no account has one. The value is nil
+    /// where the session has ended.
+    private func changedSession() async -> String?? {
+        guard let sessionMark else { return nil }
+        let session = await client.session.map { sessionMark + " " + $0.text }
+        return session == progress.keptSession ? nil : .some(session)
+    }
+
+    /// Stores the session of a round that brought nothing else.
     private func keepSession() async throws(SyncError) {
-        guard let sessionMark else { return }
         try await progress.ledger.alone { () async throws(SyncError) in
-            guard try await known(in: store) != nil else { return }
-            let session = await client.session.map { sessionMark + " " + $0.text }
-            guard session != progress.keptSession else { return }
-            let batch = Batch(source: id, cursors: [Self.sessionName: session])
+            guard let session = await changedSession(), try await known(in: store) != nil else { return }
+            let batch = Batch(source: id, values: [Self.sessionName: session])
             _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
             progress.keptSession = session
         }
@@ -291,18 +296,19 @@ public struct SkyPathUpstream: Upstream {
         let due = due(area, at: clock.now)
         var failure: SyncError?
         var answered = Set<DataQuery.DataType>()
+        var pieces: [SkyPathPiece]?
         types: for type in due {
             if Task.isCancelled { throw .cancelled }
             do throws(SyncError) {
                 if type == .turbulence {
-                    try await turbulence(area, clock, &outcome)
+                    pieces = try await turbulence(area, clock, &outcome)
                 } else {
                     try await fetch(type, now: clock.now, &outcome)
                 }
                 progress.enable(type)
                 answered.insert(type)
             } catch {
-                if error.code == .disabled {
+                if error.code == .upstream(.disabled) {
                     progress.disable(type, at: clock.now, error.message)
                 } else if error.isAboutOneType {
                     failure = failure ?? error.about(type)
@@ -312,48 +318,92 @@ public struct SkyPathUpstream: Upstream {
                 }
             }
         }
-        if !answered.isEmpty { try await note(answered, area, isComplete: failure == nil, at: clock.now) }
+        if answered.isEmpty {
+            // That the session can't be kept either is no news beside a failure.
+            do throws(SyncError) { try await keepSession() } catch { failure = failure ?? error }
+        } else {
+            try await finish(area, pieces, answered, isComplete: failure == nil, now: clock.now, &outcome)
+        }
         outcome.wasAnswered = !answered.isEmpty
         if let failure { throw failure }
         let resting = resting(at: clock.now).values
         if resting.count == wanted.types.count, let first = resting.min(by: { $0.until < $1.until }) {
             throw SyncError(
-                kind: .refused, code: .disabled, message: first.message, isReachable: due.isEmpty ? nil : true,
+                kind: .refused, code: .upstream(.disabled), message: first.message,
+                isReachable: due.isEmpty ? nil : true,
                 retryAfterSeconds: first.until.seconds - clock.now.seconds)
         }
     }
 
-    /// Notes when data was fetched. A source is as new as the area that has waited longest, and so is its turbulence.
-    /// A type that the account may not have rests alone: the source is as new as its others, that type's data isn't.
-    private func note(
-        _ answered: Set<DataQuery.DataType>, _ area: DataQuery.Area, isComplete: Bool, at now: Instant
+    /// Ends a round in one transaction: when data was fetched, how far it reaches, the cursors of pieces that are asked
+    /// for no more, the data of the viewport before, and the session.
+    ///
+    /// A source is as new as the area that has waited longest, and so is its turbulence. A type that the account may
+    /// not have rests alone: the source is as new as its others, that type's data isn't.
+    /// - Parameter pieces: the pieces of the turbulence, all of them up to date; nil where none was fetched.
+    private func finish(
+        _ area: DataQuery.Area, _ pieces: [SkyPathPiece]?, _ answered: Set<DataQuery.DataType>, isComplete: Bool,
+        now: Instant, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         if isComplete { progress.note(request(of: area), of: area, at: now) }
         if answered.contains(.turbulence) {
             progress.note(SyncRequest.Part(turbulenceOf: wanted, in: area), of: area, at: now)
         }
-        try await progress.ledger.alone { () async throws(SyncError) in
+        let result = try await progress.ledger.alone { () async throws(SyncError) -> BatchResult in
             var kinds = Dictionary(uniqueKeysWithValues: wanted.kinds(of: answered).map { ($0, now) })
             if answered.contains(.turbulence) {
                 kinds[.observations] = progress.allFetched(
                     wanted.areas(of: .turbulence).map { ($0, SyncRequest.Part(turbulenceOf: wanted, in: $0)) })
             }
             let areas = areas.compactMap { area in request(of: area).map { (area, $0) } }
-            let batch = Batch(
+            var batch = Batch(
                 source: id, fetchedAt: isComplete ? progress.allFetched(areas) : nil, fetchedKinds: kinds)
-            _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+            if let pieces { try await settle(area, pieces, now: now, in: &batch) }
+            let session = await changedSession()
+            if let session { batch.values.updateValue(session, forKey: Self.sessionName) }
+            let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
+            if let session { progress.keptSession = session }
+            return result
+        }
+        outcome.retracted += result.retracted
+    }
+
+    /// Adds to the end of a round that all pieces of an area's turbulence are up to date.
+    private func settle(
+        _ area: DataQuery.Area, _ pieces: [SkyPathPiece], now: Instant, in batch: inout Batch
+    ) async throws(SyncError) {
+        let names = Set(pieces.map { SkyPathPieceName(area, $0.name).text })
+        // The log is complete from before, if the round before asked for the same and reaches into this one's window.
+        let start = now.advanced(by: -reachSeconds)
+        let (cursors, values) = try await stored { () async throws(StoreError) in
+            (try await store.cursors(of: id), try await store.values(of: id))
+        }
+        var coverage = SkyPathCoverage(
+            values, record: try await known(in: store), isAsked: wanted.areas(of: .turbulence))
+        coverage.note(area, asked: asked(pieces), at: now, from: start)
+        batch.values = coverage.changes(to: values)
+        for name in cursors.keys where !names.contains(name) {
+            // A name without an area is that of an earlier version.
+            let piece = SkyPathPieceName(name)
+            if piece == nil || piece?.area == area { batch.cursors.updateValue(nil, forKey: name) }
+        }
+        batch.completeSince = coverage.completeSince
+        if area == .viewport, let ring = wanted.viewport {
+            batch.retraction = .transient { !ring.touches($0.cell) }
         }
     }
 
+    /// Fetches the turbulence of an area.
+    /// - Returns: its pieces, all of them up to date.
     private func turbulence(
         _ area: DataQuery.Area, _ clock: Clock, _ outcome: inout SyncOutcome
-    ) async throws(SyncError) {
+    ) async throws(SyncError) -> [SkyPathPiece] {
         let pieces = try self.pieces(of: area)
         let cursors =
             try await known(in: store) == nil
             ? [:] : try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         let head = try await stored { () async throws(StoreError) in try await store.head() }.version
-        var use = RecordUse()
+        var use = RecordTally()
         var filter = bulkFilter(pieces)
         for piece in pieces {
             if Task.isCancelled { throw .cancelled }
@@ -378,13 +428,13 @@ public struct SkyPathUpstream: Upstream {
             }
         }
         try use.check()
-        try await finish(area, pieces, now: clock.now, &outcome)
+        return pieces
     }
 
     // MARK: - Bulk calls that leave out mild air
 
-    /// What bulk calls gave that were asked for no milder severity than the query's mildest: most of an answer is smooth
-    /// air. They are whole, so what is missing in them has become milder, or is gone.
+    /// What bulk calls gave that were asked for no milder severity than the query's mildest: most of an answer is
+    /// smooth air. They are whole, so what is missing in them has become milder, or is gone.
     private struct BulkFilter {
         var minimum: Severity
         /// The newest time at each place.
@@ -400,7 +450,8 @@ public struct SkyPathUpstream: Upstream {
         }
     }
 
-    /// nil where everything is asked for: by calls that can't leave out, or whose deltas would hide what ends rough air.
+    /// nil where everything is asked for: by calls that can't leave out, or whose deltas would hide what ends rough
+    /// air.
     private func bulkFilter(_ pieces: [SkyPathPiece]) -> BulkFilter? {
         guard let mildest = Severity.allCases.first(where: wanted.severities.contains), mildest > .smooth,
             pieces.allSatisfy({ if case .baseCell = $0.area { true } else { false } })
@@ -408,8 +459,8 @@ public struct SkyPathUpstream: Upstream {
         return BulkFilter(minimum: mildest)
     }
 
-    /// Ends what filtered answers no longer have: from this round on, so that pictures of before stay as they were. Where an
-    /// answer has an older record than the store, what came after it is withdrawn, as after any whole answer.
+    /// Ends what filtered answers no longer have: from this round on, so that pictures of before stay as they were.
+    /// Where an answer has an older record than the store, what came after it is withdrawn, as after any whole answer.
     private func supersede(
         _ answered: BulkFilter, of area: DataQuery.Area, asOf head: Version, _ clock: Clock,
         _ outcome: inout SyncOutcome
@@ -450,36 +501,6 @@ public struct SkyPathUpstream: Upstream {
         try await write(observations, retraction, cursor: [:], isTransient: area == .viewport, &outcome)
     }
 
-    /// Notes that all pieces of an area are up to date. Removes the cursors of its pieces that are asked for no more,
-    /// and what only the viewport before asked for.
-    private func finish(
-        _ area: DataQuery.Area, _ pieces: [SkyPathPiece], now: Instant, _ outcome: inout SyncOutcome
-    ) async throws(SyncError) {
-        let names = Set(pieces.map { SkyPathPieceName(area, $0.name).text })
-        // The log is complete from before, if the round before asked for the same and reaches into this one's window.
-        let start = now.advanced(by: -reachSeconds)
-        let result = try await progress.ledger.alone { () async throws(SyncError) -> BatchResult in
-            let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
-            var coverage = SkyPathCoverage(
-                cursors, record: try await known(in: store), isAsked: wanted.areas(of: .turbulence))
-            coverage.note(area, asked: asked(pieces), at: now, from: start)
-            var changed = coverage.changes(to: cursors)
-            for name in cursors.keys where !names.contains(name) {
-                // A name without an area is that of an earlier version.
-                let piece = SkyPathPieceName(name)
-                let isOld = piece == nil && name != Self.sessionName
-                guard isOld || piece?.area == area && piece.map(SkyPathCoverage.isName) == false else { continue }
-                changed.updateValue(nil, forKey: name)
-            }
-            var batch = Batch(source: id, cursors: changed, completeSince: coverage.completeSince)
-            if area == .viewport, let ring = wanted.viewport {
-                batch.retraction = .transient { !ring.touches($0.cell) }
-            }
-            return try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
-        }
-        outcome.retracted += result.retracted
-    }
-
     /// What some pieces are asked for; the same for the same, in every process.
     private func asked(_ pieces: [SkyPathPiece]) -> String {
         signature.text + " " + SkyPathPiece.stableHash(Set(pieces.map(\.name)).sorted().joined(separator: ";"))
@@ -487,8 +508,8 @@ public struct SkyPathUpstream: Upstream {
 
     // MARK: - Pieces
 
-    /// Why SkyPath can't be asked a query by an API: the member of the query that is to blame, and a sentence about it; nil
-    /// where it can.
+    /// Why SkyPath can't be asked a query by an API: the member of the query that is to blame, and a sentence about it;
+    /// nil where it can.
     public static func problem(with query: DataQuery, api: API, limits: SkyPathLimits) -> (
         member: String, text: String
     )? {
@@ -529,7 +550,7 @@ public struct SkyPathUpstream: Upstream {
     private func pieces(of area: DataQuery.Area) throws(SyncError) -> [SkyPathPiece] {
         let limits = client.configuration.limits
         if let problem = Self.problem(with: wanted, api: api, limits: limits) {
-            throw SyncError(kind: .refused, code: .queryInvalid, message: problem.text, isReachable: nil)
+            throw SyncError(kind: .refused, code: .upstream(.queryInvalid), message: problem.text, isReachable: nil)
         }
         guard let ring = ring(of: area) else { return api == .v4 ? SkyPathPiece.map(nil) : SkyPathPiece.baseCells }
         if api == .v4 { return SkyPathPiece.map(ring) }
@@ -564,7 +585,7 @@ public struct SkyPathUpstream: Upstream {
 
     private func fetch(
         _ piece: SkyPathPiece, of area: DataQuery.Area, after cursor: SkyPathCursor?, _ filter: inout BulkFilter?,
-        _ clock: Clock, _ use: inout RecordUse, _ outcome: inout SyncOutcome
+        _ clock: Clock, _ use: inout RecordTally, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         // What comes after this may be newer than the answer, which then says nothing about it.
         let head = try await stored { () async throws(StoreError) in try await store.head() }.version
@@ -575,14 +596,14 @@ public struct SkyPathUpstream: Upstream {
         use.add(used: answer.records.count, unusable: answer.counts.skippedByReason)
         let ring = ring(of: area)
         // A base cell reaches beyond the area that it is asked for.
-        var skipped: [String: Int] = [:]
+        var skipped: [SkipReason: Int] = [:]
         let intake = SkyPathIntake(
             answer.records,
             SkyPathIntake.Rules(
                 source: id, category: wanted.category, severities: wanted.severities, area: ring,
                 oldest: clock.now.advanced(by: -retentionSeconds),
                 latest: clock.latest.advanced(by: Self.futureSeconds)), skipped: &skipped)
-        if ring != nil, case .baseCell = piece.area { skipped[SkyPathIntake.outside] = nil }
+        if ring != nil, case .baseCell = piece.area { skipped[.outsideTheArea] = nil }
         outcome.skipped.merge(skipped, uniquingKeysWith: +)
         let isFiltered = filter != nil
         filter?.take(intake, of: piece, isReadable: answer.counts.skippedTotal == 0)
@@ -629,7 +650,7 @@ public struct SkyPathUpstream: Upstream {
         _ piece: SkyPathPiece, after cursor: SkyPathCursor?, minimum: Severity
     ) async throws(SyncError) -> Answer {
         let hours = Double(reachSeconds) / 3_600
-        do throws(SkyPathError) {
+        do throws(UpstreamError) {
             switch (api, piece.area) {
             case (.v5, .ring(let ring)):
                 let reply = try await client.corridor(
@@ -682,15 +703,13 @@ public struct SkyPathUpstream: Upstream {
     func count(_ counts: SkyPathCounts, _ outcome: inout SyncOutcome) {
         outcome.skipped.merge(counts.skippedByReason, uniquingKeysWith: +)
         for (what, count) in [
-            ("brought to parent cell", counts.broughtToParent), ("severity lowered to 4", counts.clampedSeverity),
-            ("EDR dropped", counts.droppedEDR),
+            (Adjustment.broughtToParent, counts.broughtToParent), (.loweredSeverity, counts.clampedSeverity),
+            (.droppedEDR, counts.droppedEDR),
         ] where count > 0 { outcome.adjusted[what, default: 0] += count }
     }
 }
 
 extension SkyPathCounts {
     /// Records that could not be read.
-    var skippedByReason: [String: Int] {
-        Dictionary(uniqueKeysWithValues: skipped.map { ($0.key.rawValue, $0.value) })
-    }
+    var skippedByReason: [SkipReason: Int] { skipped.counted { .skyPath($0) } }
 }

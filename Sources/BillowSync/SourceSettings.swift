@@ -2,7 +2,7 @@ import BillowTimeline
 import Foundation
 import Geometry
 import Turbulence
-public import WireJSON
+public import JSONKit
 
 /// What of a source can be changed while it runs.
 public struct SourceSettings: Sendable, Hashable {
@@ -150,8 +150,8 @@ public struct SourceSettings: Sendable, Hashable {
         case "viewport": query.viewport = try ring(value) { bad($0, .viewport) }
         default:
             throw bad(
-                "one of update, types, severities, history, category, global, scope, polygon, viewport, polygonsUpTo; nothing "
-                    + "else can be changed here")
+                "one of update, types, severities, history, category, global, scope, polygon, viewport, polygonsUpTo; "
+                    + "nothing else can be changed here")
         }
     }
 
@@ -200,7 +200,7 @@ public struct SourceSettings: Sendable, Hashable {
 }
 
 /// A source's changed settings and its refused key, as they are kept across restarts.
-struct PersistedOverride: Sendable {
+struct PersistedSourceOverride: Sendable {
     /// The configuration that the settings are a change of.
     var configured: String
     var settings: [String: JSONValue]
@@ -227,7 +227,8 @@ struct PersistedOverride: Sendable {
         self.configured = configured
         self.settings = settings
         haltedCredential = value["haltedCredential"]?.string
-        if let code = value["refusal"]?["code"]?.string, let message = value["refusal"]?["message"]?.string,
+        if let code = (value["refusal"]?["code"]?.string).flatMap(SyncError.Code.init(rawValue:)),
+            let message = value["refusal"]?["message"]?.string,
             let seconds = value["refusal"]?["at"]?.integer, let at = Instant(seconds: seconds)
         {
             refusal = SourceState.Failure(code: code, message: message, at: at)
@@ -241,7 +242,7 @@ struct PersistedOverride: Sendable {
                 "haltedCredential": haltedCredential.map { .string($0) } ?? .null,
                 "refusal": refusal.map { refusal in
                     .object([
-                        "code": .string(refusal.code), "message": .string(refusal.message),
+                        "code": .string(refusal.code.rawValue), "message": .string(refusal.message),
                         "at": .number(Double(refusal.at.seconds)),
                     ])
                 } ?? .null,

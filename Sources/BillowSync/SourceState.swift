@@ -21,8 +21,8 @@ public struct SourceState: Sendable, Hashable {
     public var slowKinds: [DataKind: Duration] = [:]
     /// Whether the upstream answered the last time it was asked; nil before the first time.
     public var isReachable: Bool?
-    /// What the round under way asks for, whatever is wanted meanwhile; empty between rounds, in one that nothing is due in, and
-    /// for a folder, which is looked at and not fetched.
+    /// What the round under way asks for, whatever is wanted meanwhile; empty between rounds, in one that nothing is
+    /// due in, and for a folder, which is looked at and not fetched.
     public var fetching: Set<Part> = []
     public var isFetching: Bool { !fetching.isEmpty }
     /// Whether the upstream takes our key, by its last answer; nil before that. false ends all attempts until `start`.
@@ -41,8 +41,8 @@ public struct SourceState: Sendable, Hashable {
     public var skipped: [String: Int] = [:]
     /// Records that were used after a change: brought to a parent cell, a severity lowered to 4, …
     public var adjusted: [String: Int] = [:]
-    /// Types of data that are asked for and that the upstream won't give to this account, with its words. They rest; the
-    /// others go on.
+    /// Types of data that are asked for and that the upstream won't give to this account, with its words. They rest;
+    /// the others go on.
     public var disabled: [DataQuery.DataType: String] = [:]
 
     /// How the rounds of one area go.
@@ -83,34 +83,38 @@ public struct SourceState: Sendable, Hashable {
     }
 
     public struct Failure: Sendable, Hashable {
-        public var code: String
+        public var code: SyncError.Code
         public var message: String
         public var at: Instant
         /// The type of data that failed; nil where all did.
         public var type: DataQuery.DataType?
     }
 
-    init(_ upstream: any Upstream, update: UpdateFrequency, interval: Duration?) {
-        id = upstream.id
-        kind = upstream.kind
-        simulated = upstream.simulated
+    init(_ upstream: any Upstream, _ plan: SyncPlan) {
+        self.init(id: upstream.id, kind: upstream.kind, simulated: upstream.simulated, plan)
+    }
+
+    /// The state before the first round.
+    init(id: SourceID, kind: String, simulated: Bool?, _ plan: SyncPlan) {
+        self.id = id
+        self.kind = kind
+        self.simulated = simulated
         collections = []
         feeds = []
-        asks(upstream, update: update, interval: interval)
+        take(plan)
     }
 
     /// Takes over what is asked for, and how often.
-    mutating func asks(_ upstream: any Upstream, update: UpdateFrequency, interval: Duration?) {
-        query = upstream.query
-        collections = upstream.collections
-        feeds = upstream.feeds
-        slowKinds = upstream.slowKinds
-        hasKey = upstream.credential != nil
-        let asked = upstream.areas.filter { upstream.request(of: $0) != nil }
-        areas = Dictionary(uniqueKeysWithValues: asked.map { ($0, areas[$0] ?? AreaState()) })
-        if interval == nil { for area in asked { areas[area]?.nextAttempt = nil } }
-        self.update = update
-        self.interval = interval
+    mutating func take(_ plan: SyncPlan) {
+        query = plan.query
+        collections = plan.collections
+        feeds = plan.feeds
+        slowKinds = plan.slowKinds
+        hasKey = plan.hasKey
+        areas = Dictionary(uniqueKeysWithValues: plan.requests.keys.map { ($0, areas[$0] ?? AreaState()) })
+        if plan.interval == nil { for area in plan.requests.keys { areas[area]?.nextAttempt = nil } }
+        update = plan.update
+        interval = plan.interval
     }
 
     /// What it is doing, in one word.
@@ -131,8 +135,8 @@ public struct SourceState: Sendable, Hashable {
         case failing
         /// The upstream refused our key: nothing is tried until it is started again.
         case refused
-        /// The upstream won't give this account any of what is asked for: tried again when the rest is over, or when it is
-        /// started.
+        /// The upstream won't give this account any of what is asked for: tried again when the rest is over, or when it
+        /// is started.
         case disabled
         /// Nothing is to be asked for.
         case stopped
@@ -142,8 +146,8 @@ public struct SourceState: Sendable, Hashable {
         accepted += outcome.accepted
         duplicates += outcome.duplicates
         retracted += outcome.retracted
-        skipped.merge(outcome.skipped, uniquingKeysWith: +)
-        adjusted.merge(outcome.adjusted, uniquingKeysWith: +)
+        skipped.merge(outcome.skipped.counted(by: \.description), uniquingKeysWith: +)
+        adjusted.merge(outcome.adjusted.counted(by: \.rawValue), uniquingKeysWith: +)
         disabled = outcome.disabled
     }
 }

@@ -1,3 +1,5 @@
+public import UpstreamKit
+
 /// Why a round failed.
 public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
@@ -12,50 +14,45 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         case cancelled
     }
 
-    /// What went wrong, for programs. README has the same table, which a test compares with this one.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
-        case unauthorized
-        case locked
-        case disabled
-        case rateLimited = "rate-limited"
-        case creditsSpent = "credits"
-        case upgradeRequired = "upgrade-required"
-        case queryRefused = "query-refused"
-        case queryInvalid = "query-invalid"
-        case upstreamError = "upstream-error"
-        case unexpectedStatus = "unexpected-status"
-        case unreadable
-        case tooLarge = "too-large"
-        case timeout
-        case unreachable
-        case configurationInvalid = "configuration-invalid"
-        case simulatedData = "simulated-data"
+    /// The code for programs: that of the upstream's error, or one of our own. The documentation's
+    /// table is made of it.
+    public enum Code: Sendable, Hashable, CaseIterable {
+        case upstream(UpstreamError.Code)
+        case simulatedData
         case store
         case inbox
-        case cancelled
 
-        /// What it means, for the documentation: at most 20 words, without a stop.
+        /// The upstream won't give this data to the account.
+        public static let disabled = Code.upstream(.disabled)
+
+        /// In the order of the documentation.
+        public static let allCases: [Code] =
+            UpstreamError.Code.allCases.filter { $0 != .cancelled }.map { .upstream($0) }
+            + [.simulatedData, .store, .inbox, .upstream(.cancelled)]
+
+        /// The name in events and in `/status`.
+        public var rawValue: String {
+            switch self {
+            case .upstream(let code): code.rawValue
+            case .simulatedData: "simulated-data"
+            case .store: "store"
+            case .inbox: "inbox"
+            }
+        }
+
+        /// The code of a name; nil for any other text.
+        public init?(rawValue: String) {
+            guard let code = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+            self = code
+        }
+
+        /// The meaning for the documentation: at most 20 words, without a stop.
         public var meaning: String {
             switch self {
-            case .unauthorized: "the upstream refuses the key"
-            case .locked: "the upstream has locked the account"
-            case .disabled: "the upstream won't give this data to the account"
-            case .rateLimited: "the upstream was asked too often"
-            case .creditsSpent: "the day's credits are spent"
-            case .upgradeRequired: "the upstream doesn't serve this client any more"
-            case .queryRefused: "the upstream refuses the query"
-            case .queryInvalid: "the upstream can't be asked the query"
-            case .upstreamError: "the upstream answered with a status from 500 on"
-            case .unexpectedStatus: "the upstream answered with a status that means nothing here"
-            case .unreadable: "the answer, or every record in it, can't be read"
-            case .tooLarge: "the answer is larger than the limit"
-            case .timeout: "there was no answer in time"
-            case .unreachable: "the upstream can't be reached"
-            case .configurationInvalid: "the source's settings can't be used"
+            case .upstream(let code): code.meaning
             case .simulatedData: "simulated data came where real data is expected, or the other way round"
             case .store: "the database can't be read or written"
             case .inbox: "the folder can't be used, or a file can't be moved out of it"
-            case .cancelled: "a change or a shutdown ended the round; no event has this code"
             }
         }
     }
@@ -94,4 +91,41 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         self.isReachable = isReachable
         self.retryAfterSeconds = retryAfterSeconds
     }
+}
+
+extension SyncError {
+    /// The error of a round whose call failed.
+    init(_ error: UpstreamError) {
+        let kind: Kind =
+            switch error.code {
+            case .unauthorized, .locked: .session
+            case .disabled, .upgradeRequired, .queryRefused, .queryInvalid, .configurationInvalid: .refused
+            case .rateLimited, .creditsSpent, .upstreamError, .unexpectedStatus, .unreadable, .tooLarge, .timeout,
+                .unreachable:
+                .transient
+            case .cancelled: .cancelled
+            }
+        let isReachable: Bool? =
+            switch error.code {
+            case .timeout, .unreachable: false
+            case .creditsSpent, .cancelled, .queryInvalid, .configurationInvalid: nil
+            default: true
+            }
+        self.init(
+            kind: kind, code: .upstream(error.code), message: error.description, isReachable: isReachable,
+            retryAfterSeconds: error.retryAfterSeconds)
+    }
+
+    /// Whether the upstream refuses this one query, so that another may be answered.
+    var isAboutTheQuery: Bool { code == .upstream(.queryRefused) || code == .upstream(.queryInvalid) }
+
+    /// Whether the service's other products may well be had.
+    var isAboutOneProduct: Bool {
+        [.upstream(.queryRefused), .upstream(.unreadable), .upstream(.tooLarge)].contains(code)
+    }
+
+    /// Whether the upstream's other types of data may well be had.
+    var isAboutOneType: Bool { isAboutOneProduct || code == .upstream(.queryInvalid) }
+
+    static let cancelled = SyncError(.cancelled)
 }

@@ -11,7 +11,7 @@ public struct UpdateLengths: Sendable, Hashable {
 
 /// How often an upstream is asked.
 ///
-/// Source: SkyPath iOS SDK reference 2.2, DataUpdateFrequency
+/// Source: docs/upstreams/skypath.md, "Frequencies" (DataUpdateFrequency of the iOS SDK)
 public enum UpdateFrequency: Sendable, Hashable {
     /// Not at all.
     case none

@@ -7,8 +7,9 @@ extension Upstream {
         try await stored { () async throws(StoreError) in try await store.sources() }.first { $0.id == id }
     }
 
-    /// Makes the source known to the store, once there is an answer: whether its data is made up is what the settings say, or
-    /// else what the answer says of itself. Simulated and real data never stand in one file: the one would pass for the other.
+    /// Makes the source known to the store, once there is an answer: whether its data is made up is what the settings
+    /// say, or else what the answer says of itself. Simulated and real data never stand in one file: the one would pass
+    /// for the other.
     @discardableResult
     func register(
         in store: any Store, answerIsSimulated: Bool, from baseURL: String

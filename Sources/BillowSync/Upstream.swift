@@ -43,11 +43,11 @@ public protocol Upstream: Sendable {
     /// Why a query can't be asked: the member of the query that is to blame, and a sentence about it; nil where it can.
     func problem(with query: DataQuery) -> (member: String, text: String)?
     /// The same upstream, asked for something else.
-    func asking(_ query: DataQuery) -> any Upstream
+    func with(query: DataQuery) -> any Upstream
     /// Resets the cursors of an area, so that its next round fetches everything.
     func resetCursors(of area: DataQuery.Area) async throws(SyncError)
-    /// Has what was refused tried again by the next round.
-    func retry()
+    /// Lifts the suspension of types that the account was refused, so that the next round asks for them.
+    func liftSuspensions()
     /// Ends what was stored for an area that is asked for no more, where it was stored for as long as that.
     func release(_ area: DataQuery.Area) async throws(SyncError)
     /// Prepares the store after a restart, before the first round and whether there will be one or not: ends data
@@ -74,9 +74,9 @@ extension Upstream {
     public var credential: String? { nil }
 
     public func problem(with query: DataQuery) -> (member: String, text: String)? { nil }
-    public func asking(_ query: DataQuery) -> any Upstream { self }
+    public func with(query: DataQuery) -> any Upstream { self }
     public func resetCursors(of area: DataQuery.Area) async throws(SyncError) {}
-    public func retry() {}
+    public func liftSuspensions() {}
     public func release(_ area: DataQuery.Area) async throws(SyncError) {}
     public func prepareAfterRestart() async throws(SyncError) {}
 
@@ -96,8 +96,8 @@ public struct SyncOutcome: Sendable, Hashable {
     public var accepted = 0
     public var duplicates = 0
     public var retracted = 0
-    public var skipped: [String: Int] = [:]
-    public var adjusted: [String: Int] = [:]
+    public var skipped: [SkipReason: Int] = [:]
+    public var adjusted: [Adjustment: Int] = [:]
     /// Whether the upstream gave what it was asked for. false where nothing was due, or nothing but what it won't
     /// give: that tells nothing of the rest.
     public var wasAnswered = true

@@ -1,4 +1,5 @@
 public import BillowRaster
+import Datasets
 import Geometry
 public import Turbulence
 
@@ -8,13 +9,15 @@ extension AreaLook {
 
     public init(of area: IssuedArea, at instant: Instant) {
         let hazard = (area.hazard ?? "").uppercased()
-        let isOfTurbulence = hazard.isEmpty || ["TURB", "LLWS", "MTW", "WIND"].contains { hazard.contains($0) }
-        let kind: Kind =
-            area.collection == .forecast
-            ? .forecast : area.kind.lowercased().contains("sigmet") ? .warning : .advisory
+        var isOfTurbulence = ["TURB", "LLWS", "MTW", "WIND"].contains { hazard.contains($0) }
+        var sign = AreaSign.advisory
+        if case .areas(let drawing) = Catalogue.dataset(of: area.collection)?.drawing {
+            sign = drawing.sign(area)
+            if hazard.isEmpty { isOfTurbulence = drawing.isUnnamedTurbulence }
+        }
         let end = area.statedTo ?? area.validTo
         let isFaint = (area.forecastHour ?? 0) > 0 || end <= instant.advanced(by: AreaLook.endingSeconds)
-        self.init(kind: kind, subject: isOfTurbulence ? .turbulence : .other, isFaint: isFaint)
+        self.init(kind: sign, subject: isOfTurbulence ? .turbulence : .other, isFaint: isFaint)
     }
 
     func mix(into fingerprint: inout Fingerprint) {

@@ -30,7 +30,7 @@ extension PictureData {
         }
         seen += positions.map { ($0.place, 1) }
         seen += tracks.compactMap { $0.last.map { ($0.place, 1) } }
-        seen += (hazards + forecasts + issued).compactMap { area in
+        seen += (areas.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap(\.value) + issued).compactMap { area in
             area.geometry.polygons.first?.first.flatMap(Self.middle).map { ($0, 1 + Int(area.severity?.rawValue ?? 0)) }
         }
         let square = Self.fullest(seen, degrees: 4)

@@ -1,5 +1,6 @@
 public import BillowRaster
 public import BillowSnapshot
+import Datasets
 public import Turbulence
 
 /// All that the pictures of one instant are drawn from, already filtered. What no layer of a picture needs may be left
@@ -10,8 +11,8 @@ public struct PictureData: Sendable {
     public var plane: FramePlane?
     public var polygons: Polygons?
     public var reports: [PilotReport]
-    public var hazards: [IssuedArea]
-    public var forecasts: [IssuedArea]
+    /// The areas of each dataset of areas.
+    public var areas: [IssuedArea.Collection: [IssuedArea]]
     public var positions: [AircraftPosition]
     /// The positions of one aircraft each, oldest first.
     public var tracks: [[AircraftPosition]]
@@ -26,15 +27,14 @@ public struct PictureData: Sendable {
 
     public init(
         instant: Instant, plane: FramePlane? = nil, polygons: Polygons? = nil, reports: [PilotReport] = [],
-        hazards: [IssuedArea] = [],
-        forecasts: [IssuedArea] = [], positions: [AircraftPosition] = [], tracks: [[AircraftPosition]] = []
+        areas: [IssuedArea.Collection: [IssuedArea]] = [:], positions: [AircraftPosition] = [],
+        tracks: [[AircraftPosition]] = []
     ) {
         self.instant = instant
         self.plane = plane
         self.polygons = polygons
         self.reports = reports
-        self.hazards = hazards
-        self.forecasts = forecasts
+        self.areas = areas
         self.positions = positions
         self.tracks = tracks
     }
@@ -94,22 +94,20 @@ public struct PictureContent: Sendable, Hashable {
             if !cells.isEmpty { parts.append(.cells(cells, isBordered: isBordered)) }
         }
         for layer in list.layers {
-            switch layer {
-            case .turbulence, .hexagons:
-                let isBordered = layer == .hexagons || region.zoom >= Layer.firstHexagonZoom
-                addCells(data.plane, isBordered: isBordered)
+            switch layer.drawing {
+            case nil: break
+            case .cells(let zoom): addCells(data.plane, isBordered: region.zoom >= zoom)
             case .polygons:
                 switch data.polygons {
                 case nil: break
                 case .cells(let plane): addCells(plane, isBordered: false)
                 case .issued(let areas): add(PolygonMark.marks(of: areas, in: region), nil) { .polygons($0) }
                 }
-            case .pireps:
+            case .reports:
                 let (marks, labels) = ReportMark.marks(of: data.reports, in: region)
                 add(marks, labels) { .reports($0) }
-            case .hazards: addAreas(data.hazards)
-            case .forecast: addAreas(data.forecasts)
-            case .traffic:
+            case .areas: addAreas(layer.areas.flatMap { data.areas[$0] } ?? [])
+            case .aircraft:
                 let (marks, labels) = TrafficMark.marks(of: data.positions, labels: labels, in: region)
                 add(marks, labels) { .traffic($0) }
             case .tracks: add(TrackMark.marks(of: data.tracks, in: region), nil) { .tracks($0) }

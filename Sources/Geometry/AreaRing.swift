@@ -18,7 +18,7 @@ public struct AreaRing: Sendable, Hashable {
 
     /// Positions that a ring may have, the closing one included: what upstreams take.
     ///
-    /// Source: SkyPath corridor reference (at most 250 vertices); RFC 7946 section 3.1.6 (at least 4)
+    /// Source: docs/upstreams/skypath.md, "Areas" (at most 250 positions); RFC 7946 section 3.1.6 (at least 4)
     public static let positions = 4...250
 
     /// Why a ring can't be used.

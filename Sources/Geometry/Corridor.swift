@@ -12,12 +12,12 @@ public struct Corridor: Sendable, Hashable {
 
     /// Widths in nautical miles, edge to edge, and the one that is taken without any.
     ///
-    /// Source: SkyPath iOS SDK reference 3.0 (never above 250 NM)
+    /// Source: docs/upstreams/skypath.md, "Areas" (never above 250 NM)
     public static let widths = 1.0...250.0
     public static let defaultWidth = 100.0
     /// How far simplification may move the ring, in degrees: for asking a server, and for drawing.
     ///
-    /// Source: SkyPath iOS SDK reference 2.2
+    /// Source: docs/upstreams/skypath.md, "Areas" (0.1 for fetching)
     public static let defaultTolerance = 0.1
     public static let drawingTolerance = 0.01
 

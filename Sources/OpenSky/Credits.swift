@@ -5,7 +5,7 @@ public enum CreditBucket: String, Sendable, Hashable, CaseIterable {
 
 /// How many credits each budget has, and for how long they must last.
 ///
-/// Source: OpenSky REST API documentation, "API credit usage" (2026-03).
+/// Source: docs/upstreams/opensky.md, "Credits"
 public struct CreditAllowance: Sendable, Hashable {
     public var credits: Int
     public var periodSeconds: Int
@@ -40,7 +40,7 @@ public struct CreditAllowance: Sendable, Hashable {
 
 /// What calls cost.
 ///
-/// Source: OpenSky REST API documentation, "API credit usage" (2026-03).
+/// Source: docs/upstreams/opensky.md, "Credits"
 enum CreditCost {
     /// Of state vectors, by the area of the box; nil is the world.
     static func states(in box: GeographicBox?) -> Int {
@@ -69,8 +69,8 @@ enum CreditCost {
     }
 }
 
-/// Spreads the credits over their period: they come in evenly, at most an hour's share is saved up, and a call that costs
-/// more than that may be made when as much is saved, and is paid off afterwards.
+/// Spreads the credits over their period: they come in evenly, at most an hour's share is saved up, and a call that
+/// costs more than that may be made when as much is saved, and is paid off afterwards.
 struct CreditLedger: Sendable {
     private struct Account {
         /// May be below 0, after a dear call.

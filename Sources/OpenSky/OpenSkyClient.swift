@@ -1,24 +1,36 @@
 public import AsyncHTTPClient
 public import Foundation
+import JSONKit
 import NIOCore
 import NIOHTTP1
 import Synchronization
-import WireHTTP
-import WireJSON
+// `Secret` and `UpstreamError` belong to what a user of this library names, without a second import.
+@_exported public import UpstreamKit
 
 /// Reads the OpenSky Network's REST API: its seven services, with or without an API client's credentials.
 ///
 /// Queries are checked against the service's limits before they are sent, and credits are spread over their day: a call
-/// that would use them up too soon throws `.creditsSpent` with the time to wait. Nothing is tried again, except once with a
-/// new token when one is refused. Share one client: it keeps the token and counts the credits.
+/// that would use them up too soon throws `.creditsSpent` with the time to wait. Nothing is tried again, except once
+/// with a new token when one is refused. Share one client: it keeps the token and counts the credits.
 ///
-/// The HTTP client is the caller's and must outlive this one. It should not follow redirects (they would carry the token
-/// elsewhere): take `recommendedHTTPConfiguration`.
+/// The HTTP client is the caller's and must outlive this one. It should not follow redirects (they would carry the
+/// token elsewhere): take `recommendedHTTPConfiguration`.
+///
+/// ```swift
+/// let http = HTTPClient(configuration: OpenSkyClient.recommendedHTTPConfiguration)
+/// let client = try OpenSkyClient(configuration: OpenSkyConfiguration(), httpClient: http)
+/// do throws(UpstreamError) {
+///     let states = try await client.states(in: GeographicBox(west: -10, south: 35, east: 30, north: 60))
+///     for vector in states.vectors { print(vector.address, vector.callsign ?? "–") }
+/// } catch {
+///     print("\(error.code.rawValue): \(error), again in \(error.retryAfterSeconds ?? 60) s")
+/// }
+/// ```
 public final class OpenSkyClient: Sendable {
     public let configuration: OpenSkyConfiguration
     private let exchange: Exchange
     private let now: @Sendable () -> Int
-    private let keeper: TokenKeeper<OpenSkyError>?
+    private let keeper: TokenKeeper?
     private let ledger: Mutex<CreditLedger>
 
     /// - Parameter now: Unix seconds, by which intervals, credits and tokens are judged.
@@ -26,27 +38,32 @@ public final class OpenSkyClient: Sendable {
     public init(
         configuration: OpenSkyConfiguration, httpClient: HTTPClient,
         now: @escaping @Sendable () -> Int = OpenSkyClient.systemClock
-    ) throws(OpenSkyError) {
+    ) throws(UpstreamError) {
         let problems = configuration.problems
         guard problems.isEmpty else { throw .invalidConfiguration(problems) }
         self.configuration = configuration
         self.now = now
         exchange = Exchange(
             httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
-            secrets: configuration.credentials.map { [$0.clientSecret] } ?? [])
+            secrets: configuration.credentials.map { [$0.clientSecret] } ?? [], dialect: Self.dialect, now: now)
         let exchange = exchange
         keeper = configuration.credentials.map { credentials in
             let call = TokenCall(
                 credentials: credentials, url: configuration.effectiveTokenURL, exchange: exchange, now: now)
-            return TokenKeeper(now: now) { await call.fetch() }
+            return TokenKeeper(now: now) { () async throws(UpstreamError) in try await call.token() }
         }
         ledger = Mutex(CreditLedger(configuration.allowance))
     }
 
     /// Unix seconds of this machine.
-    public static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+    public static let systemClock: @Sendable () -> Int = UnixClock.seconds
 
-    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until then.
+    /// The service's own header for a wait is more exact than HTTP's.
+    private static let dialect = RefusalDialect(
+        codeMember: "error", waitHeaders: ["x-rate-limit-retry-after-seconds", "retry-after"])
+
+    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until
+    /// then.
     public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
 
     private static let hour = 3_600
@@ -68,7 +85,7 @@ public final class OpenSkyClient: Sendable {
     public func states(
         at time: Date? = nil, of aircraft: [TransponderAddress] = [], in box: GeographicBox? = nil,
         includesCategory: Bool = false
-    ) async throws(OpenSkyError) -> StateVectors {
+    ) async throws(UpstreamError) -> StateVectors {
         var query = Query()
         if let time {
             guard configuration.credentials != nil else {
@@ -76,9 +93,8 @@ public final class OpenSkyClient: Sendable {
             }
             let seconds = try self.seconds(time, "the time")
             guard seconds >= now() - Self.statesHistorySeconds else {
-                throw .invalidQuery(
-                    "the time must be at most an hour back: \(Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601))"
-                )
+                let asked = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+                throw .invalidQuery("the time must be at most an hour back: \(asked)")
             }
             query.add("time", seconds)
         }
@@ -102,7 +118,7 @@ public final class OpenSkyClient: Sendable {
     public func ownStates(
         at time: Date? = nil, of aircraft: [TransponderAddress] = [], serials: [Int] = [],
         includesCategory: Bool = false
-    ) async throws(OpenSkyError) -> StateVectors {
+    ) async throws(UpstreamError) -> StateVectors {
         guard configuration.credentials != nil else { throw .invalidQuery("own state vectors need credentials") }
         var query = Query()
         if let time { query.add("time", try seconds(time, "the time")) }
@@ -115,7 +131,7 @@ public final class OpenSkyClient: Sendable {
         return try stateVectors(try await get("states/own", query, nil, cost: 0))
     }
 
-    private func stateVectors(_ answer: Answer?) throws(OpenSkyError) -> StateVectors {
+    private func stateVectors(_ answer: Answer?) throws(UpstreamError) -> StateVectors {
         // Nothing to be found has no time of its own.
         guard let answer else { return StateVectors(time: Date(timeIntervalSince1970: Double(now())), vectors: []) }
         var states = try ReplyReader.states(answer.bytes)
@@ -126,27 +142,27 @@ public final class OpenSkyClient: Sendable {
     // MARK: - Flights and tracks
 
     /// `GET /flights/all`: all flights of an interval of at most two hours.
-    public func flights(during interval: ClosedRange<Date>) async throws(OpenSkyError) -> Flights {
+    public func flights(during interval: ClosedRange<Date>) async throws(UpstreamError) -> Flights {
         try await flights("flights/all", Query(), interval, longest: Self.allFlightsSeconds)
     }
 
-    /// `GET /flights/aircraft`: the flights of an aircraft in an interval of at most two days. The service fills them in
-    /// overnight, so the present day is empty.
+    /// `GET /flights/aircraft`: the flights of an aircraft in an interval of at most two days. The service fills them
+    /// in overnight, so the present day is empty.
     public func flights(
         of aircraft: TransponderAddress, during interval: ClosedRange<Date>
-    ) async throws(OpenSkyError) -> Flights {
+    ) async throws(UpstreamError) -> Flights {
         var query = Query()
         query.add([aircraft])
         return try await flights("flights/aircraft", query, interval, longest: Self.flightsSeconds)
     }
 
-    /// `GET /flights/arrival`, `GET /flights/departure`: the flights to or from an airport in an interval of at most two
-    /// days. The service fills them in overnight.
+    /// `GET /flights/arrival`, `GET /flights/departure`: the flights to or from an airport in an interval of at most
+    /// two days. The service fills them in overnight.
     ///
     /// - Parameter airport: An ICAO location indicator: four letters or digits, of either case.
     public func flights(
         _ direction: FlightDirection, airport: String, during interval: ClosedRange<Date>
-    ) async throws(OpenSkyError) -> Flights {
+    ) async throws(UpstreamError) -> Flights {
         guard airport.utf8.count == 4, airport.utf8.allSatisfy({ Self.isLetterOrDigit($0) }) else {
             throw .invalidQuery(
                 "an airport must be an ICAO location indicator, four letters or digits such as EDDF: "
@@ -160,11 +176,11 @@ public final class OpenSkyClient: Sendable {
     /// `GET /tracks`: the way of a flight, or nil where nothing is known. Experimental, says the service.
     ///
     /// - Parameter time: Any time of the flight, at most 30 days back; nil is the live one.
-    public func track(of aircraft: TransponderAddress, at time: Date? = nil) async throws(OpenSkyError) -> Track? {
+    public func track(of aircraft: TransponderAddress, at time: Date? = nil) async throws(UpstreamError) -> Track? {
         var query = Query()
         query.add([aircraft])
         let now = now()
-        let seconds = try time.map { (time) throws(OpenSkyError) in try self.seconds(time, "the time") } ?? 0
+        let seconds = try time.map { (time) throws(UpstreamError) in try self.seconds(time, "the time") } ?? 0
         guard time == nil || seconds >= now - Self.trackHistorySeconds else {
             throw .invalidQuery("the time must be at most 30 days back: \(seconds)")
         }
@@ -177,7 +193,7 @@ public final class OpenSkyClient: Sendable {
 
     private func flights(
         _ path: String, _ query: Query, _ interval: ClosedRange<Date>, longest: Int
-    ) async throws(OpenSkyError) -> Flights {
+    ) async throws(UpstreamError) -> Flights {
         let begin = try seconds(interval.lowerBound, "the beginning")
         let end = try seconds(interval.upperBound, "the end")
         guard end - begin <= longest else {
@@ -212,7 +228,7 @@ public final class OpenSkyClient: Sendable {
     }
 
     /// Whole seconds of a time that an Int can hold.
-    private func seconds(_ date: Date, _ what: String) throws(OpenSkyError) -> Int {
+    private func seconds(_ date: Date, _ what: String) throws(UpstreamError) -> Int {
         guard let seconds = Int(exactly: date.timeIntervalSince1970.rounded(.down)),
             (0...4_102_444_800).contains(seconds)
         else { throw .invalidQuery("\(what) must lie between 1970 and 2100") }
@@ -234,13 +250,13 @@ public final class OpenSkyClient: Sendable {
         return ledger.withLock { $0.wait(for: CreditCost.states(in: box), of: .states, now: now) }
     }
 
-    /// The answer of a 200; nil for a 404 on flights and tracks, by which the service says that there is nothing. On states,
-    /// of which there are always some, it is an error: an empty sky would be a lie.
+    /// The answer of a 200; nil for a 404 on flights and tracks, by which the service says that there is nothing. On
+    /// states, of which there are always some, it is an error: an empty sky would be a lie.
     ///
     /// - Parameter bucket: nil where no credits are counted.
     private func get(
         _ path: String, _ query: Query, _ bucket: CreditBucket?, cost: Int
-    ) async throws(OpenSkyError) -> Answer? {
+    ) async throws(UpstreamError) -> Answer? {
         if let bucket {
             let now = now()
             let wait = ledger.withLock { ledger in
@@ -248,7 +264,7 @@ public final class OpenSkyClient: Sendable {
                 if wait == 0 { ledger.spend(cost, of: bucket, now: now) }
                 return wait
             }
-            guard wait == 0 else { throw .creditsSpent(bucket, retryAfterSeconds: wait) }
+            guard wait == 0 else { throw .creditsSpent(budget: bucket.rawValue, retryAfterSeconds: wait) }
         }
         let url = configuration.baseURL + "/api/" + path + query.text
         guard let keeper else { return try answer(try await send(url, nil), bucket, token: nil) }
@@ -261,28 +277,26 @@ public final class OpenSkyClient: Sendable {
         return try answer(reply, bucket, token: renewed)
     }
 
-    private func send(_ url: String, _ token: Secret?) async throws(OpenSkyError) -> Exchange.Answer {
+    private func send(_ url: String, _ token: Secret?) async throws(UpstreamError) -> Exchange.Answer {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "accept", value: "application/json")
         if let token { request.headers.add(name: "authorization", value: "Bearer \(token.value)") }
-        do { return try await exchange.answer(to: request) } catch { throw OpenSkyError(error) }
+        return try await exchange.answer(to: request)
     }
 
     private func answer(
         _ reply: Exchange.Answer, _ bucket: CreditBucket?, token: Secret?
-    ) throws(OpenSkyError) -> Answer? {
+    ) throws(UpstreamError) -> Answer? {
         let now = now()
         if let bucket, let text = reply.headers.first(name: "x-rate-limit-remaining"), let credits = Int(text) {
             ledger.withLock { $0.note(remaining: credits, of: bucket, now: now) }
         }
-        let mark = reply.headers.first(name: "x-simulated")
         switch reply.status {
         case 200:
-            return Answer(bytes: reply.bytes, isSimulated: mark.map { $0.lowercased() != "false" } ?? false)
+            return Answer(bytes: reply.bytes, isSimulated: reply.isSimulated())
         case 404 where bucket == .flights || bucket == .tracks: return nil
         default:
-            let secrets = [token, configuration.credentials?.clientSecret].compactMap { $0 }
-            let error = OpenSkyError(reply, secrets: secrets, now: now)
+            let error = (token.map(exchange.redacting) ?? exchange).refusal(reply)
             if let bucket, case .rateLimited(_, let seconds?) = error {
                 ledger.withLock { $0.block(bucket, seconds: seconds, now: now) }
             }

@@ -1,4 +1,4 @@
-public import WireHTTP
+public import UpstreamKit
 
 /// All that a client needs to know. `problems` says what is wrong with it.
 public struct OpenSkyConfiguration: Sendable {

@@ -1,11 +1,11 @@
 import Foundation
-import WireHTTP
-import WireJSON
+import UpstreamKit
+import JSONKit
 
-/// Reads OpenSky's answers. A broken row costs only itself and a broken value only itself; a broken text costs the whole
-/// answer, because half a picture must not pass for a picture.
+/// Reads OpenSky's answers. A broken row costs only itself and a broken value only itself; a broken text costs the
+/// whole answer, because half a picture must not pass for a picture.
 ///
-/// Source: OpenSky REST API documentation (2026-07).
+/// Source: docs/upstreams/opensky.md
 struct ReplyReader {
     /// Unix seconds that are believed: the years 2000 to 2100.
     private static let times = 946_684_800.0...4_102_444_800.0
@@ -20,24 +20,24 @@ struct ReplyReader {
     // MARK: - The three kinds of answers
 
     /// - Throws: `.unreadable`.
-    static func states(_ bytes: [UInt8]) throws(OpenSkyError) -> StateVectors {
+    static func states(_ bytes: [UInt8]) throws(UpstreamError) -> StateVectors {
         var reader = ReplyReader()
         return try reader.states(bytes)
     }
 
     /// - Throws: `.unreadable`.
-    static func flights(_ bytes: [UInt8]) throws(OpenSkyError) -> Flights {
+    static func flights(_ bytes: [UInt8]) throws(UpstreamError) -> Flights {
         var reader = ReplyReader()
         return try reader.flights(bytes)
     }
 
     /// - Throws: `.unreadable`.
-    static func track(_ bytes: [UInt8]) throws(OpenSkyError) -> Track {
+    static func track(_ bytes: [UInt8]) throws(UpstreamError) -> Track {
         var reader = ReplyReader()
         return try reader.track(bytes)
     }
 
-    private mutating func states(_ bytes: [UInt8]) throws(OpenSkyError) -> StateVectors {
+    private mutating func states(_ bytes: [UInt8]) throws(UpstreamError) -> StateVectors {
         let timeName = Array("time".utf8)
         let statesName = Array("states".utf8)
         var time: Date?
@@ -59,7 +59,7 @@ struct ReplyReader {
         return StateVectors(time: time, vectors: vectors, counts: counts)
     }
 
-    private mutating func flights(_ bytes: [UInt8]) throws(OpenSkyError) -> Flights {
+    private mutating func flights(_ bytes: [UInt8]) throws(UpstreamError) -> Flights {
         var flights: [Flight]?
         try Self.scan(bytes) { (scanner) throws(JSONScanner.Malformed) in
             guard scanner.peek() == UInt8(ascii: "[") else {
@@ -76,7 +76,7 @@ struct ReplyReader {
         return Flights(flights, counts: counts)
     }
 
-    private mutating func track(_ bytes: [UInt8]) throws(OpenSkyError) -> Track {
+    private mutating func track(_ bytes: [UInt8]) throws(UpstreamError) -> Track {
         let pathName = Array("path".utf8)
         var members = Members()
         var path: [Track.Waypoint]?
@@ -329,7 +329,7 @@ struct ReplyReader {
 
     private static func scan(
         _ bytes: [UInt8], _ body: (inout JSONScanner) throws(JSONScanner.Malformed) -> Void
-    ) throws(OpenSkyError) {
+    ) throws(UpstreamError) {
         do throws(UnreadableAnswer) { try UnreadableAnswer.reading(bytes, body) } catch { throw .unreadable(error) }
     }
 }

@@ -96,7 +96,7 @@ public struct EmitterCategory: RawRepresentable, Sendable, Hashable, CustomStrin
     /// Whether it tells anything: two of the numbers say that nothing is known.
     public var isInformation: Bool { rawValue > 1 }
 
-    /// Source: the table of OpenSky's `states` reply.
+    /// Source: docs/upstreams/opensky.md, "State vectors"
     public var description: String {
         Self.names.indices.contains(rawValue) ? Self.names[rawValue] : "unknown (\(rawValue))"
     }

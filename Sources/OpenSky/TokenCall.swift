@@ -2,15 +2,13 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-import WireHTTP
-import WireJSON
+import UpstreamKit
+import JSONKit
 
 /// The call that gives an API client its token.
 ///
 /// Source: RFC 6749 section 4.4
 struct TokenCall: Sendable {
-    typealias Token = TokenKeeper<OpenSkyError>.Token
-
     let credentials: OpenSkyConfiguration.Credentials
     let url: String
     let exchange: Exchange
@@ -18,7 +16,8 @@ struct TokenCall: Sendable {
 
     private static let maximumTokenSeconds = 86_400
 
-    func fetch() async -> Result<Token, OpenSkyError> {
+    /// Fetches a token.
+    func token() async throws(UpstreamError) -> TokenKeeper.Token {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
@@ -28,21 +27,22 @@ struct TokenCall: Sendable {
                 string: "grant_type=client_credentials&client_id=\(Self.encoded(credentials.clientID))"
                     + "&client_secret=\(Self.encoded(credentials.clientSecret.value))"))
         let asked = now()
-        let answer: Exchange.Answer
-        do { answer = try await exchange.answer(to: request) } catch { return .failure(OpenSkyError(error)) }
+        let answer = try await exchange.answer(to: request)
         guard answer.status == 200 else {
-            let error = OpenSkyError(
-                answer, messageName: "error_description", secrets: [credentials.clientSecret], now: now())
+            let error = exchange.refusal(answer, in: Self.dialect)
             // Source: RFC 6749 section 5.2: a client that isn't known may be told by 400.
-            if case .invalidRequest(let problem) = error { return .failure(.unauthorized(problem)) }
-            return .failure(error)
+            if case .invalidRequest(let problem) = error { throw .unauthorized(problem) }
+            throw error
         }
-        do throws(OpenSkyError) { return .success(try Self.token(answer.bytes, asked: asked)) } catch {
-            return .failure(error)
-        }
+        return try Self.token(answer.bytes, asked: asked)
     }
 
-    private static func token(_ bytes: [UInt8], asked: Int) throws(OpenSkyError) -> Token {
+    /// Source: RFC 6749 section 5.2
+    private static let dialect = RefusalDialect(
+        codeMember: "error", messageMember: "error_description",
+        waitHeaders: ["x-rate-limit-retry-after-seconds", "retry-after"])
+
+    private static func token(_ bytes: [UInt8], asked: Int) throws(UpstreamError) -> TokenKeeper.Token {
         var text: String?
         var seconds: Double?
         do throws(UnreadableAnswer) {
@@ -64,7 +64,7 @@ struct TokenCall: Sendable {
         guard let value = text.flatMap({ Secret($0) }) else { throw .unreadable(.missing("access_token")) }
         // Without a life it serves for one call.
         let life = seconds.flatMap { Int(exactly: $0.rounded(.down)) } ?? 0
-        return Token(value: value, endsAt: asked + min(max(0, life), maximumTokenSeconds))
+        return TokenKeeper.Token(value: value, endsAt: asked + min(max(0, life), maximumTokenSeconds))
     }
 
     /// Source: RFC 3986 section 2.3, unreserved characters.

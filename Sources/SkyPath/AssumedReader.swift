@@ -1,17 +1,18 @@
 import Geometry
-import WireHTTP
-import WireJSON
+import UpstreamKit
+import JSONKit
 
-/// Reads the answers whose shapes SkyPath does not publish. Their members are named as its SDKs name the same fields; that
-/// the wire has the same names is an assumption.
+/// Reads the answers whose shapes SkyPath does not publish. Their members are named as its SDKs name the same fields;
+/// that the wire has the same names is an assumption.
 ///
-/// Source: facts/skypath.md sections 9.2, 9.3, 9.5 and 14
+/// Source: docs/upstreams/skypath.md, "Products that are assumed"
 struct AssumedReader {
     let limits: SkyPathLimits
 
     /// A FeatureCollection of Polygons and MultiPolygons with the properties `sev`, `altFrom` and `altTo` (thousands of
-    /// feet), `updatedAt`; of a nowcast also `ts` and `forecastH`. A record without a usable area is no loss to the others.
-    func areas(_ bytes: [UInt8]) throws(SkyPathError) -> SkyPathReply<SkyPathArea> {
+    /// feet), `updatedAt`; of a nowcast also `ts` and `forecastH`. A record without a usable area is no loss to the
+    /// others.
+    func areas(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathReply<SkyPathArea> {
         try reply(bytes, at: ["features"]) { (feature) throws(Skipped) in
             guard let properties = feature["properties"], let geometry = feature["geometry"] else {
                 throw Skipped(.unreadable)
@@ -26,7 +27,7 @@ struct AssumedReader {
     }
 
     /// `data.flights`: `id`, `number`, `lon`, `lat`, `altFt`, `hdg`, `spdMs`, `ts`.
-    func flights(_ bytes: [UInt8]) throws(SkyPathError) -> SkyPathReply<SkyPathFlight> {
+    func flights(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathReply<SkyPathFlight> {
         try reply(bytes, at: ["data", "flights"]) { (flight) throws(Skipped) in
             guard let id = flight["id"]?.string, !id.isEmpty else { throw Skipped(.unreadable) }
             let heading = flight["hdg"]?.number.flatMap { (0...360).contains($0) ? $0 : nil }
@@ -39,7 +40,7 @@ struct AssumedReader {
     }
 
     /// `data.pireps`: `id`, `lon`, `lat`, `altFt`, `sev`, `acType`, `text`, `ts`.
-    func pilotReports(_ bytes: [UInt8]) throws(SkyPathError) -> SkyPathReply<SkyPathPilotReport> {
+    func pilotReports(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathReply<SkyPathPilotReport> {
         try reply(bytes, at: ["data", "pireps"]) { (report) throws(Skipped) in
             guard let id = report["id"]?.string, !id.isEmpty else { throw Skipped(.unreadable) }
             let severity = report["sev"]
@@ -62,7 +63,7 @@ struct AssumedReader {
 
     private func reply<Record>(
         _ bytes: [UInt8], at path: [String], _ read: (JSONValue) throws(Skipped) -> Record
-    ) throws(SkyPathError) -> SkyPathReply<Record> {
+    ) throws(UpstreamError) -> SkyPathReply<Record> {
         var tree = JSONValue.null
         do throws(UnreadableAnswer) {
             try UnreadableAnswer.reading(bytes) { (scanner) throws(JSONScanner.Malformed) in tree = try scanner.tree() }

@@ -1,5 +1,5 @@
 import Geometry
-import WireJSON
+import JSONKit
 
 /// Turns the members of a record into a record, or counts why not.
 struct RecordReader {

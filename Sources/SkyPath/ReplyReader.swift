@@ -1,6 +1,6 @@
 import Geometry
-import WireHTTP
-import WireJSON
+import UpstreamKit
+import JSONKit
 
 /// Reads the answers of the three calls. A broken record costs only itself; a broken text costs the whole answer,
 /// because half a picture must not pass for a picture.
@@ -9,7 +9,7 @@ struct ReplyReader {
     let limits: SkyPathLimits
 
     /// - Throws: `.unreadable`.
-    func corridor(_ bytes: [UInt8]) throws(SkyPathError) -> SkyPathCorridorReply {
+    func corridor(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathCorridorReply {
         let lastUpdatedAtName = Array(wire.lastUpdatedAt.utf8)
         let hexagonsName = Array(wire.hexagons.utf8)
         let names = Names(wire.corridorRecord)
@@ -34,7 +34,7 @@ struct ReplyReader {
     }
 
     /// - Throws: `.unreadable`.
-    func map(_ bytes: [UInt8]) throws(SkyPathError) -> SkyPathMapReply {
+    func map(_ bytes: [UInt8]) throws(UpstreamError) -> SkyPathMapReply {
         let tickName = Array(wire.tick.utf8)
         let turbulenceName = Array(wire.turbulence.utf8)
         let names = Names(wire.mapRecord)
@@ -59,7 +59,7 @@ struct ReplyReader {
     /// Parallel arrays. If their lengths differ no row can be trusted, for nobody knows which element is missing.
     ///
     /// - Throws: `.unreadable`.
-    func hexagons(_ bytes: [UInt8], parent: UInt64) throws(SkyPathError) -> SkyPathHexagonsReply {
+    func hexagons(_ bytes: [UInt8], parent: UInt64) throws(UpstreamError) -> SkyPathHexagonsReply {
         let names = Names(wire.hexagonsArrays)
         var positions: [Int?]?
         var altitudes: [Int?]?
@@ -131,7 +131,7 @@ struct ReplyReader {
 
     private func scan(
         _ bytes: [UInt8], _ body: (inout JSONScanner) throws(JSONScanner.Malformed) -> Void
-    ) throws(SkyPathError) {
+    ) throws(UpstreamError) {
         do throws(UnreadableAnswer) {
             try UnreadableAnswer.reading(bytes) { (scanner) throws(JSONScanner.Malformed) in
                 if scanner.peek() == UInt8(ascii: "{") { try body(&scanner) } else { try scanner.skipValue() }

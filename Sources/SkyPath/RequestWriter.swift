@@ -8,7 +8,7 @@ struct RequestWriter {
     /// The corridor call's body.
     ///
     /// - Throws: `.invalidQuery`.
-    func corridor(_ query: SkyPathCorridorQuery) throws(SkyPathError) -> String {
+    func corridor(_ query: SkyPathCorridorQuery) throws(UpstreamError) -> String {
         try check(hours: query.hours, among: limits.corridorHours)
         try check(altitudes: query.altitudesThousands)
         var members = [
@@ -30,7 +30,7 @@ struct RequestWriter {
     /// The map call's body.
     ///
     /// - Throws: `.invalidQuery`.
-    func map(_ query: SkyPathMapQuery) throws(SkyPathError) -> String {
+    func map(_ query: SkyPathMapQuery) throws(UpstreamError) -> String {
         var members: [String] = []
         switch query.extent {
         case .hours(let hours):
@@ -57,7 +57,7 @@ struct RequestWriter {
     /// The bulk call's path and query.
     ///
     /// - Throws: `.invalidQuery`.
-    func hexagons(_ query: SkyPathHexagonsQuery) throws(SkyPathError) -> String {
+    func hexagons(_ query: SkyPathHexagonsQuery) throws(UpstreamError) -> String {
         try check(hours: query.hours, among: limits.hexagonsHours)
         try check(altitudes: query.altitudesThousands)
         guard (0...4).contains(query.minSeverity) else {
@@ -78,11 +78,11 @@ struct RequestWriter {
 
     // MARK: Parts
 
-    private func polygon(_ ring: [LonLat]) throws(SkyPathError) -> String {
+    private func polygon(_ ring: [LonLat]) throws(UpstreamError) -> String {
         try polygon(ring, areaLimitKm2: limits.corridorAreaKm2)
     }
 
-    private func polygon(_ ring: [LonLat], areaLimitKm2: Double?) throws(SkyPathError) -> String {
+    private func polygon(_ ring: [LonLat], areaLimitKm2: Double?) throws(UpstreamError) -> String {
         let ring = SkyPathRing.closed(ring)
         guard limits.corridorVertices.contains(ring.count) else {
             throw .invalidQuery("a closed ring has \(limits.corridorVertices) positions: \(ring.count)")
@@ -98,20 +98,20 @@ struct RequestWriter {
         return #"{"type":"Polygon","coordinates":[["# + text + "]]}"
     }
 
-    private func check(hours: Double, among allowed: [Double]) throws(SkyPathError) {
+    private func check(hours: Double, among allowed: [Double]) throws(UpstreamError) {
         guard allowed.contains(hours) else {
             throw .invalidQuery("hours must be one of \(allowed): \(hours)")
         }
     }
 
-    private func check(altitudes: ClosedRange<Int>) throws(SkyPathError) {
+    private func check(altitudes: ClosedRange<Int>) throws(UpstreamError) {
         let allowed = limits.altitudesThousands
         guard allowed.contains(altitudes.lowerBound), allowed.contains(altitudes.upperBound) else {
             throw .invalidQuery("altitudes must lie in \(allowed) thousand feet: \(altitudes)")
         }
     }
 
-    private func category(_ name: String) throws(SkyPathError) -> String {
+    private func category(_ name: String) throws(UpstreamError) -> String {
         guard name.first == "C", let size = Int(name.dropFirst()), (10...110).contains(size),
             size % 10 == 0,
             name == "C\(size)"

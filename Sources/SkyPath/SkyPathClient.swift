@@ -1,38 +1,48 @@
 public import AsyncHTTPClient
-import Foundation
-import Geometry
 import NIOCore
 import NIOHTTP1
-import WireHTTP
+// Places, `Secret` and `UpstreamError` belong to what a user of this library names, without a second import.
+@_exported public import Geometry
+@_exported public import UpstreamKit
 
-/// Reads SkyPath's data API. Its only state is its session, where there is an account: each call is one exchange, retries and
-/// cursors are the caller's.
+/// Reads SkyPath's data API. Its only state is its session, where there is an account: each call is one exchange,
+/// retries and cursors are the caller's.
 ///
 /// The HTTP client is the caller's too and must outlive this one. It should not follow redirects (they would carry the
 /// key elsewhere): take `recommendedHTTPConfiguration`.
+///
+/// ```swift
+/// let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
+/// let client = try SkyPathClient(
+///     configuration: SkyPathConfiguration(environment: .production, apiKey: key), httpClient: http)
+/// do throws(UpstreamError) {
+///     let reply = try await client.map(SkyPathMapQuery(.hours(2)))
+///     for record in reply.records { print(record.cell, record.altitudeThousands, record.severity) }
+/// } catch {
+///     print("\(error.code.rawValue): \(error), again in \(error.retryAfterSeconds ?? 60) s")
+/// }
+/// ```
 public struct SkyPathClient: Sendable {
     public let configuration: SkyPathConfiguration
-    private let httpClient: HTTPClient
-    private let now: @Sendable () -> Int
-    private let keeper: TokenKeeper<SkyPathError>?
+    private let exchange: Exchange
+    private let keeper: TokenKeeper?
 
     /// - Parameter now: Unix seconds, for the session's end and to understand a `Retry-After` that is a date.
     /// - Throws: `.invalidConfiguration` with all problems.
     public init(
         configuration: SkyPathConfiguration, httpClient: HTTPClient,
         now: @escaping @Sendable () -> Int = SkyPathClient.systemClock
-    ) throws(SkyPathError) {
+    ) throws(UpstreamError) {
         let problems = configuration.problems
         guard problems.isEmpty else { throw .invalidConfiguration(problems) }
         self.configuration = configuration
-        self.httpClient = httpClient
-        self.now = now
         let exchange = Exchange(
             httpClient: httpClient, timeout: configuration.timeout, maximumBodyBytes: configuration.maximumBodyBytes,
-            secrets: [configuration.apiKey])
+            secrets: [configuration.apiKey], now: now)
+        self.exchange = exchange
         keeper = configuration.account.map { account in
-            let call = SessionCall(account: account, configuration: configuration, exchange: exchange, now: now)
-            return TokenKeeper(now: now) { await call.fetch() }
+            let call = SessionCall(account: account, configuration: configuration, exchange: exchange)
+            return TokenKeeper(now: now) { () async throws(UpstreamError) in try await call.token() }
         }
     }
 
@@ -47,13 +57,14 @@ public struct SkyPathClient: Sendable {
     }
 
     /// Unix seconds of this machine.
-    public static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+    public static let systemClock: @Sendable () -> Int = UnixClock.seconds
 
-    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until then.
+    /// No redirects, ten seconds to connect, and a refused connection is told at once rather than tried again until
+    /// then.
     public static var recommendedHTTPConfiguration: HTTPClient.Configuration { Exchange.recommendedHTTPConfiguration }
 
     /// `POST /observations/v5/corridor`: the computed turbulence of an area, whole or what changed.
-    public func corridor(_ query: SkyPathCorridorQuery) async throws(SkyPathError)
+    public func corridor(_ query: SkyPathCorridorQuery) async throws(UpstreamError)
         -> SkyPathCorridorReply
     {
         let answer = try await post(configuration.wire.corridorPath, try writer.corridor(query))
@@ -63,17 +74,17 @@ public struct SkyPathClient: Sendable {
     }
 
     /// `GET /adsb/v5/hexagons/{hexId}`: everything under a coarse cell, whole.
-    public func hexagons(_ query: SkyPathHexagonsQuery) async throws(SkyPathError)
+    public func hexagons(_ query: SkyPathHexagonsQuery) async throws(UpstreamError)
         -> SkyPathHexagonsReply
     {
-        let answer = try await exchange(request(try writer.hexagons(query)))
+        let answer = try await send(request(try writer.hexagons(query)))
         var reply = try reader.hexagons(answer.bytes, parent: query.parent)
         reply.isSimulated = answer.isSimulated
         return reply
     }
 
     /// `POST /v4/map`: everything in an area or the world, whole or what changed since a tick.
-    public func map(_ query: SkyPathMapQuery) async throws(SkyPathError) -> SkyPathMapReply {
+    public func map(_ query: SkyPathMapQuery) async throws(UpstreamError) -> SkyPathMapReply {
         let answer = try await post(configuration.wire.mapPath, try writer.map(query))
         var reply = try reader.map(answer.bytes)
         reply.isSimulated = answer.isSimulated
@@ -83,37 +94,37 @@ public struct SkyPathClient: Sendable {
     // MARK: Calls that are not public
 
     /// The turbulence polygons of the world for one history. Path and shape are assumptions, as of the three below.
-    public func polygons(hours: Double) async throws(SkyPathError) -> SkyPathReply<SkyPathArea> {
+    public func polygons(hours: Double) async throws(UpstreamError) -> SkyPathReply<SkyPathArea> {
         try await whole(configuration.wire.polygonsPath + "?\(configuration.wire.hoursAgo)=\(hours)") {
-            (reader, bytes) throws(SkyPathError) in try reader.areas(bytes)
+            (reader, bytes) throws(UpstreamError) in try reader.areas(bytes)
         }
     }
 
     /// The newest issue of the nowcast, all its hours.
-    public func nowcast() async throws(SkyPathError) -> SkyPathReply<SkyPathArea> {
-        try await whole(configuration.wire.nowcastPath) { (reader, bytes) throws(SkyPathError) in
+    public func nowcast() async throws(UpstreamError) -> SkyPathReply<SkyPathArea> {
+        try await whole(configuration.wire.nowcastPath) { (reader, bytes) throws(UpstreamError) in
             try reader.areas(bytes)
         }
     }
 
     /// Aircraft that reported within the last minutes.
-    public func flights() async throws(SkyPathError) -> SkyPathReply<SkyPathFlight> {
-        try await whole(configuration.wire.flightsPath) { (reader, bytes) throws(SkyPathError) in
+    public func flights() async throws(UpstreamError) -> SkyPathReply<SkyPathFlight> {
+        try await whole(configuration.wire.flightsPath) { (reader, bytes) throws(UpstreamError) in
             try reader.flights(bytes)
         }
     }
 
     /// Pilot reports of the last hours.
-    public func pilotReports(hours: Double) async throws(SkyPathError) -> SkyPathReply<SkyPathPilotReport> {
+    public func pilotReports(hours: Double) async throws(UpstreamError) -> SkyPathReply<SkyPathPilotReport> {
         try await whole(configuration.wire.pirepsPath + "?\(configuration.wire.hoursAgo)=\(hours)") {
-            (reader, bytes) throws(SkyPathError) in try reader.pilotReports(bytes)
+            (reader, bytes) throws(UpstreamError) in try reader.pilotReports(bytes)
         }
     }
 
     private func whole<Record>(
-        _ path: String, _ read: (AssumedReader, [UInt8]) throws(SkyPathError) -> SkyPathReply<Record>
-    ) async throws(SkyPathError) -> SkyPathReply<Record> {
-        let answer = try await exchange(request(path))
+        _ path: String, _ read: (AssumedReader, [UInt8]) throws(UpstreamError) -> SkyPathReply<Record>
+    ) async throws(UpstreamError) -> SkyPathReply<Record> {
+        let answer = try await send(request(path))
         var reply = try read(AssumedReader(limits: configuration.limits), answer.bytes)
         reply.isSimulated = answer.isSimulated
         return reply
@@ -141,70 +152,30 @@ public struct SkyPathClient: Sendable {
         var isSimulated: Bool
     }
 
-    private func post(_ path: String, _ body: String) async throws(SkyPathError) -> Answer {
+    private func post(_ path: String, _ body: String) async throws(UpstreamError) -> Answer {
         var request = request(path)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json")
         request.body = .bytes(ByteBuffer(string: body))
-        return try await exchange(request)
+        return try await send(request)
     }
 
-    /// The answer of a 200, within the timeout. A session that is refused is over: opening another one by itself could lock the
-    /// account.
-    private func exchange(_ request: HTTPClientRequest) async throws(SkyPathError) -> Answer {
+    /// The answer of a 200, within the timeout. A session that is refused is over: opening another one by itself could
+    /// lock the account.
+    private func send(_ request: HTTPClientRequest) async throws(UpstreamError) -> Answer {
         var request = request
-        var secrets = [configuration.apiKey]
+        var exchange = exchange
         let token = try await keeper?.token()
         if let token {
             request.headers.add(name: configuration.wire.accessTokenHeader, value: token.value)
-            secrets.append(token)
+            exchange = exchange.redacting(token)
         }
-        let answer: Exchange.Answer
-        do {
-            answer = try await Exchange(
-                httpClient: httpClient, timeout: configuration.timeout,
-                maximumBodyBytes: configuration.maximumBodyBytes, secrets: secrets
-            ).answer(to: request)
-        } catch {
-            throw SkyPathError(error)
-        }
+        let answer = try await exchange.answer(to: request)
         guard answer.status == 200 else {
             if answer.status == 401, let token { await keeper?.discard(token) }
-            throw SkyPathError(answer, secrets: secrets, now: now())
+            throw exchange.refusal(answer)
         }
-        let mark = answer.headers.first(name: configuration.wire.simulatedHeader)
-        return Answer(bytes: answer.bytes, isSimulated: mark.map { $0.lowercased() != "false" } ?? false)
-    }
-}
-
-extension SkyPathError {
-    init(_ failure: Exchange.Failure) {
-        self =
-            switch failure {
-            case .truncated: .unreadable(.truncated)
-            case .tooLarge(let limit): .tooLarge(limitBytes: limit)
-            case .timeout: .timeout
-            case .unreachable(let reason): .unreachable(reason)
-            case .cancelled: .cancelled
-            }
-    }
-
-    /// Why an answer is none: by its status, and in its own words.
-    init(_ answer: Exchange.Answer, secrets: [Secret], now: Int) {
-        let status = answer.status
-        let problem = SkyPathProblem(status: status, body: answer.bytes, redacting: secrets)
-        let retryAfter = answer.headers.first(name: "retry-after").flatMap { RetryAfter.seconds($0, now: now) }
-        self =
-            switch status {
-            case 401: .unauthorized(problem)
-            case 403: .forbidden(problem)
-            case 408: .timeout
-            case 423: .locked(problem, retryAfterSeconds: retryAfter)
-            case 426: .upgradeRequired(problem)
-            case 429: .rateLimited(problem, retryAfterSeconds: retryAfter)
-            case 400..<500: .invalidRequest(problem)
-            case 500..<600: .server(problem, retryAfterSeconds: retryAfter)
-            default: .unexpectedStatus(status)
-            }
+        return Answer(
+            bytes: answer.bytes, isSimulated: answer.isSimulated(header: configuration.wire.simulatedHeader))
     }
 }

@@ -1,8 +1,8 @@
-public import WireHTTP
+public import UpstreamKit
 
 /// Which SkyPath is asked.
 ///
-/// Source: facts/skypath.md section 2.
+/// Source: docs/upstreams/skypath.md, "Environments"
 public enum SkyPathEnvironment: Sendable, Hashable {
     case development
     case staging
@@ -34,7 +34,8 @@ public enum SkyPathEnvironment: Sendable, Hashable {
 
     /// Everything that is wrong with the address, a sentence each; empty where it can be used.
     ///
-    /// - Parameter allowsPlainHTTP: whether a key may go over plain HTTP to another machine. To this machine it always may.
+    /// - Parameter allowsPlainHTTP: whether a key may go over plain HTTP to another machine. To this machine it always
+    ///   may.
     public func problems(allowsPlainHTTP: Bool) -> [String] {
         BaseURL.problems(baseURL, allowsPlainHTTP: allowsPlainHTTP)
     }
@@ -43,7 +44,7 @@ public enum SkyPathEnvironment: Sendable, Hashable {
 /// All that a client needs to know. `problems` says what is wrong with it.
 public struct SkyPathConfiguration: Sendable {
     public var environment: SkyPathEnvironment
-    public var apiKey: SkyPathSecret
+    public var apiKey: Secret
     /// For whom sessions are opened; nil asks with the key alone.
     public var account: SkyPathAccount?
     /// For a whole exchange, from connecting to the last byte.
@@ -58,7 +59,7 @@ public struct SkyPathConfiguration: Sendable {
     public var limits: SkyPathLimits
 
     public init(
-        environment: SkyPathEnvironment, apiKey: SkyPathSecret, account: SkyPathAccount? = nil,
+        environment: SkyPathEnvironment, apiKey: Secret, account: SkyPathAccount? = nil,
         timeout: Duration = .seconds(60), maximumBodyBytes: Int = 160 * 1_024 * 1_024,
         allowsPlainHTTP: Bool = false,
         wire: SkyPathWire = SkyPathWire(), limits: SkyPathLimits = SkyPathLimits()
@@ -88,7 +89,9 @@ public struct SkyPathConfiguration: Sendable {
     }
 }
 
-/// What the upstream takes. Defaults: documented values where there are any, else facts/skypath.md section 14.
+/// What the upstream takes. Defaults: documented values where there are any, else Billow's assumptions.
+///
+/// Source: docs/upstreams/skypath.md, "The model of the data" and "Corridor call"
 public struct SkyPathLimits: Sendable, Hashable {
     /// The largest corridor in km²; nil where there is no limit.
     public var corridorAreaKm2: Double? = 7_500

@@ -25,7 +25,7 @@ public struct SkyPathArea: Sendable, Hashable {
 
 /// Where an aircraft was that reports to SkyPath.
 ///
-/// Source: SkyPath iOS SDK reference 2.2, LiveFlight
+/// Source: docs/upstreams/skypath.md, "Products that are assumed" (LiveFlight of the iOS SDK)
 public struct SkyPathFlight: Sendable, Hashable {
     /// Made by SkyPath from number, departure and destination.
     public var id: String

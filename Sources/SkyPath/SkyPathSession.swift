@@ -2,12 +2,12 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-import WireHTTP
-import WireJSON
+import UpstreamKit
+import JSONKit
 
 /// Whose session it is: SkyPath knows a company, and users who are unique within it.
 ///
-/// Source: facts/skypath.md section 3
+/// Source: docs/upstreams/skypath.md, "Session"
 public struct SkyPathAccount: Sendable, Hashable {
     /// The airline's ICAO code, or what else the company is registered as.
     public let company: String
@@ -23,11 +23,11 @@ public struct SkyPathAccount: Sendable, Hashable {
 
 /// A session with SkyPath: its token is sent beside the key until it ends.
 public struct SkyPathSession: Sendable, Hashable {
-    public let token: SkyPathSecret
+    public let token: Secret
     /// Unix seconds.
     public let expiresAt: Int
 
-    public init(token: SkyPathSecret, expiresAt: Int) {
+    public init(token: Secret, expiresAt: Int) {
         self.token = token
         self.expiresAt = expiresAt
     }
@@ -38,7 +38,7 @@ public struct SkyPathSession: Sendable, Hashable {
     /// nil for anything but what `text` gave.
     package init?(text: some StringProtocol) {
         let parts = text.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, let expiresAt = Int(parts[0]), let token = SkyPathSecret(String(parts[1])) else {
+        guard parts.count == 2, let expiresAt = Int(parts[0]), let token = Secret(String(parts[1])) else {
             return nil
         }
         self.init(token: token, expiresAt: expiresAt)
@@ -48,25 +48,19 @@ public struct SkyPathSession: Sendable, Hashable {
 /// The call that opens a session. Its path and shape are not public: it takes `company` and `userId`, and gives
 /// `data.accessToken` and `data.expiresAt` (Unix seconds).
 ///
-/// Source: facts/skypath.md section 14
+/// Source: docs/upstreams/skypath.md, "Session" (an assumption)
 struct SessionCall: Sendable {
-    typealias Token = TokenKeeper<SkyPathError>.Token
-
     let account: SkyPathAccount
     let configuration: SkyPathConfiguration
     let exchange: Exchange
-    let now: @Sendable () -> Int
 
     private struct Body: Encodable {
         var company: String
         var userId: String
     }
 
-    func fetch() async -> Result<Token, SkyPathError> {
-        do throws(SkyPathError) { return .success(try await token()) } catch { return .failure(error) }
-    }
-
-    private func token() async throws(SkyPathError) -> Token {
+    /// Opens a session.
+    func token() async throws(UpstreamError) -> TokenKeeper.Token {
         var request = HTTPClientRequest(url: configuration.environment.baseURL + configuration.wire.sessionPath)
         request.method = .POST
         request.headers.add(name: configuration.wire.apiKeyHeader, value: configuration.apiKey.value)
@@ -75,11 +69,8 @@ struct SessionCall: Sendable {
         // Two texts can always be written.
         let body = (try? JSONEncoder().encode(Body(company: account.company, userId: account.user))) ?? Data()
         request.body = .bytes(ByteBuffer(bytes: body))
-        let answer: Exchange.Answer
-        do { answer = try await exchange.answer(to: request) } catch { throw SkyPathError(error) }
-        guard (200...201).contains(answer.status) else {
-            throw SkyPathError(answer, secrets: [configuration.apiKey], now: now())
-        }
+        let answer = try await exchange.answer(to: request)
+        guard (200...201).contains(answer.status) else { throw exchange.refusal(answer) }
         var tree = JSONValue.null
         do throws(UnreadableAnswer) {
             try UnreadableAnswer.reading(answer.bytes) { (scanner) throws(JSONScanner.Malformed) in
@@ -88,10 +79,10 @@ struct SessionCall: Sendable {
         } catch {
             throw .unreadable(error)
         }
-        guard let value = (tree["data"]?["accessToken"]?.string).flatMap({ SkyPathSecret($0) }) else {
+        guard let value = (tree["data"]?["accessToken"]?.string).flatMap({ Secret($0) }) else {
             throw .unreadable(.missing("data.accessToken"))
         }
         // Without an end it serves for one call.
-        return Token(value: value, endsAt: tree["data"]?["expiresAt"]?.integer ?? 0)
+        return TokenKeeper.Token(value: value, endsAt: tree["data"]?["expiresAt"]?.integer ?? 0)
     }
 }

@@ -1,4 +1,6 @@
-/// Names and paths on the wire. Documented where facts/skypath.md says so, else its gap-filling profile (section 14).
+/// Names and paths on the wire: documented ones, and Billow's assumptions where nothing is public.
+///
+/// Source: docs/upstreams/skypath.md, which says for each name whether it is documented
 public struct SkyPathWire: Sendable, Hashable {
     public var corridorPath = "/observations/v5/corridor"
     /// The parent's id follows.

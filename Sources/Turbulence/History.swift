@@ -1,6 +1,6 @@
 /// How far a picture looks back: the window (T − length, T].
 ///
-/// Source: SkyPath iOS SDK reference 2.2, DataHistoryTime
+/// Source: docs/upstreams/skypath.md, "The model of the data" (DataHistoryTime of the iOS SDK)
 public enum History: Int, Sendable, Hashable, CaseIterable, Comparable {
     case halfHour = 1_800
     case oneHour = 3_600

@@ -3,11 +3,16 @@ public import Geometry
 /// An area that somebody issued, with a validity: a hazard (SIGMET, G-AIRMET), a forecast or nowcast, or an upstream's own
 /// turbulence polygon. Not an observation: it never enters the hexagons.
 public struct IssuedArea: Sendable, Hashable {
-    /// Where it is served.
-    public enum Collection: UInt8, Sendable, Hashable, CaseIterable {
-        case hazards = 0
-        case forecast = 1
-        case polygons = 2
+    /// The dataset that serves it, by the number that the log stores. A new dataset of areas may add one.
+    public struct Collection: RawRepresentable, Sendable, Hashable {
+        public let rawValue: UInt8
+
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        public static let hazards = Collection(rawValue: 0)
+        public static let forecast = Collection(rawValue: 1)
+        /// An upstream's own turbulence polygons.
+        public static let polygons = Collection(rawValue: 2)
     }
 
     /// What an area is told apart by: the same again corrects it. Issues that follow each other share the id and begin at
@@ -37,14 +42,11 @@ public struct IssuedArea: Sendable, Hashable {
     ///
     /// Source: FAA airport data, KLXV
     static let highestAerodromeFeet = 10_000
-    /// Every product there is.
-    public static let kinds = ["sigmet", "isigmet", "gairmet", "forecast", "nowcast", polygonKind]
-
     public var collection: Collection
     /// Stable from issue to issue; at one time no two areas of its collection and source have the same.
     public var id: String
     public var source: SourceID
-    /// The product, one of `kinds`.
+    /// The product: the id of an area kind of the catalogue.
     public var kind: String
     /// What it warns of: `TURB-HI`, `TURB-LO`, `LLWS`, `TURB`, `CONVECTIVE`, …
     public var hazard: String?

@@ -144,7 +144,7 @@ public enum MergeRule: UInt8, Sendable, Hashable {
 
 /// An aircraft category, C10 (light propeller) to C110 (A380), in steps of ten.
 ///
-/// Source: SkyPath REST reference, corridor call, aircraft category
+/// Source: docs/upstreams/skypath.md, "The model of the data" (aircraft category)
 public struct AircraftCategory: Sendable, Hashable, Comparable {
     /// 10, 20, … 110.
     public let number: UInt8

@@ -1,7 +1,7 @@
 /// How rough the air is, in the five steps that the whole product speaks. 0 is a positive report of smooth air, not the
 /// absence of a report.
 ///
-/// Source: SkyPath iOS SDK reference 2.2, TurbulenceSeverity (none, light, lightModerate, moderate, moderateSevere)
+/// Source: docs/upstreams/skypath.md, "The model of the data" (none, light, lightModerate, moderate, moderateSevere)
 public enum Severity: UInt8, Sendable, Hashable, CaseIterable, Comparable {
     case smooth = 0
     case light = 1

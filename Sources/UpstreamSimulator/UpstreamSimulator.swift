@@ -10,7 +10,7 @@ public import ServiceLifecycle
 /// is invented, or captured and moved in time; never mix it with real data.
 ///
 /// Two simulators of the same seed, number of flights and clock give the same answers, whenever they were started.
-/// Source of the wire format: `facts/skypath.md` sections 5–7 and the gap-filling profile of section 14.
+/// Source: docs/upstreams/skypath.md, "Corridor call", "Map call", "Bulk call" and "Limits of the simulator"
 public struct UpstreamSimulator: Service {
     public struct Configuration: Sendable {
         public var seed: UInt64

@@ -9,6 +9,6 @@ struct Billow: AsyncParsableCommand {
         subcommands: [
             Serve.self, Sync.self, Import.self, Export.self, Render.self, LegendCommand.self, Simulate.self, Keys.self,
             OpenSkyCommand.self,
-            Prune.self, Backup.self, Restore.self, Check.self, SalvageCommand.self,
+            Prune.self, Backup.self, Restore.self, Check.self, SalvageCommand.self, DocsCommand.self,
         ])
 }

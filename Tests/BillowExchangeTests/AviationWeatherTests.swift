@@ -1,4 +1,4 @@
-import AviationWeather
+import AviationFormats
 import Foundation
 import Testing
 
@@ -106,7 +106,7 @@ import Testing
         #expect(outcome.reports.count == 2)
         var expected = [code: 1]
         expected["not a report", default: 0] += 1
-        #expect(outcome.refused == expected)
+        #expect(outcome.refusedByText == expected)
     }
 
     @Test func `an unknown word is kept and counted, and no severity is read into it`() throws {
@@ -135,7 +135,7 @@ import Testing
             #"[{"icaoId":"KMIA","obsTime":1784666820,"lat":25.8,"lon":-80.3,"elev":3,"rawOb":"KMIA 212053Z 09010KT"}]"#
         let outcome = try PilotReportDecoder.decode(Data(metar.utf8))
         #expect(outcome.reports.isEmpty)
-        #expect(outcome.refused == ["not a report": 1])
+        #expect(outcome.refused == [.notAReport: 1])
     }
 
     @Test func `an empty body is an empty list, and what is no answer says so`() throws {

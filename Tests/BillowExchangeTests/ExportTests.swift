@@ -1,4 +1,5 @@
 import BillowExchange
+import Datasets
 import Foundation
 import Geometry
 import Testing
@@ -49,9 +50,10 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
             observation.intensity.severity ?? observation.intensity.edr.map(SeverityThresholds.medium.severity(of:))
             ?? .smooth
         writer.write(
-            observation,
-            id: observation.id ?? ObservationKey(observedAt: observation.observedAt, tag: UInt32(index)).id,
-            severity: severity, basis: observation.intensity.severity == nil ? .edr : .reported,
+            ObservationFeature(
+                observation,
+                id: observation.id ?? ObservationKey(observedAt: observation.observedAt, tag: UInt32(index)).id,
+                severity: severity, basis: observation.intensity.severity == nil ? .edr : .reported),
             geometry: index % 2 == 0 ? ring(observation.cell) : FeatureWriter.encoded(ring(observation.cell)))
         if index % 7 == 0 { bytes += writer.drain() }
     }
@@ -76,7 +78,8 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         writer.begin()
         for observation in try samples(20) {
             writer.write(
-                hexagon: observation, severity: .light, basis: .reported, reports: 1, trend: nil,
+                ObservationFeature(
+                    observation, id: observation.cell.h3String, severity: .light, basis: .reported, reports: 1),
                 geometry: ring(observation.cell))
         }
         writer.end()
@@ -111,7 +114,9 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         writer.begin()
         let place = try #require(LonLat(longitude: -0.123_456_789, latitude: 10))
         writer.write(
-            hexagon: observation, severity: .moderateSevere, basis: .reported, reports: 3, trend: .worse,
+            ObservationFeature(
+                observation, id: observation.cell.h3String, severity: .moderateSevere, basis: .reported, reports: 3,
+                trend: .worse),
             geometry: .multiPolygon([[[place, place]], [[place]]]))
         writer.end {
             $0.name("numberReturned")
@@ -171,7 +176,8 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         for geometry in [ring(observation.cell), .point(H3.center(of: observation.cell)), .multiPolygon([])] {
             func bytes(_ geometry: FeatureGeometry) -> [UInt8] {
                 var writer = FeatureWriter(.observations, as: .geojsonl)
-                writer.write(observation, id: "x", severity: .light, basis: .reported, geometry: geometry)
+                writer.write(
+                    ObservationFeature(observation, id: "x", severity: .light, basis: .reported), geometry: geometry)
                 return writer.drain()
             }
             #expect(bytes(geometry) == bytes(FeatureWriter.encoded(geometry)))

@@ -1,3 +1,4 @@
+import AviationFormats
 import BillowExchange
 import Foundation
 import Turbulence
@@ -57,4 +58,14 @@ extension [ImportItem] {
         }
     }
     var refusals: [Refusal] { compactMap { if case .refused(let refusal) = $0 { refusal } else { nil } } }
+}
+
+extension HazardDecoder.Outcome {
+    /// The refused records by the words for people.
+    var refusedByText: [String: Int] { Dictionary(uniqueKeysWithValues: refused.map { ("\($0.key)", $0.value) }) }
+}
+
+extension PilotReportDecoder.Outcome {
+    /// The refused records by the words for people.
+    var refusedByText: [String: Int] { Dictionary(uniqueKeysWithValues: refused.map { ("\($0.key)", $0.value) }) }
 }

@@ -1,4 +1,4 @@
-import AviationWeather
+import AviationFormats
 import Foundation
 import Geometry
 import Testing
@@ -35,7 +35,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         let outcome = try decoded(fixture)
         #expect(outcome.count == count)
         #expect(Dictionary(grouping: outcome.reports) { $0.hazard ?? "" }.mapValues(\.count) == hazards)
-        #expect(outcome.refused == refused)
+        #expect(outcome.refusedByText == refused)
         #expect(outcome.reports.allSatisfy { $0.droppedCorners == 0 })
     }
 
@@ -49,7 +49,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
             ? "[{\(fields)}]"
             : #"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{\#(fields)},"geometry":null}]}"#
         let outcome = try HazardDecoder.decode(Data(record.utf8))
-        #expect(outcome.refused == ["none issued": 1] && outcome.unreadable.isEmpty && outcome.count == 1)
+        #expect(outcome.refused == [.noHazard: 1] && outcome.unreadable.isEmpty && outcome.count == 1)
         var reader = ImportReader(
             now: try instant("2026-01-01T00:00:00Z"), fileName: "usa_sigmets_2025-12-19T2318.geojson")
         let items = reader.read(Array(record.utf8)) + reader.finish()
@@ -69,29 +69,24 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(reader.summary.description.contains(word) && reader.summary.description.contains("OpenSky"))
     }
 
-    /// The whole day that the archive keeps, where it is at hand.
-    private static let samples = "/work/shared/samples"
-
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: samples), "needs the samples of a whole day"))
-    func `every pull of a day is read`() throws {
-        func read(_ folder: String, _ prefix: String) throws -> (count: Int, hazards: [String: Int], refused: Int) {
-            let names = try FileManager.default.contentsOfDirectory(atPath: "\(Self.samples)/\(folder)")
-                .filter { $0.hasPrefix(prefix) }
-            #expect(names.count == 22)
+    @Test func `every pull of a day is read`() throws {
+        func read(_ folder: String) throws -> (count: Int, hazards: [String: Int], refused: Int) {
+            let day = Bundle.module.bundleURL.appending(path: "Fixtures/2025-12-19/\(folder)")
+            let files = try FileManager.default.contentsOfDirectory(at: day, includingPropertiesForKeys: nil)
+            #expect(files.count == 22)
             var total = (count: 0, hazards: [String: Int](), refused: 0)
-            for name in names {
-                let url = URL(filePath: "\(Self.samples)/\(folder)/\(name)")
-                let outcome = try HazardDecoder.decode(Data(contentsOf: url))
+            for file in files {
+                let outcome = try HazardDecoder.decode(Data(contentsOf: file))
                 total.count += outcome.count
-                total.refused += outcome.refused["not an area: LineString"] ?? 0
+                total.refused += outcome.refused[.notAnArea("LineString")] ?? 0
                 for report in outcome.reports { total.hazards[report.hazard ?? "", default: 0] += 1 }
             }
             return total
         }
-        let gairmets = try read("awc-gairmet-timeline", "usa_")
+        let gairmets = try read("gairmets")
         #expect(gairmets.count == 1_126 && gairmets.refused == 223)
         #expect(gairmets.hazards["TURB-HI"] == 107 && gairmets.hazards["TURB-LO"] == 81)
-        let sigmets = try read("awc-sigmet-timeline", "usa_")
+        let sigmets = try read("sigmets")
         #expect(sigmets.count == 241 && sigmets.refused == 0)
         #expect(sigmets.hazards == ["TURB": 173, "CONVECTIVE": 65, "ICE": 3])
     }
@@ -161,7 +156,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(outcome.reports.count == 2)
         var expected = [code: 1]
         expected["not a report", default: 0] += 1
-        #expect(outcome.refused == expected)
+        #expect(outcome.refusedByText == expected)
     }
 
     @Test func `an area of several parts is one report, and a corner without a number is left out`() throws {
@@ -173,7 +168,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(outcome.reports.first?.droppedCorners == 2)
         let areas = HazardAreas(outcome.reports, source: try awc())
         #expect(areas.areas.first?.geometry.polygons.count == 2)
-        #expect(areas.adjusted == ["corner left out": 2])
+        #expect(areas.adjusted == [.droppedCorner: 2])
     }
 
     @Test func `an empty body is an empty list, and what is no answer says so`() throws {
@@ -192,7 +187,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(hazards.areas.map(\.id) == ["gairmet-turb-hi-1w", "gairmet-turb-lo-1w"])
         #expect(
             hazards.areas.allSatisfy { $0.severity == .moderate && $0.kind == "gairmet" && $0.collection == .hazards })
-        #expect(hazards.skipped["not turbulence: IFR"] == 4)
+        #expect(hazards.skipped[.notTurbulence("IFR")] == 4)
         let shear = HazardAreas(try decoded(.oldGairmets).reports, source: try awc()).areas.filter {
             $0.hazard == "LLWS"
         }
@@ -205,7 +200,7 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         let reports = try decoded(.pulledSigmets).reports
         let hazards = HazardAreas(reports, source: try awc())
         #expect(hazards.areas.count == 9)
-        #expect(hazards.skipped == ["same area from another office": 3])
+        #expect(hazards.skipped == [.sameArea: 3])
         #expect(HazardAreas(reports.reversed(), source: try awc()).areas == hazards.areas)
         #expect(hazards.areas.filter { $0.hazard == "TURB" }.allSatisfy { $0.severity == .moderateSevere })
         #expect(hazards.areas.filter { $0.hazard == "CONVECTIVE" }.allSatisfy { $0.severity == nil })

@@ -1,3 +1,4 @@
+import Datasets
 import Foundation
 import Geometry
 import Testing
@@ -229,8 +230,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(reader.saysSimulated == isSimulated)
     }
 
-    @Test(arguments: ExportFormat.allCases, [ExportCollection.observations, .pireps, .hazards, .traffic])
-    func `every export of simulated data says so to an import`(format: ExportFormat, collection: ExportCollection)
+    @Test(arguments: ExportFormat.allCases, [Dataset.observations, .pireps, .hazards, .traffic])
+    func `every export of simulated data says so to an import`(format: ExportFormat, collection: Dataset)
         throws
     {
         for isSimulated in [true, false] {
@@ -244,7 +245,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
             switch collection {
             case .observations:
                 writer.write(
-                    observation, id: "a", severity: .moderate, basis: .reported, geometry: .point(place))
+                    ObservationFeature(observation, id: "a", severity: .moderate, basis: .reported),
+                    geometry: .point(place))
             case .pireps:
                 writer.write(
                     PilotReport(

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowStore
 import Foundation
 import HTTPTypes
@@ -11,6 +12,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 @testable import BillowSync
 
 @Suite("Keys open what is not open to everybody")
@@ -68,7 +70,7 @@ struct AccessTests {
                 #expect(try await world.send(.get, "/status", key: text).status == .unauthorized, "\(text)")
             }
             #expect(try await world.send(.get, "/status", key: key.text).status == .ok)
-            for _ in wrong.count..<Gate.wrongKeysAMinute { _ = try await world.send(.get, "/status", key: "x") }
+            for _ in wrong.count..<Authorizer.wrongKeysAMinute { _ = try await world.send(.get, "/status", key: "x") }
             let over = try await world.send(.get, "/status", key: "x")
             #expect(over.status == .tooManyRequests && over.headers[.retryAfter] == "60")
             // Who has a key is not locked out by who has none.
@@ -151,20 +153,21 @@ struct AccessTests {
     func readsAreBounded() async throws {
         let store = CountingControl(store: try await SQLiteStore.temporary())
         let clock = TestClock(noon)
-        let gate = Gate(store: store, anonymousRead: false, now: { clock.now }, logger: World.quiet())
+        let authorizer = Authorizer(store: store, anonymousRead: false, now: { clock.now }, logger: World.quiet())
         func ask(_ key: KeyText) async throws {
             let head = HTTPRequest(
                 method: .get, scheme: "http", authority: "a", path: "/", headerFields: [.apiKey: key.text])
-            _ = try await gate.admit(Request(head: head, body: RequestBody(buffer: ByteBuffer())), needs: .read)
+            _ = try await authorizer.authorize(
+                Request(head: head, body: RequestBody(buffer: ByteBuffer())), needs: .read)
         }
         for _ in 0..<50 { await #expect(throws: Problem.self) { try await ask(.make()) } }
-        #expect(store.reads == Gate.mostReadsASecond)
+        #expect(store.reads == Authorizer.mostReadsASecond)
         clock.advance(by: 1)
         let key = KeyText.make()
         await #expect(throws: Problem.self) { try await ask(.make()) }
         try await store.store.add(key.record(name: "new", scopes: .read, createdAt: clock.now))
         try await ask(key)
-        #expect(store.reads == Gate.mostReadsASecond + 2)
+        #expect(store.reads == Authorizer.mostReadsASecond + 2)
     }
 
     @Test("what administrators ask for and where things lie is shown to administrators alone")
@@ -186,7 +189,7 @@ struct AccessTests {
             world.states.update(try source("skypath")) { state in
                 var area = SourceState.AreaState()
                 area.lastError = SourceState.Failure(
-                    code: "inbox", message: "the folder /secret/place can't be used", at: world.clock.now)
+                    code: .inbox, message: "the folder /secret/place can't be used", at: world.clock.now)
                 area.failedParts = [SourceState.Part(area: .corridor, collection: "hexagons")]
                 area.consecutiveFailures = 1
                 area.failures = 1
@@ -270,5 +273,5 @@ private struct Quiet: Upstream {
     var query: DataQuery? { wanted }
     var types: [DataQuery.DataType] { [.turbulence] }
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
-    func asking(_ query: DataQuery) -> any Upstream { Quiet(id: id, wanted: query) }
+    func with(query: DataQuery) -> any Upstream { Quiet(id: id, wanted: query) }
 }

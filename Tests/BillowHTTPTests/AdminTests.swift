@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowStore
 import BillowSync
 import Foundation
@@ -10,6 +11,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// An upstream that always answers, with nothing.
 private struct Quiet: Upstream {
@@ -22,7 +24,7 @@ private struct Quiet: Upstream {
     var query: DataQuery? { wanted }
     var types: [DataQuery.DataType] { [.turbulence] }
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
-    func asking(_ query: DataQuery) -> any Upstream { Quiet(id: id, wanted: query) }
+    func with(query: DataQuery) -> any Upstream { Quiet(id: id, wanted: query) }
 }
 
 @Suite("/admin/sources steers the sources")

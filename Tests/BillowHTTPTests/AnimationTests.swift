@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import Foundation
 import Geometry
@@ -10,6 +11,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Animated pictures over HTTP")
 struct AnimationTests {

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -5,6 +6,7 @@ import Testing
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Bodies of answers")
 struct AnswerBodyTests {

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import BillowStore
 import BillowTiles
@@ -12,6 +13,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 private func area(
     _ id: String, _ collection: IssuedArea.Collection = .hazards, kind: String = "gairmet", from: Int = -3_600,

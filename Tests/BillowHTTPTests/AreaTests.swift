@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import BillowStore
 import Foundation
@@ -12,6 +13,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 extension World {
     /// Observations of one severity in a disk of cells.

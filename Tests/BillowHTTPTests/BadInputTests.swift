@@ -1,3 +1,4 @@
+import EngineTestSupport
 import Foundation
 import Geometry
 import HTTPTypes
@@ -8,6 +9,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Bad input is named, never a trap and never a 5xx", .timeLimit(.minutes(20)))
 struct BadInputTests {

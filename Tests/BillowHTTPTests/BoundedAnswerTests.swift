@@ -1,8 +1,10 @@
+import EngineTestSupport
 import BillowExchange
 import BillowRaster
 import BillowSnapshot
 import BillowStore
 import BillowTiles
+import Datasets
 import Foundation
 import Geometry
 import HTTPTypes
@@ -17,6 +19,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("What an answer keeps in memory is bounded")
 struct BoundedAnswerTests {
@@ -29,12 +32,11 @@ struct BoundedAnswerTests {
         }
     }
 
-    private static func query(_ parameters: [String: String], _ collection: ExportCollection, _ world: World) throws
+    private static func query(_ parameters: [String: String], _ collection: Dataset, _ world: World) throws
         -> FeatureQuery
     {
         let frames = world.application.frames
-        return try FeatureQuery(
-            parameters: parameters, collection: collection, frames: frames, snapshot: try frames.snapshot())
+        return try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: try frames.snapshot())
     }
 
     // MARK: - Pieces
@@ -115,8 +117,8 @@ struct BoundedAnswerTests {
 
     @Test(
         "features in pieces are those written at once, in every collection and format",
-        arguments: ExportCollection.allCases)
-    func pieces(_ collection: ExportCollection) async throws {
+        arguments: Catalogue.all)
+    func pieces(_ collection: Dataset) async throws {
         try await withWorld { world in
             try await world.take(try Self.observations())
             let features = world.application.features
@@ -155,7 +157,7 @@ struct BoundedAnswerTests {
             try await world.take(try Self.observations(60))
             let features = world.application.features
             let snapshot = try world.application.frames.snapshot()
-            for (collection, name) in [(ExportCollection.hexagons, "hexagons"), (.polygons, "polygons")] {
+            for (collection, name) in [(Dataset.hexagons, "hexagons"), (.polygons, "polygons")] {
                 let query = try Self.query([:], collection, world)
                 var ids: [String] = []
                 var cursor: FeatureSource.Cursor?
@@ -259,8 +261,8 @@ struct BoundedAnswerTests {
 
     @Test("answers kept by address count the address")
     func addresses() {
-        let answers = KeptAnswers { 1 }
-        let empty = KeptAnswers.Answer(
+        let answers = ResponseMicrocache { 1 }
+        let empty = ResponseMicrocache.Answer(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<8_000 {
             answers.keep(empty, to: String(repeating: "a", count: 8_000) + "\(number)", at: answers.moment)

@@ -1,5 +1,7 @@
+import EngineTestSupport
 import BillowExchange
 import BillowStore
+import Datasets
 import Foundation
 import Geometry
 import HTTPTypes
@@ -11,6 +13,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// A copy of a collection that a client keeps current.
 private struct ClientCopy {
@@ -159,7 +162,7 @@ struct ChangeTests {
             }
             let problem = try await world.json("/changes/wind", status: .notFound)
             #expect(problem["code"]?.string == "unknown-collection")
-            let all = ExportCollection.allCases.map(\.rawValue)
+            let all = Catalogue.all.map(\.id)
             #expect(problem["allowed"]?.string == all.joined(separator: ", "))
             for collection in all {
                 #expect(try await world.json("/changes/\(collection)")["full"]?.bool == true, "\(collection)")

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
@@ -8,6 +9,7 @@ import Testing
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 extension ConnectionSettings {
     /// Deadlines that no test reaches, but for those that it sets.

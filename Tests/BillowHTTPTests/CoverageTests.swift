@@ -1,9 +1,11 @@
+import EngineTestSupport
 import BillowExchange
 import BillowRaster
 import BillowSnapshot
 import BillowStore
 import BillowSync
 import BillowTiles
+import Datasets
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -13,6 +15,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// Whether the log covers what is shown: what isn't known is incomplete.
 @Suite("Coverage")
@@ -139,7 +142,7 @@ struct CoverageTests {
 
     /// A source that is complete since a month ago, and a file of two months ago.
     private func withOldImport(_ test: @Sendable (World) async throws -> Void) async throws {
-        try await withWorld(feeds: ["skypath": Set(DataKind.allCases)]) { world in
+        try await withWorld(feeds: ["skypath": Set(Catalogue.kinds)]) { world in
             _ = try await world.store.commit(
                 Batch(
                     source: nil,
@@ -193,7 +196,7 @@ struct CoverageTests {
 
     @Test("every answer that shows data says at which instant, how fresh, and that it is incomplete and simulated")
     func everyRoute() async throws {
-        try await withWorld(feeds: ["skypath": Set(DataKind.allCases)], simulated: true) { world in
+        try await withWorld(feeds: ["skypath": Set(Catalogue.kinds)], simulated: true) { world in
             _ = try await world.store.register(try source("skypath"), merge: .replace, simulated: true)
             try await world.take([try observation(id: "a", try cell(10, 50), at: -60)])
             let since = noon.advanced(by: -600)
@@ -212,8 +215,8 @@ struct CoverageTests {
                 "/animations/{layers}": ["/animations/hexagons.png?width=64&intervals=2"],
                 "/maps/{layers}": ["/maps/hexagons.png?width=64"],
                 "/legend.json": ["/legend.json"], "/legend.png": ["/legend.png"], "/legend.svg": ["/legend.svg"],
-                "/collections/{id}/items": ExportCollection.allCases.filter { $0.isPicture }.map {
-                    "/collections/\($0.rawValue)/items"
+                "/collections/{id}/items": Catalogue.all.filter { $0.isPicture }.map {
+                    "/collections/\($0.id)/items"
                 } + ["/collections/observations/items?hours=2", "/collections/pireps/items?hours=2"],
                 "/collections/{id}/items/{feature}": ["/collections/observations/items/a?hours=2"],
                 "/collections/{id}/area": [
@@ -329,5 +332,5 @@ private struct Silent: Upstream {
     var query: DataQuery? { wanted }
     var types: [DataQuery.DataType] { [.turbulence] }
     func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome { SyncOutcome() }
-    func asking(_ query: DataQuery) -> any Upstream { Silent(id: id, wanted: query) }
+    func with(query: DataQuery) -> any Upstream { Silent(id: id, wanted: query) }
 }

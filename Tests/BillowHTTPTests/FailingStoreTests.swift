@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowExchange
 import BillowRaster
 import BillowStore
@@ -15,6 +16,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// A real store whose disk can be made to fail.
 private final class FailingStore: WrappedStore {

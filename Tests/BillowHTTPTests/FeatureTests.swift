@@ -1,5 +1,7 @@
+import EngineTestSupport
 import BillowExchange
 import BillowStore
+import Datasets
 import Foundation
 import Geometry
 import HTTPTypes
@@ -11,6 +13,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Features over HTTP")
 struct FeatureTests {
@@ -251,7 +254,7 @@ struct FeatureTests {
             try await world.take([try observation(try cell(10, 50))])
             let list = try await world.json("/collections")
             #expect(
-                list["collections"]?.items.compactMap { $0["id"]?.string } == ExportCollection.allCases.map(\.rawValue))
+                list["collections"]?.items.compactMap { $0["id"]?.string } == Catalogue.all.map(\.id))
             for collection in list["collections"]?.items ?? [] {
                 let id = try collection["id"]?.string.orMissing() ?? ""
                 #expect(try await world.json("/collections/\(id)") == collection)

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowAreas
 import BillowSnapshot
 import BillowStore
@@ -12,6 +13,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// Remembers what was told.
 private final class HeardEvents: FlightEvents {

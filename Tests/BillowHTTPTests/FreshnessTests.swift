@@ -1,13 +1,16 @@
+import EngineTestSupport
 import BillowExchange
 import BillowSnapshot
 import BillowStore
 import BillowTiles
+import Datasets
 import Foundation
 import Testing
 import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// How old a picture is said to be goes by the sources of what it shows, wherever it is said.
 @Suite("Freshness")
@@ -22,7 +25,7 @@ struct AgeTests {
     /// The layers that are stale while some sources are silent; every other one is fresh.
     struct Case: Sendable, CustomTestStringConvertible {
         var silent: Set<String>
-        var stale: Set<Layer>
+        var stale: Set<Dataset>
         var testDescription: String { "\(silent.sorted()) silent" }
     }
 
@@ -60,9 +63,9 @@ struct AgeTests {
             let ready = try await world.json("/readyz")["layers"]
             let status = try await world.json("/status")["layers"]
             let manifest = try await world.json("/timeline.json")["layers"]?.items ?? []
-            #expect(manifest.count == Layer.allCases.count)
-            for layer in Layer.allCases {
-                let name = layer.rawValue
+            #expect(manifest.count == Catalogue.layers.count)
+            for layer in Catalogue.layers {
+                let name = layer.id
                 let part = manifest.first { $0["id"]?.string == name }
                 let said: [String: JSON?] = [
                     "readyz": ready?[name]?["stale"], "status": status?[name]?["stale"], "manifest": part?["stale"],

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import Foundation
 import Geometry
 import HTTPTypes
@@ -8,6 +9,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// What RFC 7946 asks of polygons, checked on answers as they come.
 @Suite("Geometry of features is RFC 7946")

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowExchange
 import BillowStore
 import Foundation
@@ -10,6 +11,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("POST /observations takes reports, durably and once")
 struct IngestTests {

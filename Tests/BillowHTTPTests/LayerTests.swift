@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import BillowStore
 import Geometry
@@ -9,6 +10,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Layers over HTTP")
 struct LayerTests {

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowStore
 import Foundation
 import Geometry
@@ -9,6 +10,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// Not a test: prints how long pictures of an archive and manifests take. Means something in a release build only.
 @Suite("Measuring timelines", .enabled(if: ProcessInfo.processInfo.environment["BILLOW_MEASURE"] != nil), .serialized)

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import BillowStore
 import BillowSync
@@ -9,10 +10,11 @@ import HummingbirdTesting
 import NIOCore
 import Testing
 import Turbulence
-import WireJSON
+import JSONKit
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Operation over HTTP")
 struct OperationTests {

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import BillowSnapshot
 import BillowStore
@@ -9,6 +10,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Tiles drawn before they are asked for")
 struct PrerenderTests {

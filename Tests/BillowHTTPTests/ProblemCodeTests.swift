@@ -1,35 +1,15 @@
-import BillowExchange
+import EngineTestSupport
 import Foundation
 import HTTPTypes
 import Testing
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
-/// The codes of errors: one table in the code, the same in README.
+/// The codes of errors: one table in the code, of which the documentation's is made.
 @Suite("Problem codes")
 struct ProblemCodeTests {
-    @Test("README's table has every code with its status and meaning, and no other")
-    func documented() throws {
-        let readme = try String(contentsOf: World.repository.appending(path: "README.md"), encoding: .utf8)
-        let lines = readme.split(separator: "\n", omittingEmptySubsequences: false)
-        let start = try lines.firstIndex { $0.hasPrefix("| code | status | meaning |") }.orMissing("the table")
-        let rows = lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map(String.init)
-        let codes = ProblemCode.allCases.map { "| `\($0.rawValue)` | \($0.status.code) | \($0.meaning) |" }
-        for missing in Set(codes).subtracting(rows).sorted() { Issue.record("missing in README.md: \(missing)") }
-        for other in Set(rows).subtracting(codes).sorted() { Issue.record("in README.md, but not in code: \(other)") }
-        #expect(rows.count == codes.count)
-    }
-
-    @Test("README's table has every code of a refused observation with its meaning, and no other")
-    func refusals() throws {
-        let readme = try String(contentsOf: World.repository.appending(path: "README.md"), encoding: .utf8)
-        let lines = readme.split(separator: "\n", omittingEmptySubsequences: false)
-        let start = try lines.firstIndex { $0.hasPrefix("| code of a refused observation |") }.orMissing("the table")
-        let rows = lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map(String.init)
-        #expect(rows.sorted() == RefusalCode.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.sorted())
-    }
-
     @Test("a code is words with hyphens, and stands for an error", arguments: ProblemCode.allCases)
     func form(_ code: ProblemCode) throws {
         #expect(code.rawValue.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil)

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -5,6 +6,7 @@ import Testing
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// A connection whose requests go to nobody: what is handed on is seen, and answered by hand.
 private struct Connection: ~Copyable {

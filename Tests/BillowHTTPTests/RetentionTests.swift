@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowStore
 import Foundation
 import Geometry
@@ -8,6 +9,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Nothing is deleted on the clock's word alone, and what is deleted is no picture any more")
 struct RetentionTests {

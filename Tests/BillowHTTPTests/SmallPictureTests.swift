@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import Foundation
 import Geometry
@@ -9,6 +10,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Small pictures")
 struct SmallPictureTests {

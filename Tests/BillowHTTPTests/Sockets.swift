@@ -1,3 +1,4 @@
+import EngineTestSupport
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -5,6 +6,7 @@ import NIOCore
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 #if canImport(Glibc)
     import Glibc

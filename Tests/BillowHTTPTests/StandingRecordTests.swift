@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowStore
 import Geometry
 import HTTPTypes
@@ -8,8 +9,9 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
-/// Issue 2, "Snapshot": a report of smooth air after one of moderate-severe, seen from outside.
+/// A report of smooth air after one of moderate-severe, seen from outside.
 @Suite("4 and then 0 at a cell, over HTTP")
 struct StandingRecordTests {
     private func severity(_ world: World, _ cell: Cell, _ query: String = "") async throws -> Double? {

@@ -1,6 +1,8 @@
+import EngineTestSupport
 import BillowRaster
 import BillowStore
 import BillowSync
+import Datasets
 import Foundation
 import Geometry
 import HTTPTypes
@@ -14,31 +16,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
-
-/// A clock that a test turns.
-final class TestClock: Sendable {
-    private let instant: Mutex<Instant>
-
-    init(_ instant: Instant) { self.instant = Mutex(instant) }
-
-    var now: Instant { instant.withLock { $0 } }
-    func advance(by seconds: Int) { instant.withLock { $0 = $0.advanced(by: seconds) } }
-}
-
-struct Missing: Error, CustomStringConvertible {
-    var description: String
-}
-
-extension Optional {
-    /// The value, or a test failure in place of a trap.
-    func orMissing(_ what: String = "a value") throws -> Wrapped {
-        guard let self else { throw Missing(description: what) }
-        return self
-    }
-}
-
-/// 2026-11-21T12:00:00Z.
-let noon = Instant(clamping: 1_795_262_400)
+@testable import BillowParameters
 
 /// The application over a real store, reached through its router without a socket.
 struct World: Sendable {
@@ -162,7 +140,7 @@ func withWorld(
         _ = try await store.register(try source(name), merge: rule, simulated: simulated)
     }
     var fed: [SourceID: Set<DataKind>] = [:]
-    for name in configured { fed[try source(name)] = Set(DataKind.allCases) }
+    for name in configured { fed[try source(name)] = Set(Catalogue.kinds) }
     for (name, kinds) in feeds { fed[try source(name)] = kinds }
     let clock = TestClock(now)
     let states = SourceStates()
@@ -189,31 +167,6 @@ func withWorld(
         try await test(
             World(store: store, clock: clock, states: states, loops: loops, application: application, client: client))
     }
-}
-
-func source(_ name: String) throws -> SourceID { try SourceID(name).orMissing("source \(name)") }
-
-func place(_ longitude: Double, _ latitude: Double) throws -> LonLat {
-    try LonLat(longitude: longitude, latitude: latitude).orMissing("place")
-}
-
-func cell(_ longitude: Double, _ latitude: Double) throws -> Cell { H3.cell(at: try place(longitude, latitude)) }
-
-/// An observation some seconds before (negative) or after noon.
-func observation(
-    id: String? = nil, _ cell: Cell, altitude: Int = 38, top: Int? = nil, severity: Severity? = .moderate,
-    edr: Double? = nil, at seconds: Int = -60, category: String? = nil, source name: String = "skypath",
-    kind: ObservationKind = .inSitu, aircraft: String? = nil
-) throws -> Observation {
-    let band = try AltitudeBand(
-        lowest: try AltitudeBlock(thousands: altitude).orMissing(),
-        highest: try AltitudeBlock(thousands: top ?? altitude).orMissing()
-    ).orMissing()
-    return Observation(
-        id: id, cell: cell, altitude: band,
-        intensity: try Intensity(severity: severity, edr: edr.flatMap { EDR($0) }).orMissing("intensity"),
-        observedAt: noon.advanced(by: seconds), category: category.flatMap { AircraftCategory($0) },
-        source: try source(name), kind: kind, aircraft: aircraft)
 }
 
 /// The tile and the pixel that a place lies in.
@@ -250,7 +203,7 @@ extension World {
     }
 }
 
-/// The pixels of issue 2.
+/// The documented pixels of the style `skypath`.
 enum Pixel {
     static let none = "0 0 0 0"
     static let smooth = "255 255 255 153"

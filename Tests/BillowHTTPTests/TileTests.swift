@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import Foundation
 import Geometry
@@ -10,16 +11,17 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Tiles over HTTP")
 struct TileTests {
-    @Test("a pixel wholly inside a hexagon has exactly the colour and alpha of issue 2", arguments: Severity.allCases)
+    @Test("a pixel wholly inside a hexagon has exactly the documented colour and alpha", arguments: Severity.allCases)
     func colours(severity: Severity) async throws {
         try await withWorld { world in
             let cell = try cell(10, 50)
             try await world.take([try observation(cell, severity: severity)])
             #expect(try await world.colour(cell) == Pixel.bySeverity[Int(severity.rawValue)])
-            #expect(try await world.colour(try BillowHTTPTests.cell(10.5, 50)) == Pixel.none)
+            #expect(try await world.colour(try EngineTestSupport.cell(10.5, 50)) == Pixel.none)
         }
     }
 

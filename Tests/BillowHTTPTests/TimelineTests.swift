@@ -1,7 +1,9 @@
+import EngineTestSupport
 import BillowRaster
 import BillowSnapshot
 import BillowTiles
 import BillowStore
+import Datasets
 import Foundation
 import Geometry
 import HTTPTypes
@@ -12,6 +14,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 extension World {
     /// The frames of the hexagons in a manifest.
@@ -102,7 +105,7 @@ struct TimelineTests {
             try await world.take([try observation(id: "a", cell, severity: .light, at: -660)])
             let before = try await world.frames().last.orMissing()
             try await world.take([try observation(id: "a", cell, severity: .moderateSevere, at: -660)])
-            try await world.take([try observation(try BillowHTTPTests.cell(40, 50), at: -30_000)])
+            try await world.take([try observation(try EngineTestSupport.cell(40, 50), at: -30_000)])
             let after = try await world.frames().last.orMissing()
             #expect(before.v == 1 && after.v == 2)
             let time = "20261121T120000Z"
@@ -129,7 +132,7 @@ struct TimelineTests {
             let cell = try cell(10, 50)
             let day = 86_400
             try await world.take([try observation(id: "a", cell, severity: .light, at: -2 * day - 60)])
-            try await world.take([try observation(try BillowHTTPTests.cell(40, 50), at: -60)])
+            try await world.take([try observation(try EngineTestSupport.cell(40, 50), at: -60)])
             let query = "?start=-P2D&end=2026-11-19T12:10:00Z&intervals=2"
             let before = try await world.frames(query)
             #expect(before.map(\.v) == [1, 1])
@@ -213,7 +216,7 @@ struct TimelineTests {
             #expect((layer["frames"]?.items ?? []).map { $0["incomplete"]?.bool ?? false } == [true, false, false])
             let hazards = try await world.json("/timeline.json?start=-2h&layers=hazards")["layers"]?[0]
             #expect(hazards?["frames"]?.items.allSatisfy { $0["incomplete"] == nil } == true)
-            func caption(_ layer: Layer, at seconds: Int) throws -> [String] {
+            func caption(_ layer: Dataset, at seconds: Int) throws -> [String] {
                 let snapshot = try world.application.frames.snapshot()
                 return world.application.policy.shown(
                     LayerList(layer), at: noon.advanced(by: seconds), filter: Filter(), in: snapshot
@@ -392,11 +395,11 @@ struct TimelineTests {
         let styles = try StyleLibrary(folder: World.repository.appending(path: "Styles").path)
         func look(
             log: String = "a", _ style: Style? = nil, light: Double = 0.1, drop: Int = 180
-        ) throws -> PictureLook {
+        ) throws -> RenderKey {
             let thresholds = SeverityThresholds(
                 light: try EDR(light).orMissing(), lightModerate: try EDR(0.15).orMissing(),
                 moderate: try EDR(0.2).orMissing(), moderateSevere: try EDR(0.45).orMissing())
-            return PictureLook(
+            return RenderKey(
                 log: log, style: style ?? styles.default,
                 severityTable: SeverityTable([.default: try thresholds.orMissing()]), trafficDropSeconds: drop)
         }
@@ -407,10 +410,10 @@ struct TimelineTests {
         #expect(Set(all).count == all.count)
         #expect(try look() == look())
         #expect(
-            PictureLook(
+            RenderKey(
                 log: "a", style: styles.default, severityTable: SeverityTable(), trafficDropSeconds: 180)
                 == all[0], "the table's defaults, said or not")
-        #expect(PictureLook(all[0].description) == all[0])
+        #expect(RenderKey(all[0].description) == all[0])
     }
 
     @Test("a former version of traffic and tracks shows who was known then, before and after a restart")
@@ -472,7 +475,7 @@ struct TimelineTests {
     @Test("a version that ceased to be a frame's is answered for a day and more, and leads on once its rows are gone")
     func ceased() async throws {
         try await withWorld { world in
-            let (cell, other) = (try cell(10, 50), try BillowHTTPTests.cell(40, 50))
+            let (cell, other) = (try cell(10, 50), try EngineTestSupport.cell(40, 50))
             let day = 86_400
             try await world.take([try observation(id: "a", cell, severity: .light, at: -660, source: "import")])
             let tile = world.tile(try await world.frames().last.orMissing().tiles, at: cell)

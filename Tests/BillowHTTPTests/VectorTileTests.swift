@@ -1,5 +1,7 @@
+import EngineTestSupport
 import BillowStore
 import BillowTiles
+import Datasets
 import Geometry
 import HTTPTypes
 import HummingbirdTesting
@@ -10,6 +12,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 @Suite("Vector tiles over HTTP")
 struct VectorTileRouteTests {
@@ -115,11 +118,11 @@ struct VectorTileRouteTests {
     func tileJSON() async throws {
         try await withWorld { world in
             try await filled(world)
-            let all = Layer.allCases.map(\.rawValue).joined(separator: ",")
+            let all = Catalogue.layers.map(\.id).joined(separator: ",")
             let document = try await world.json("/tiles/\(all).json?f=mvt&hours=4")
             let address = try document["tiles"]?[0]?.string.orMissing() ?? ""
             #expect(address.hasSuffix("/{z}/{x}/{y}.mvt?hours=4"))
-            #expect(document["vector_layers"]?.items.count == Layer.allCases.count)
+            #expect(document["vector_layers"]?.items.count == Catalogue.layers.count)
             for zoom in [1, 7] {
                 let pixel = PixelPlace(try place(10, 50), zoom: zoom)
                 let tile = try await tile(world, "/tiles/\(all)/latest/\(zoom)/\(pixel.x)/\(pixel.y).mvt")

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import BillowRaster
 import BillowSnapshot
 import BillowStore
@@ -13,6 +14,7 @@ import Turbulence
 
 @testable import BillowEngine
 @testable import BillowHTTP
+@testable import BillowParameters
 
 /// Every answer is of one version of the log, whatever is committed meanwhile.
 @Suite("One version an answer")

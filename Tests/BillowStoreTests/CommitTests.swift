@@ -222,6 +222,19 @@ struct CommitTests {
         #expect(try await since(.reports, fetchedAt: 100_000) == nil)
     }
 
+    @Test("A source's values are set, replaced and removed beside its cursors")
+    func valuesAreKept() async throws {
+        let store = try await SQLiteStore.temporary()
+        let skypath = try source("skypath")
+        _ = try await store.register(skypath, merge: .replace, simulated: false)
+        _ = try await store.commit(Batch(source: skypath, cursors: ["a": "1"], values: ["a": "2", "b": "3"]))
+        let result = try await store.commit(Batch(source: skypath, values: ["a": nil, "b": "4"]))
+        #expect(result.version.rawValue == 0)
+        #expect(try await store.values(of: skypath) == ["b": "4"])
+        #expect(try await store.cursors(of: skypath) == ["a": "1"])
+        await #expect(throws: StoreError.self) { try await store.commit(Batch(source: nil, values: ["a": "1"])) }
+    }
+
     @Test func nothingNewRaisesNoVersionButKeepsCursorsAndTimes() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")

@@ -28,7 +28,8 @@ struct DamageTests {
         _ = try await store.commit(
             Batch(
                 source: source("skypath"), observations: try (0..<count).map { try observation(id: "o-\($0)", at: $0) },
-                pilotReports: [], cursors: ["all": "7"], fetchedAt: noon, completeSince: noon.advanced(by: -3_600)))
+                pilotReports: [], cursors: ["all": "7"], values: ["session": "s"], fetchedAt: noon,
+                completeSince: noon.advanced(by: -3_600)))
         _ = try await store.commit(
             Batch(source: source("awc"), pilotReports: try (0..<20).map { try pilotReport(id: "r\($0)", at: $0) }))
         try store.close()
@@ -272,6 +273,7 @@ struct DamageTests {
         #expect(try await store.control(of: source("skypath")) == "{\"a\":1}")
         // Everything that an upstream still has is fetched anew.
         #expect(try await store.cursors(of: source("skypath")).isEmpty)
+        #expect(try await store.values(of: source("skypath")).isEmpty)
         let since = try salvaged.completeSince.orMissing()
         #expect(since >= noon.advanced(by: 9_000))
         #expect(rows.sources.allSatisfy { $0.completeSince == since })
@@ -292,6 +294,7 @@ struct DamageTests {
         #expect(try await store.contents() == old.contents())
         #expect(try await store.sources() == old.sources())
         #expect(try await store.cursors(of: source("skypath")) == ["all": "7"])
+        #expect(try await store.values(of: source("skypath")) == ["session": "s"])
         #expect(try await store.head().log != old.head().log)
         #expect(try await store.changes(since: .zero).opened.count == 500)
         #expect(

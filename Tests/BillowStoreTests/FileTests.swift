@@ -190,7 +190,9 @@ struct FileTests {
         #expect(try await store.contents().count == 1)
         #expect(try await store.head().version.rawValue == 1)
         try await limit(pages: 1_000_000)
-        #expect(try await store.commit(batch).version.rawValue == 2)
+        // On a busy machine the batch is divided.
+        #expect(try await store.commit(batch).version.rawValue >= 2)
+        #expect(try await store.contents().count == 5_001)
     }
 
     @Test func aFileFromANewerVersionIsRefused() async throws {
@@ -247,6 +249,36 @@ struct FileTests {
         let left = try await store.contents()
         #expect(left.map(\.source.name) == ["awc", "import"])
         #expect(left.first?.observedAt == noon.advanced(by: -2 * 86_400))
+    }
+
+    @Test("What an earlier version kept among the cursors moves into the source's values")
+    func valuesLeaveTheCursors() async throws {
+        let path = folder.path("a.sqlite")
+        let earlier = try DatabaseQueue(path: path)
+        try Schema.migrator.migrate(earlier, upTo: "17 deletions")
+        let values = [
+            "session": "a1b2 1800000000 token", "viewport": "0,0;1,0;1,1;0,0", "query": "v4 2h C60 31 http://x 9f",
+            "corridor coverage": "1 2 asked", "viewport coverage": "1 3 asked", "global coverage": "1 4 asked",
+            "all coverage": "4",
+        ]
+        let cursors = ["global map": "7 1800000000 - v4 2h C60 31 http://x", "corridor ring-9f": "8 1 - x", "map": "9"]
+        try await earlier.write { db in
+            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            try db.execute(
+                sql: """
+                    INSERT INTO source (number, name, mergeRule, simulated)
+                    VALUES (0, 'skypath', 0, 0), (1, 'b', 0, 0)
+                    """)
+            for (name, value) in values.merging(cursors, uniquingKeysWith: { $1 }) {
+                try db.execute(
+                    sql: "INSERT INTO cursor (source, piece, value) VALUES (0, ?, ?)", arguments: [name, value])
+            }
+        }
+        try earlier.close()
+        let store = try await SQLiteStore.open(path: path)
+        #expect(try await store.values(of: source("skypath")) == values)
+        #expect(try await store.cursors(of: source("skypath")) == cursors)
+        #expect(try await store.values(of: source("b")).isEmpty)
     }
 
     @Test func aDamagedFileIsFound() async throws {

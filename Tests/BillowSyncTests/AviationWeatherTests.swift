@@ -4,6 +4,7 @@ import Foundation
 import Geometry
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
@@ -17,7 +18,7 @@ private func area(_ west: Double, _ south: Double, _ east: Double, _ north: Doub
 extension Rig {
     fileprivate func weather(
         baseURL: String? = nil, simulated: Bool = true, spacingSeconds: Int = 60, areas: [AviationWeatherBox]? = nil,
-        products: [AviationWeatherUpstream.Product] = AviationWeatherUpstream.Product.allCases
+        products: [AviationWeatherUpstream.Product] = AviationWeatherUpstream.Product.all
     ) throws -> AviationWeatherUpstream {
         let clock = clock
         return AviationWeatherUpstream(
@@ -46,7 +47,7 @@ struct AviationWeatherTests {
         try await withRig(flights: 20) { rig in
             let upstream = try rig.weather(spacingSeconds: 0)
             let first = try await upstream.synchronise(now: rig.clock.now)
-            #expect(first.accepted > 0 && first.skipped["not an area: LINE"] ?? 0 > 0)
+            #expect(first.accepted > 0 && first.skipped[.report(.notAnArea("LINE"))] ?? 0 > 0)
             let reports = try await rig.reports()
             #expect(!reports.isEmpty && reports.allSatisfy { $0.source.name == "awc" })
             #expect(reports.contains { $0.turbulence.isEmpty })
@@ -78,7 +79,7 @@ struct AviationWeatherTests {
                     let error = await #expect(throws: SyncError.self) {
                         try await upstream.synchronise(now: rig.clock.now)
                     }
-                    #expect(error?.code.rawValue == "unreadable" && error?.outcome.wasAnswered == false)
+                    #expect(error?.code == .upstream(.unreadable) && error?.outcome.wasAnswered == false)
                     #expect(error?.message.hasPrefix("none of its 2 records can be used: ") == true)
                     #expect(try await rig.store.source().fetchedAt == nil)
                 }
@@ -237,7 +238,7 @@ struct AviationWeatherTests {
             let error = await #expect(throws: SyncError.self) {
                 try await upstream.synchronise(now: rig.clock.now)
             }
-            #expect(error?.code.rawValue == "simulated-data")
+            #expect(error?.code == .simulatedData)
             #expect(try await rig.hazards().isEmpty)
             #expect(try await rig.reports().isEmpty)
         }
@@ -263,7 +264,7 @@ struct AviationWeatherTests {
                 rig.clock.advance(60)
                 _ = await loop.round()
                 let state = try states.all.first.orMissing()
-                #expect(state.lastError?.code == code && state.lastSuccess == good, "\(fault)")
+                #expect(state.lastError?.code.rawValue == code && state.lastSuccess == good, "\(fault)")
                 #expect(state.consecutiveFailures == 1 && !state.isRefused, "\(fault)")
                 #expect(try await rig.hazards() == hazards, "\(fault)")
                 #expect(try await rig.store.source().fetchedAt == good, "\(fault)")

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import BillowSync
+import UpstreamKit
 
 @Suite("Back-off")
 struct BackOffTests {

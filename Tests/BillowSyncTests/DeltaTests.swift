@@ -1,15 +1,44 @@
 import BillowStore
 import Geometry
 import SkyPath
+import Synchronization
 import TestSupport
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
 
 @Suite("First whole, then what is new")
 struct DeltaTests {
+    @Test("A round of one call is two commits: its data, and its end with times, reach and session")
+    func commitsOfARound() async throws {
+        try await withRig(flights: 5, needsSession: true) { rig in
+            let batches = Mutex<[Batch]>([])
+            let watched = WatchedStore(rig.store, after: { _, batch in batches.withLock { $0.append(batch) } })
+            let upstream = try rig.upstream(.v4, DataQuery(), store: watched) {
+                $0.account = SkyPathAccount(company: "ABC", user: "dispatch-1")
+            }
+            for round in 1...3 {
+                try await rig.round(upstream)
+                let seen = batches.withLock { $0 }
+                #expect(seen.count == 2 * round)
+                let (data, end) = (seen[2 * round - 2], seen[2 * round - 1])
+                #expect(!data.cursors.isEmpty && data.values.isEmpty && data.fetchedAt == nil)
+                #expect(end.observations.isEmpty && end.fetchedAt == rig.clock.now && end.completeSince != nil)
+                #expect(end.fetchedKinds[.observations] == rig.clock.now)
+                // The session is new in the first round only.
+                #expect(end.values.keys.contains("session") == (round == 1))
+                rig.clock.advance(60)
+            }
+            #expect(try await rig.store.cursors(of: skypath()).keys.sorted() == ["global map"])
+            #expect(
+                try await rig.store.values(of: skypath()).keys.sorted()
+                    == ["all coverage", "global coverage", "session"])
+        }
+    }
+
     @Test(arguments: Mode.allCases) func theFirstFetchIsWholeThenDeltas(mode: Mode) async throws {
         try await withRig { rig in
             let upstream = try rig.upstream(mode)
@@ -63,8 +92,8 @@ struct DeltaTests {
         }
     }
 
-    /// Odd steps, so that the boundary falls everywhere; a gap beyond the cursor, one beyond the history; and our own clock
-    /// a little wrong now and then.
+    /// Odd steps, so that the boundary falls everywhere; a gap beyond the cursor, one beyond the history; and our own
+    /// clock a little wrong now and then.
     @Test(arguments: Mode.allCases) func anySequenceOfDeltasGivesThePictureOfAFreshFetch(mode: Mode) async throws {
         try await withRig(flights: 8) { rig in
             var random = SeededGenerator(seed: 3)

@@ -2,6 +2,7 @@ import BillowStore
 import SkyPath
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
@@ -58,7 +59,7 @@ struct FaultTests {
                 let seen = try state()
                 #expect(seen.lastAttempt == rig.clock.now && !seen.isFetching)
                 if let expected = expected(fault) {
-                    #expect(seen.lastError?.code == expected.code, "\(fault)")
+                    #expect(seen.lastError?.code.rawValue == expected.code, "\(fault)")
                     #expect(seen.lastError?.at == rig.clock.now && seen.lastError?.message.isEmpty == false)
                     #expect(seen.isReachable == expected.isReachable, "\(fault)")
                     #expect(seen.isRefused == expected.halts, "\(fault)")
@@ -107,7 +108,7 @@ struct FaultTests {
             rig.clock.advance(60)
             #expect(await loop.round() == .seconds(60))
             let seen = try states.all.first.orMissing()
-            #expect(seen.lastError?.code == expected(.slowBody)?.code && seen.isReachable == false)
+            #expect(seen.lastError?.code.rawValue == expected(.slowBody)?.code && seen.isReachable == false)
             #expect(try await rig.store.allRows() == rows)
             rig.simulator.setFault(nil)
             rig.clock.advance(60)
@@ -154,7 +155,7 @@ struct FaultTests {
             let (loop, states) = rig.loop(try rig.upstream(.v4, Mode.v4.query(), baseURL: port))
             #expect(await loop.round() == .seconds(60))
             let state = try states.all.first.orMissing()
-            #expect(state.isReachable == false && state.lastError?.code == "unreachable" && !state.isRefused)
+            #expect(state.isReachable == false && state.lastError?.code == .upstream(.unreachable) && !state.isRefused)
         }
     }
 }

@@ -51,7 +51,8 @@ private final class Inbox: Sendable {
 }
 
 private let good =
-    #"{"type":"Feature","properties":{"h3":"852a30c3fffffff","altitude":39000,"severity":2,"observedAt":"2026-11-20T22:00:00Z"},"geometry":null}"#
+    (#"{"type":"Feature","properties":{"h3":"852a30c3fffffff","altitude":39000,"severity":2,"#
+        + #""observedAt":"2026-11-20T22:00:00Z"},"geometry":null}"#)
 
 @Suite("The inbox")
 struct InboxTests {
@@ -63,7 +64,7 @@ struct InboxTests {
         try inbox.put("b.geojsonl", good)
         try inbox.put("c.geojsonl", names.prefix(FileImporter.mostNewSources).joined(separator: "\n"))
         try await inbox.look()
-        #expect(try await inbox.look().skipped == ["file refused": 1])
+        #expect(try await inbox.look().skipped == [.refusedFile: 1])
         #expect(try inbox.names("refused") == ["a.geojsonl", "a.geojsonl.reason.txt"])
         #expect(try inbox.text("refused/a.geojsonl.reason.txt").contains("N0XY"))
         #expect(try inbox.names("done") == ["b.geojsonl", "c.geojsonl"])
@@ -125,7 +126,7 @@ struct InboxTests {
         try inbox.put("d.geojsonl", good + "\n" + good.replacing("39000", with: "-1"))
         try await inbox.look()
         let outcome = try await inbox.look()
-        #expect(outcome.skipped["file refused"] == 3 && outcome.accepted == 1)
+        #expect(outcome.skipped[.refusedFile] == 3 && outcome.accepted == 1)
         #expect(
             try inbox.names("refused")
                 == ["a.xml", "a.xml.reason.txt", "b", "b.reason.txt", "c.geojsonl", "c.geojsonl.reason.txt"])
@@ -225,7 +226,7 @@ struct InboxTests {
             let error = await #expect(throws: SyncError.self) { try await inbox.look() }
             #expect(error?.code == .inbox && error?.message.contains("a.xml") == true)
             #expect(error?.outcome.accepted == (number == 1 ? 1 : 0))
-            #expect(error?.outcome.skipped["file refused"] == (number == 1 ? 1 : nil))
+            #expect(error?.outcome.skipped[.refusedFile] == (number == 1 ? 1 : nil))
         }
         #expect(try inbox.names("done") == ["z.geojsonl"])
         try FileManager.default.removeItem(at: inbox.folder.appending(path: "refused"))
@@ -249,7 +250,7 @@ struct InboxTests {
         let inbox = try await Inbox()
         try Data().write(to: inbox.folder)
         let error = await #expect(throws: SyncError.self) { try await inbox.look() }
-        #expect(error?.code.rawValue == "inbox" && error?.kind == .transient)
+        #expect(error?.code == .inbox && error?.kind == .transient)
         try FileManager.default.removeItem(at: inbox.folder)
         try await inbox.look()
         #expect(try inbox.names("done").isEmpty)

@@ -20,7 +20,7 @@ struct IntakeTests {
     }
 
     private func intake(_ records: [SkyPathRecord], severities: SeveritySet = .all) throws -> SkyPathIntake {
-        var skipped: [String: Int] = [:]
+        var skipped: [SkipReason: Int] = [:]
         let intake = SkyPathIntake(
             records,
             SkyPathIntake.Rules(

@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
@@ -106,7 +107,7 @@ struct KillTests {
             })
         let client = try SkyPathClient(
             configuration: SkyPathConfiguration(
-                environment: .custom(orders[1]), apiKey: SkyPathSecret("demo").orMissing()), httpClient: http)
+                environment: .custom(orders[1]), apiKey: Secret("demo").orMissing()), httpClient: http)
         var upstream = SkyPathUpstream(
             id: try skypath(), client: client, api: .v4, query: try Mode.v4.query(), simulated: true, store: watched,
             retentionSeconds: 86_400)

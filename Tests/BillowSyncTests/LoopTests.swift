@@ -4,6 +4,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
@@ -50,9 +51,9 @@ private final class Scripted: Upstream {
     }
 
     /// Waits until a round has begun.
-    func began(_ number: Int) async { while rounds < number, !Task.isCancelled { await Task.yield() } }
+    func began(_ number: Int) async { await eventually { rounds >= number } }
 
-    static let refused = SyncError(kind: .session, code: .unauthorized, message: "no", isReachable: true)
+    static let refused = SyncError(kind: .session, code: .upstream(.unauthorized), message: "no", isReachable: true)
 }
 
 @Suite("The loop of a source", .timeLimit(.minutes(20)))
@@ -82,11 +83,10 @@ struct LoopTests {
     @Test func startWakesAHaltedLoop() async throws {
         try await running { upstream, loop, states in
             upstream.end(.failure(Scripted.refused))
-            while states.all.first?.isRefused == false, !Task.isCancelled { await Task.yield() }
+            await eventually { states.all.first?.isRefused == true }
             #expect(states.all.first?.nextAttempt == nil)
             // Waking alone asks nothing.
             await loop.refresh()
-            for _ in 0..<100 { await Task.yield() }
             #expect(upstream.rounds == 1)
             try await loop.start()
             await upstream.began(2)
@@ -98,7 +98,7 @@ struct LoopTests {
         try await running { upstream, loop, states in
             for number in 2...5 {
                 upstream.end(.success(SyncOutcome()))
-                while states.all.first?.isFetching == true, !Task.isCancelled { await Task.yield() }
+                await eventually { states.all.first?.isFetching == false }
                 await loop.refresh()
                 await upstream.began(number)
             }
@@ -114,9 +114,10 @@ struct LoopTests {
             try await loop.start()
             upstream.end(.failure(Scripted.refused))
             await upstream.began(2)
-            #expect(states.all.first?.isRefused == false && states.all.first?.lastError?.code == "unauthorized")
+            #expect(
+                states.all.first?.isRefused == false && states.all.first?.lastError?.code == .upstream(.unauthorized))
             upstream.end(.failure(Scripted.refused))
-            while states.all.first?.isRefused == false, !Task.isCancelled { await Task.yield() }
+            await eventually { states.all.first?.isRefused == true }
             #expect(upstream.rounds == 2)
         }
     }
@@ -141,8 +142,8 @@ struct LoopTests {
         let (loop, states) = loop(upstream)
         var outcome = SyncOutcome()
         outcome.accepted = 3
-        outcome.skipped = ["time": 2]
-        var error = SyncError(kind: .transient, code: .timeout, message: "late", isReachable: false)
+        outcome.skipped = [.inTheFuture: 2]
+        var error = SyncError(kind: .transient, code: .upstream(.timeout), message: "late", isReachable: false)
         error.outcome = outcome
         for result in [Result.success(outcome), .failure(error), .failure(.cancelled)] {
             let round = Task { await loop.round() }
@@ -151,7 +152,7 @@ struct LoopTests {
             _ = await round.value
         }
         let state = try states.all.first.orMissing()
-        #expect(state.accepted == 6 && state.skipped == ["time": 4])
+        #expect(state.accepted == 6 && state.skipped == ["in the future": 4])
         // A cancelled round is no failure, and says nothing about the upstream.
         #expect(state.consecutiveFailures == 1 && state.isReachable == false)
     }
@@ -161,7 +162,7 @@ struct LoopTests {
             let broken = WatchedStore(rig.store, before: { _, _ throws(StoreError) in throw .failed("disk full") })
             let (loop, states) = rig.loop(try rig.upstream(.v4, store: broken))
             _ = await loop.round()
-            #expect(states.all.first?.isReachable == nil && states.all.first?.lastError?.code == "store")
+            #expect(states.all.first?.isReachable == nil && states.all.first?.lastError?.code == .store)
             #expect(states.all.first?.lastError?.message.contains("disk full") == true)
         }
     }
@@ -177,7 +178,7 @@ struct LoopTests {
         await upstream.began(1)
         if !duringTheRound {
             upstream.end(.success(SyncOutcome()))
-            while states.all.first?.isFetching == true, !Task.isCancelled { await Task.yield() }
+            await eventually { states.all.first?.isFetching == false }
         }
         await group.triggerGracefulShutdown()
         try await task.value

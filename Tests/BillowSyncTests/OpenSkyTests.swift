@@ -94,7 +94,9 @@ struct OpenSkyTests {
             rig.simulator.setFault(.wrongTypes)
             let outcome = try await rig.openSky().synchronise(now: rig.clock.now)
             #expect(outcome.accepted > 40)
-            #expect(outcome.skipped["unreadable", default: 0] > 0 && outcome.skipped["address", default: 0] > 0)
+            #expect(
+                outcome.skipped[.openSky(.unreadable), default: 0] > 0
+                    && outcome.skipped[.openSky(.address), default: 0] > 0)
         }
     }
 
@@ -102,7 +104,7 @@ struct OpenSkyTests {
         try await withRig(flights: 60) { rig in
             let behind = rig.clock.now.advanced(by: -3_600)
             let outcome = try await rig.openSky().synchronise(now: behind)
-            #expect(outcome.accepted == 0 && outcome.skipped["in the future", default: 0] > 20)
+            #expect(outcome.accepted == 0 && outcome.skipped[.inTheFuture, default: 0] > 20)
         }
     }
 
@@ -110,7 +112,7 @@ struct OpenSkyTests {
         try await withRig { rig in
             let upstream = try rig.openSky(simulated: false)
             let error = await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
-            #expect(error?.code.rawValue == "simulated-data")
+            #expect(error?.code == .simulatedData)
             #expect(try await rig.positions().isEmpty)
         }
     }

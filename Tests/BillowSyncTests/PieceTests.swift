@@ -3,6 +3,7 @@ import Geometry
 import TestSupport
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
@@ -63,7 +64,7 @@ struct PieceTests {
             query.category = try AircraftCategory(number: 20).orMissing()
             let upstream = try rig.upstream(.v5, query)
             let error = await #expect(throws: SyncError.self) { try await rig.round(upstream) }
-            #expect(error?.code.rawValue == "query-invalid" && error?.kind == .refused && error?.isReachable == nil)
+            #expect(error?.code == .upstream(.queryInvalid) && error?.kind == .refused && error?.isReachable == nil)
             #expect(error?.message.contains("1000 calls") == true)
             #expect(rig.simulator.calls == 0)
         }
@@ -75,7 +76,7 @@ struct PieceTests {
             query.category = try AircraftCategory(number: 110).orMissing()
             let upstream = try rig.upstream(.v5, query)
             let error = await #expect(throws: SyncError.self) { try await rig.round(upstream) }
-            #expect(error?.code.rawValue == "query-invalid" && error?.message.contains("C110") == true)
+            #expect(error?.code == .upstream(.queryInvalid) && error?.message.contains("C110") == true)
             #expect(rig.simulator.calls == 0)
         }
     }

@@ -4,7 +4,7 @@ import Logging
 import Testing
 import Turbulence
 import UpstreamSimulator
-import WireJSON
+import JSONKit
 
 @testable import BillowSync
 
@@ -185,6 +185,7 @@ struct RestartTests {
             _ = await second.round()
             #expect(try await rig.store.picture(at: rig.clock.now) == rig.fresh(.v5, query))
             #expect(try await !rig.store.cursors(of: skypath()).keys.contains { $0.hasPrefix("viewport") })
+            #expect(try await !rig.store.values(of: skypath()).keys.contains { $0.hasPrefix("viewport") })
         }
     }
 

@@ -2,6 +2,7 @@ import BillowStore
 import SkyPath
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
@@ -114,7 +115,7 @@ struct SkyPathProductTests {
             rig.simulator.setFault(.htmlPage)
             rig.clock.advance(60)
             _ = await loop.round()
-            #expect(try state().activity == .failing && state().lastError?.code == "unreadable")
+            #expect(try state().activity == .failing && state().lastError?.code == .upstream(.unreadable))
             rig.simulator.setFault(.forbidden)
             // The nowcast isn't due: what was refused is no success, and no failure of the rest.
             #expect(await loop.round() == .seconds(60))
@@ -122,7 +123,7 @@ struct SkyPathProductTests {
             #expect(try Set(state().disabled.keys) == [.turbulence, .flights])
             rig.clock.advance(900)
             #expect(await loop.round() == .seconds(3_600 - 900))
-            #expect(try state().activity == .disabled && state().lastError?.code == "disabled")
+            #expect(try state().activity == .disabled && state().lastError?.code == .upstream(.disabled))
             #expect(try state().lastSuccess == good && !state().isRefused && state().isReachable == true)
             #expect(try await rig.store.source().fetchedAt == good)
             let calls = rig.simulator.calls

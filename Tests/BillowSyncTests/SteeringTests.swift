@@ -6,8 +6,9 @@ import SkyPath
 import Synchronization
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
-import WireJSON
+import JSONKit
 
 @testable import BillowSync
 
@@ -46,7 +47,7 @@ private final class Bed: Sendable {
     }
 
     /// Waits until somebody has slept so often.
-    func slept(times: Int) async { while slept.count < times, !Task.isCancelled { await Task.yield() } }
+    func slept(times: Int) async { await eventually { slept.count >= times } }
 }
 
 /// An upstream that notes what it was asked for.
@@ -79,7 +80,7 @@ private struct Noting: Upstream {
         return SyncOutcome()
     }
 
-    func asking(_ query: DataQuery) -> any Upstream {
+    func with(query: DataQuery) -> any Upstream {
         var other = self
         other.wanted = query
         return other
@@ -88,7 +89,7 @@ private struct Noting: Upstream {
     func resetCursors(of area: DataQuery.Area) async throws(SyncError) { notes.forgotten.withLock { $0 += 1 } }
 
     var rounds: [DataQuery] { notes.rounds.withLock { $0 } }
-    func rounds(_ count: Int) async { while rounds.count < count, !Task.isCancelled { await Task.yield() } }
+    func rounds(_ count: Int) async { await eventually { rounds.count >= count } }
 }
 
 @Suite("What is asked of a source, and how often, can be changed while it runs", .timeLimit(.minutes(20)))
@@ -187,7 +188,7 @@ struct SteeringTests {
             try await stage.change(["viewport": .null])
             await stage.bed.slept(times: 2)
             stage.bed.wakeAll()
-            while try stage.state.activity != .stopped, !Task.isCancelled { await Task.yield() }
+            try await eventually { try stage.state.activity == .stopped }
             #expect(stage.upstream.rounds.count == 2)
         }
         #expect(seen.withLock { $0 } == [[corridor], [], [viewport], []])
@@ -274,7 +275,6 @@ struct SteeringTests {
             await stage.bed.slept(times: 1)
             try await stage.change(["history": .number(1)])
             try await stage.change([:])
-            for _ in 0..<100 { await Task.yield() }
             #expect(stage.bed.slept == [.seconds(900)] && stage.upstream.rounds.count == 1)
             // 100 of the 900 seconds are over: of the 300 another 200 are left, of the 60 none.
             stage.clock.advance(100)
@@ -327,22 +327,22 @@ struct SteeringTests {
         try await running(stage(update: .none)) { stage in
             await stage.bed.slept(times: 1)
             #expect(stage.upstream.rounds.isEmpty)
-            try await stage.loop.demand(whole: false)
+            try await stage.loop.requestSync(full: false)
             await stage.upstream.rounds(1)
             stage.clock.advance(20)
             // Nobody who sets the clock holds it up.
             stage.wall.advance(-86_400)
             await #expect(throws: SourceLoop.Refusal.tooSoon(retryAfterSeconds: 40)) {
-                try await stage.loop.demand(whole: true)
+                try await stage.loop.requestSync(full: true)
             }
             #expect(stage.upstream.notes.forgotten.withLock { $0 } == 0)
             stage.clock.advance(40)
-            try await stage.loop.demand(whole: true)
+            try await stage.loop.requestSync(full: true)
             await stage.upstream.rounds(2)
             #expect(stage.upstream.notes.forgotten.withLock { $0 } == 1)
             try await stage.change(["types": .array([])])
             stage.clock.advance(60)
-            await #expect(throws: SourceLoop.Refusal.nothingToAsk) { try await stage.loop.demand(whole: false) }
+            await #expect(throws: SourceLoop.Refusal.nothingToAsk) { try await stage.loop.requestSync(full: false) }
         }
     }
 
@@ -372,7 +372,7 @@ struct SteeringTests {
         let store = try await SQLiteStore.temporary()
         let first = try await stage(store: store)
         first.upstream.notes.failure.withLock {
-            $0 = SyncError(kind: .session, code: .unauthorized, message: "no", isReachable: true)
+            $0 = SyncError(kind: .session, code: .upstream(.unauthorized), message: "no", isReachable: true)
         }
         _ = await first.loop.round()
         #expect(try first.state.activity == .refused)
@@ -385,7 +385,7 @@ struct SteeringTests {
         #expect(try second.state.isRefused)
         #expect(try second.state.lastError == first.state.lastError && second.state.lastError?.message == "no")
         #expect(await second.loop.settings.update == .medium)
-        await #expect(throws: SourceLoop.Refusal.halted) { try await second.loop.demand(whole: false) }
+        await #expect(throws: SourceLoop.Refusal.halted) { try await second.loop.requestSync(full: false) }
 
         let newKey = try await stage(credential: "key-2", store: store)
         await newKey.loop.restore()
@@ -508,7 +508,7 @@ struct SteeringTests {
                 let (good, bad) = (try state().areas[.corridor].orMissing(), try state().areas[.viewport].orMissing())
                 #expect(good.lastError == nil && good.lastSuccess == rig.clock.now)
                 #expect(good.nextAttempt == rig.clock.now.advanced(by: 60))
-                #expect(bad.lastError?.code == "query-refused" && bad.consecutiveFailures == failures)
+                #expect(bad.lastError?.code == .upstream(.queryRefused) && bad.consecutiveFailures == failures)
                 #expect(bad.failedParts == [SourceState.Part(area: .viewport, collection: "turbulence")])
                 #expect(bad.nextAttempt == rig.clock.now.advanced(by: 60 << (failures - 1)))
                 // A source is as new as the area that has waited longest.
@@ -614,7 +614,7 @@ struct SteeringTests {
         #expect(try stage.state.session == nil)
         _ = await stage.loop.round()
         #expect(try stage.state.session == true)
-        let refused = SyncError(kind: .session, code: .unauthorized, message: "no", isReachable: true)
+        let refused = SyncError(kind: .session, code: .upstream(.unauthorized), message: "no", isReachable: true)
         stage.upstream.notes.failure.withLock { $0 = refused }
         _ = await stage.loop.round()
         #expect(try stage.state.session == false && stage.state.areas[.all]?.failures == 1)

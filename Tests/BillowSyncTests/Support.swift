@@ -7,6 +7,7 @@ import Logging
 import SkyPath
 import Synchronization
 import TestSupport
+import Testing
 import Turbulence
 import UpstreamSimulator
 
@@ -24,6 +25,20 @@ final class ManualClock: Sendable {
 }
 
 struct Missing: Error {}
+
+/// Waits until a condition holds, and records an issue where that takes more than two minutes.
+func eventually(
+    sourceLocation: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
+) async rethrows {
+    let end = ContinuousClock.now.advanced(by: .seconds(120))
+    while try !condition() {
+        guard ContinuousClock.now < end, !Task.isCancelled else {
+            Issue.record("the condition did not come to hold", sourceLocation: sourceLocation)
+            return
+        }
+        await Task.yield()
+    }
+}
 
 extension Optional {
     /// The value, or a test failure instead of a trap.
@@ -75,7 +90,7 @@ struct Rig: Sendable {
         configure: (inout SkyPathConfiguration) -> Void = { _ in }
     ) throws -> SkyPathUpstream {
         var configuration = SkyPathConfiguration(
-            environment: .custom(baseURL ?? self.baseURL), apiKey: try SkyPathSecret("demo").orMissing(),
+            environment: .custom(baseURL ?? self.baseURL), apiKey: try Secret("demo").orMissing(),
             timeout: timeout)
         configuration.limits.corridorAreaKm2 = areaLimitKm2
         configure(&configuration)
@@ -181,7 +196,6 @@ extension Store {
     func pieces() async throws -> [String: SkyPathCursor] {
         var pieces: [String: SkyPathCursor] = [:]
         for (name, value) in try await cursors(of: skypath()) {
-            guard let piece = SkyPathPieceName(name), !SkyPathCoverage.isName(piece) else { continue }
             pieces[name] = try SkyPathCursor(text: value).orMissing()
         }
         return pieces

@@ -3,6 +3,7 @@ import Geometry
 import SkyPath
 import Testing
 import Turbulence
+import UpstreamKit
 import UpstreamSimulator
 
 @testable import BillowSync
@@ -216,13 +217,13 @@ struct WholeTests {
             }
             let outcome = try await rig.round(upstream)
             #expect(outcome.accepted == 3)
-            #expect(outcome.skipped == ["in the future": 2, "older than retention": 2])
+            #expect(outcome.skipped == [.inTheFuture: 2, .olderThanRetention: 2])
             // A place of which the upstream has something from the future isn't taken for gone.
             try inject(30, 5_000)
             rig.clock.advance(1_000)
             _ = try await rig.store.commit(Batch(source: skypath(), cursors: ["global map": nil]))
             let again = try await rig.round(upstream)
-            #expect(again.retracted == 0 && again.skipped["in the future"] == 2)
+            #expect(again.retracted == 0 && again.skipped[.inTheFuture] == 2)
         }
     }
 
@@ -232,7 +233,7 @@ struct WholeTests {
             var query = try Mode.corridor.query()
             let upstream = try rig.upstream(.v4, query, configure: { $0.wire.geofence = "area" })
             let outcome = try await rig.round(upstream)
-            #expect((outcome.skipped["outside the area"] ?? 0) > 0)
+            #expect((outcome.skipped[.outsideTheArea] ?? 0) > 0)
             let ring = try atlantic()
             let cells = try await rig.store.allRows().map(\.cell)
             #expect(cells.count == outcome.accepted && cells.allSatisfy { ring.touches($0) })
@@ -336,7 +337,7 @@ struct WholeTests {
             }
             let upstream = try rig.upstream(.v4, Mode.v4.query(), store: watched, batchSize: 50)
             let error = await #expect(throws: SyncError.self) { try await rig.round(upstream) }
-            #expect(error?.kind == .store && error?.code.rawValue == "store" && error?.isReachable == nil)
+            #expect(error?.kind == .store && error?.code == .store && error?.isReachable == nil)
             #expect(error?.message.contains("out of luck") == true && error?.outcome.accepted == 150)
             #expect(try await rig.store.allRows().count == 150)
             #expect(try await rig.store.cursors(of: skypath()).isEmpty)
@@ -355,7 +356,7 @@ struct WholeTests {
         try await withRig(flights: 4) { rig in
             let real = try rig.upstream(mode.api, mode.query(), simulated: false)
             let error = await #expect(throws: SyncError.self) { try await rig.round(real) }
-            #expect(error?.kind == .refused && error?.code.rawValue == "simulated-data")
+            #expect(error?.kind == .refused && error?.code == .simulatedData)
             #expect(error?.message.contains("sends simulated data") == true)
             #expect(rig.simulator.calls == 1)
             #expect(try await rig.store.allRows().isEmpty)
@@ -403,7 +404,7 @@ struct WholeTests {
             ] {
                 let error = await #expect(throws: SyncError.self) { try await rig.round(upstream) }
                 #expect(
-                    error?.code.rawValue == "simulated-data" && error?.message.contains("holds simulated data") == true)
+                    error?.code == .simulatedData && error?.message.contains("holds simulated data") == true)
             }
             #expect(try await rig.store.source().simulated == true)
             #expect(try await rig.store.allRows() == rows)

@@ -7,11 +7,12 @@ import OpenSky
 import Synchronization
 import Testing
 import Turbulence
+import UpstreamKit
 
 @testable import BillowSync
 
-/// What can go wrong on the wire, over real sockets: the state says what, what was there is served on, and the next good
-/// answer ends it.
+/// What can go wrong on the wire, over real sockets: the state says what, what was there is served on, and the next
+/// good answer ends it.
 @Suite("Every fault of the wire")
 struct WireFaultTests {
     /// A source of traffic whose upstream is a server of ours.
@@ -71,8 +72,8 @@ struct WireFaultTests {
     }
 
     private static func row(_ address: String, at seconds: String, longitude: String = "8.5") -> String {
-        "[\"\(address)\",\"DLH1    \",\"Germany\",\(seconds),\(seconds),\(longitude),50.1,10000.0,false,220.0,90.0,0.0,null,"
-            + "10100.0,\"1000\",false,0]"
+        "[\"\(address)\",\"DLH1    \",\"Germany\",\(seconds),\(seconds),\(longitude),50.1,10000.0,false,"
+            + "220.0,90.0,0.0,null,10100.0,\"1000\",false,0]"
     }
 
     private static func states(_ clock: ManualClock, _ rows: [String]) -> String {
@@ -97,7 +98,7 @@ struct WireFaultTests {
         /// Seconds until the next attempt, at an interval of 60.
         var delay = 60
         /// Short where the answer never comes, and long enough for good ones on a busy machine.
-        var timeout: Duration { code == "timeout" ? .seconds(3) : .seconds(60) }
+        var timeout: Duration { SyncError.Code(rawValue: code) == .upstream(.timeout) ? .seconds(3) : .seconds(60) }
         var testDescription: String { name }
     }
 
@@ -159,7 +160,7 @@ struct WireFaultTests {
             line.server.answers(fault.answer)
             #expect(await line.loop.round() == .seconds(fault.delay))
             var state = try line.state()
-            #expect(state.lastError?.code == fault.code, "\(state.lastError?.message ?? "none")")
+            #expect(state.lastError?.code.rawValue == fault.code, "\(state.lastError?.message ?? "none")")
             #expect(state.isReachable == fault.isReachable && state.activity == .failing && !state.isRefused)
             #expect(state.lastSuccess == good && state.nextAttempt == line.clock.now.advanced(by: fault.delay))
             #expect(try await line.positions() == before)
@@ -202,7 +203,7 @@ struct WireFaultTests {
                         .bytes(Self.answer(status, ["Location: http://127.0.0.1:\(port)/api/states/all"])))
                     _ = await line.loop.round()
                     let code = try line.state().lastError?.code
-                    #expect(code == "unexpected-status")
+                    #expect(code == .upstream(.unexpectedStatus))
                 }
                 #expect(elsewhere.requests == 0)
             }
@@ -264,19 +265,19 @@ struct WireFaultTests {
         let port = Mutex(0)
         try await ScriptedServer.withRunning(.bytes([])) { _, free in port.withLock { $0 = free } }
         let failure = try await failure(at: "http://127.0.0.1:\(port.withLock { $0 })")
-        #expect(failure.code == "unreachable" && failure.message == "unreachable: connection refused")
+        #expect(failure.code == .upstream(.unreachable) && failure.message == "unreachable: connection refused")
     }
 
     /// Source: RFC 6761 section 6.4 (`invalid` never resolves)
     @Test("a name that does not resolve") func unknownName() async throws {
         let failure = try await failure(at: "https://nowhere.invalid")
-        #expect(["unreachable", "timeout"].contains(failure.code), "\(failure)")
+        #expect([.upstream(.unreachable), .upstream(.timeout)].contains(failure.code), "\(failure)")
     }
 
     @Test("a handshake that is never answered") func silentHandshake() async throws {
         try await ScriptedServer.withRunning(.silence(after: [])) { _, port in
             let failure = try await failure(at: "https://127.0.0.1:\(port)", timeout: .seconds(1))
-            #expect(failure.code == "timeout")
+            #expect(failure.code == .upstream(.timeout))
         }
     }
 
@@ -290,7 +291,7 @@ struct WireFaultTests {
     @Test("a connection that is never taken") func fullQueue() async throws {
         let queue = try FullQueue()
         let failure = try await failure(at: "http://127.0.0.1:\(queue.port)", timeout: .seconds(1))
-        #expect(failure.code == "timeout")
+        #expect(failure.code == .upstream(.timeout))
         queue.close()
     }
 
@@ -298,7 +299,7 @@ struct WireFaultTests {
     func certificate() async throws {
         let server = try SelfSignedServer()
         let failure = try await failure(at: "https://127.0.0.1:\(try await server.port())")
-        #expect(failure.code == "unreachable" && failure.message.contains("certificate"), "\(failure)")
+        #expect(failure.code == .upstream(.unreachable) && failure.message.contains("certificate"), "\(failure)")
         #expect(await !server.stop().contains("GET"), "no request, and no key, went to it")
     }
 }

@@ -1,4 +1,5 @@
 import BillowSnapshot
+import Datasets
 import Geometry
 import TestSupport
 import Testing
@@ -56,11 +57,11 @@ struct PictureTests {
                 altitudeMinFeet: 25_000, altitudeMaxFeet: 41_000, validFrom: now, validTo: now.advanced(by: 9_000),
                 geometry: MultiPolygon(outline: outline.map { place($0.0, $0.1) })!)
         }
-        data.hazards = [
+        data.areas[.hazards] = [
             area(.hazards, "sigmet", "TURB", [(8, 48), (12, 49), (13, 52), (9, 51.5)]),
             area(.hazards, "gairmet", "TURB-HI", [(176, -20), (184, -19), (186, -14), (178, -13)]),
         ]
-        data.forecasts = [area(.forecast, "nowcast", "TURB", [(6, 47), (9, 46.5), (9.5, 49), (6, 50)])]
+        data.areas[.forecast] = [area(.forecast, "nowcast", "TURB", [(6, 47), (9, 46.5), (9.5, 49), (6, 50)])]
         return data
     }()
 
@@ -79,7 +80,7 @@ struct PictureTests {
 
     @Test("an area is faint in its last half hour, and not where only an archive's copy of it ends")
     func ending() throws {
-        var area = try #require(Self.data.hazards.first)
+        var area = try #require(Self.data.areas[.hazards]?.first)
         func isFaint(_ seconds: Int) -> Bool {
             AreaLook(of: area, at: area.validTo.advanced(by: seconds)).isFaint
         }
@@ -235,7 +236,7 @@ struct PictureTests {
             let coord = try #require(TilePainterTests.coord(z: zoom, longitude: 10, latitude: 50))
             for scale in TileScale.allCases {
                 let region = MapRegion(coord, scale: scale)
-                func content(_ layer: Layer) -> PictureContent {
+                func content(_ layer: Dataset) -> PictureContent {
                     PictureContent(LayerList(layer), of: Self.data, in: region)
                 }
                 #expect(content(.turbulence) == content(zoom >= 6 ? .hexagons : .polygons))
@@ -255,7 +256,7 @@ struct PictureTests {
         let alone = try fingerprint("hexagons")
         let all = try fingerprint("hexagons,pireps")
         #expect(alone != all)
-        data.hazards = []
+        data.areas[.hazards] = []
         #expect(try fingerprint("hexagons,hazards") == alone)
         data.reports[0].observedAt = now(-1)
         #expect(try fingerprint("hexagons,pireps") == all)
@@ -290,13 +291,13 @@ struct PictureTests {
             // A pixel of zoom 2 is a third of a degree.
             let north = 40 + Double(shift) * 0.003
             var data = PictureData(instant: Self.now)
-            data.hazards = [try area(-160, north)]
+            data.areas[.hazards] = [try area(-160, north)]
             data.tracks = [try track(north + 20)]
             all.append(data)
         }
         for west in [-180, -179.999_999_99] {
             var data = PictureData(instant: Self.now)
-            data.hazards = [try area(west, 40)]
+            data.areas[.hazards] = [try area(west, 40)]
             all.append(data)
         }
         let region = MapRegion(try #require(TileCoord(z: 2, x: 0, y: 1)), scale: .one)
@@ -361,7 +362,7 @@ struct PictureTests {
                     altitudeFeet: 9_000, turbulence: [], text: "", source: source))
         }
         let outline = [(9.2, 49.4), (10.8, 49.5), (10.6, 50.6), (9.1, 50.4)]
-        data.hazards = (0..<9).map { index in
+        data.areas[.hazards] = (0..<9).map { index in
             IssuedArea(
                 collection: .hazards, id: "\(index)", source: source, kind: "gairmet", hazard: "TURB-HI",
                 altitudeMinFeet: 25_000, altitudeMaxFeet: 41_000, validFrom: now, validTo: now.advanced(by: 9_000),
@@ -440,7 +441,7 @@ struct LayerListTests {
 
     @Test("every layer at once is a list")
     func whole() throws {
-        #expect(try LayerList(Layer.allCases.map(\.rawValue).joined(separator: ",")).layers == Layer.allCases)
+        #expect(try LayerList(Catalogue.layers.map(\.id).joined(separator: ",")).layers == Catalogue.layers)
     }
 
     @Test("a repeat can't be used")

@@ -4,7 +4,7 @@ import Turbulence
 
 @testable import billow
 
-/// What can be set, asked for or typed stands in the README, and nothing else does.
+/// What can be set, asked for or typed stands in the documentation, and nothing else does.
 @Suite("Documentation") struct DocumentationTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -13,44 +13,120 @@ import Turbulence
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    // MARK: Settings
-
-    @Test("Every setting is a row of the table, and every row a setting")
-    func settings() throws {
-        let known = try Self.knownSettings()
-        #expect(known.isSuperset(of: ["server.port", "database", "sources[].query.history", "sources[].wire.tick"]))
-        let rows = try Self.tableRows("README.md").compactMap { row -> String? in
-            row.wholeMatch(of: /`([a-zA-Z]+(?:\[\])?(?:\.[a-zA-Z0-9]+)*)`/).map { String($0.1) }
-        }
-        let documented = Set(rows).intersection(known)
-        // The categories share a row: each is named in it by itself.
-        let readme = try Self.text("README.md")
-        let categories = known.filter { $0.hasPrefix("severityThresholds.") }
-        for category in categories {
-            #expect(readme.contains("`\(category)`") || readme.contains("`\(category.dropFirst(19))`"))
-        }
-        #expect(known.subtracting(documented).subtracting(categories) == [], "missing in README.md")
-        let sections = Set(known.map { $0.split(separator: ".").first.map(String.init) ?? "" })
-        let unknown = rows.filter { row in
-            row.contains(".") && sections.contains(String(row.prefix { $0 != "." })) && !known.contains(row)
-        }
-        #expect(unknown == [], "in README.md, but no setting")
+    /// The files below a folder with an ending, relative to the repository, in the order of their names.
+    private static func files(_ folder: String, _ ending: String) throws -> [String] {
+        let walk = try #require(FileManager.default.enumerator(atPath: root.appending(path: folder).path))
+        return walk.compactMap { $0 as? String }.filter { $0.hasSuffix(ending) }.map { "\(folder)/\($0)" }.sorted()
     }
 
-    @Test("Every variable of the environment is the one that is read")
-    func variables() throws {
-        var count = 0
-        for match in try Self.text("README.md").matches(of: /\| `([a-zA-Z.]+)` \|[^|]*`(BILLOW_[A-Z_]+)`/) {
-            #expect(match.2 == SettingsEnvironment.variable(String(match.1)))
-            count += 1
+    /// Every page for people.
+    private static func pages() throws -> [String] {
+        let top = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".md") }
+        return try top.sorted()
+            + ["docs", "Styles", "Sources", "Tests"].flatMap { try files($0, ".md") } + ["Benchmarks/README.md"]
+    }
+
+    // MARK: Generated parts
+
+    @Test("The generated parts of a page are those that the code makes", arguments: ReferencePages.pages)
+    func generated(_ page: String) throws {
+        let path = "docs/\(page)"
+        let committed = try Self.text(path)
+        let made = try ReferencePages.updated(committed)
+        if ProcessInfo.processInfo.environment["BILLOW_WRITE_DOCS"] != nil {
+            try made.write(to: Self.root.appending(path: path), atomically: true, encoding: .utf8)
+            return
         }
-        #expect(count >= 10)
+        let (old, new) = (committed.split(separator: "\n"), made.split(separator: "\n"))
+        for missing in Set(new).subtracting(old) { Issue.record("missing in \(path): \(missing)") }
+        for other in Set(old).subtracting(new) { Issue.record("in \(path), but not in the code: \(other)") }
+        #expect(committed == made, "run billow docs, or this test with BILLOW_WRITE_DOCS=1")
+    }
+
+    @Test("Every generated part stands on one page")
+    func parts() throws {
+        let parts = try ReferencePages.pages.flatMap { ReferencePages.parts(of: try Self.text("docs/\($0)")) }
+        #expect(parts.sorted() == ReferencePages.Part.allCases.map(\.rawValue).sorted())
+        #expect(throws: Failure.self) { try ReferencePages.updated("<!-- generated: nothing -->\n<!-- end -->") }
+        #expect(throws: Failure.self) { try ReferencePages.updated("<!-- generated: settings -->\n") }
+    }
+
+    // MARK: Settings
+
+    @Test("The catalogue describes every setting that the reader knows, once, and no other")
+    func settings() throws {
+        let known = SettingsReference.known()
+        let described = SettingsCatalogue.groups.flatMap(\.settings)
+        #expect(Set(known.map(\.path)).isSuperset(of: ["server.port", "database", "sources[].wire.tick"]))
+        #expect(Set(known.map(\.path)).subtracting(described.map(\.path)) == [], "not described")
+        #expect(Set(described.map(\.path)).subtracting(known.map(\.path)) == [], "described, but no setting")
+        #expect(Set(described.map(\.path)).count == described.count)
+        for setting in known {
+            #expect(!setting.allowed.isEmpty, "the reader doesn't say what \(setting.path) must be")
+        }
+        for setting in described {
+            #expect(setting.meaning.split(separator: " ").count <= 20, "\(setting.path)")
+            #expect(setting.meaning.hasSuffix(".") || setting.meaning.hasSuffix(")"), "\(setting.path)")
+        }
+    }
+
+    @Test("A setting has the variable that its row names, and no other has one")
+    func variables() throws {
+        for setting in SettingsReference.known() where !setting.path.contains("[") {
+            let variable = SettingsEnvironment.variable(setting.path)
+            let error = #expect(throws: SettingsError.self) {
+                try Settings.read(yaml: nil, file: "", environment: [variable: ""], overrides: SettingsOverrides())
+            }
+            let isRead = !(error?.problems ?? []).contains { $0.text.hasPrefix("is not the variable of a setting") }
+            #expect(isRead == (setting.variable != nil), "\(variable)")
+        }
+        let flags = SettingsCatalogue.groups.flatMap(\.settings).compactMap(\.flag)
+        let page = try Self.text("docs/command-line.md")
+        #expect(flags.sorted() == ["--database", "--host", "--port"])
+        for flag in flags { #expect(page.contains("`\(flag) <")) }
+    }
+
+    @Test("A default in the catalogue is the value that counts where nothing is set")
+    func defaults() throws {
+        var compared = 0
+        let kinds = Dictionary(SettingsReference.known().map { ($0.path, $0.kinds) }) { first, _ in first }
+        for setting in SettingsCatalogue.groups.flatMap(\.settings) {
+            guard case .value(let value) = setting.standard else { continue }
+            let owners: [String?] = kinds[setting.path].flatMap { $0.isEmpty ? nil : $0 } ?? [nil]
+            for kind in owners {
+                var tree = SettingsTree()
+                let needed = kind.map { Self.required($0) } ?? [:]
+                for key in needed.keys { tree.set("sources[].\(key)", needed[key] ?? "") }
+                let without = kind == nil ? "" : tree.yaml
+                tree.set(setting.path, value)
+                #expect(try Self.dumped(tree.yaml) == Self.dumped(without), "\(setting.path)")
+                compared += 1
+            }
+        }
+        #expect(compared > 60)
+    }
+
+    /// What a source of a kind can't do without, as YAML has it.
+    private static func required(_ kind: String) -> [String: String] {
+        switch kind {
+        case "skypath": ["id": "a", "kind": kind, "baseURL": "production", "apiKey": "k"]
+        case "inbox": ["id": "a", "kind": kind, "path": "inbox"]
+        default: ["id": "a", "kind": kind]
+        }
+    }
+
+    /// Everything that settings come to, whatever the order of dictionaries and sets.
+    private static func dumped(_ yaml: String) throws -> [String] {
+        let settings = try Settings.read(yaml: yaml, file: "", environment: [:], overrides: SettingsOverrides())
+        var text = ""
+        dump(settings.writtenOut, to: &text)
+        return text.split(separator: "\n").map { String($0.replacing(#/ #[0-9]+$/#, with: "")) }.sorted()
     }
 
     @Test("The example has every setting, and can be used")
     func example() throws {
         let example = try Self.text("billow.example.yaml")
-        for setting in try Self.knownSettings() {
+        for setting in SettingsReference.known().map(\.path) {
             let key = setting.split(separator: ".").last.map(String.init) ?? setting
             #expect(example.contains(try Regex("\\b\(key)\\b")), "\(setting) is missing in billow.example.yaml")
         }
@@ -70,58 +146,33 @@ import Turbulence
             yaml: withPolygon, file: "", environment: ["SKYPATH_API_KEY": "secret"], overrides: SettingsOverrides())
     }
 
-    /// All settings by their path. A key that doesn't exist makes the reader name those that do.
-    private static func knownSettings() throws -> Set<String> {
-        let wrong = """
-            zzz: 1
-            server: {zzz: 1, timeouts: {zzz: 1}}
-            severityThresholds: {zzz: 1}
-            polygons: {zzz: 1}
-            frequencies: {zzz: 1}
-            timeline: {zzz: 1, update: {zzz: 1}}
-            sources:
-              - {zzz: 1, query: {zzz: 1, scope: {zzz: 1}}, limits: {zzz: 1}, wire: {zzz: 1}}
-              - {kind: aviationweather, zzz: 1}
-              - {kind: inbox, zzz: 1}
-              - {kind: opensky, zzz: 1}
-            """
-        let error = try #require(throws: SettingsError.self) {
-            try Settings.read(yaml: wrong, file: "", environment: [:], overrides: SettingsOverrides())
-        }
-        var known: Set<String> = []
-        for problem in error.problems {
-            guard let match = "\(problem)".wholeMatch(of: /(.*?)\.?zzz \(line \d+\) is not a setting; known here: (.*)/)
-            else { continue }
-            let prefix = match.1.replacing(/\[[0-9]\]/, with: "[]")
-            for key in match.2.split(separator: ", ") {
-                known.insert(prefix.isEmpty ? String(key) : "\(prefix).\(key)")
-            }
-        }
-        // Those that hold others are no settings themselves.
-        let sections = known.filter { section in
-            known.contains { $0.hasPrefix(section + ".") || $0.hasPrefix(section + "[]") }
-        }
-        return known.subtracting(sections)
+    // MARK: Routes and parameters
+
+    /// The text of every file of the server's sources in one of some folders.
+    private static func serverSources(_ folders: [String]) throws -> [String] {
+        try files("Sources", ".swift").filter { path in
+            path.hasPrefix("Sources/Billow") && folders.contains { path.contains("/\($0)/") }
+        }.map(text)
     }
 
-    // MARK: Routes
+    private static func httpPages() throws -> [String] { try files("docs/http", ".md").map(text) }
 
-    @Test("Every route is a row of the table, and every row a route")
+    @Test("Every route is a row of a table of docs/http, and every row a route")
     func routes() throws {
-        let folder = Self.root.appending(path: "Sources/BillowHTTP/Routes")
         var registered: Set<String> = ["GET /"]
-        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
-            let source = try String(contentsOf: file, encoding: .utf8)
+        for source in try Self.serverSources(["Routes"]) {
             for match in source.matches(of: /\.(get|post|put|patch|delete)\("(\/[^"]+)"/) {
                 registered.insert(match.1.uppercased() + " " + Self.shape(String(match.2)))
             }
         }
-        #expect(registered.count > 10)
-        let rows = try Self.tableRows("README.md").compactMap { row -> String? in
+        #expect(registered.count >= 40)
+        let cells = try Self.httpPages().flatMap(Self.firstCells).filter { $0.contains(" /") }
+        #expect(Set(cells).count == cells.count, "a route has two rows")
+        let rows = cells.compactMap { row -> String? in
             row.wholeMatch(of: /`(GET|POST|PUT|PATCH|DELETE) (\/[^` ]*)`/).map { "\($0.1) " + Self.shape(String($0.2)) }
         }
-        #expect(registered.subtracting(rows) == [], "missing in README.md")
-        #expect(Set(rows).subtracting(registered) == [], "in README.md, but no route")
+        #expect(registered.subtracting(rows) == [], "missing in docs/http")
+        #expect(Set(rows).subtracting(registered) == [], "in docs/http, but no route")
     }
 
     /// A path whose variable parts are stars: `/tiles/:layers` and `/tiles/{layer}.json` alike.
@@ -130,70 +181,68 @@ import Turbulence
             .map { $0.hasPrefix(":") || $0.contains("{") ? "*" : $0 }.joined(separator: "/")
     }
 
+    @Test("Every query parameter that a request may have is documented in docs/http, and every documented one is read")
+    func parameters() throws {
+        var read: Set<String> = []
+        for source in try Self.serverSources(["Routes", "Parameters", "Features", "Access", "Frames"]) {
+            // Values that are asked for by name, but for the parts of a path.
+            let call =
+                #/
+                (?:(\w+)\.)?(text|phrase|has|integer|number|boolean|choice|required|names|asked|invalid)
+                \(\s*"([a-zA-Z][a-zA-Z-]*)"
+                /#
+            for match in source.matches(of: call) where match.1 != "parameters" { read.insert(String(match.3)) }
+            for match in source.matches(of: /values\["([a-zA-Z-]+)"\]/) { read.insert(String(match.1)) }
+            // Lists of the names that a route knows.
+            let list = /(?:known: |\.union\(|Set<String> = |[nN]ames \+= |\? )\[((?:\s*"[a-zA-Z-]+",?\s*)+)\]/
+            for match in source.matches(of: list) {
+                for name in match.1.matches(of: /"([a-zA-Z-]+)"/) { read.insert(String(name.1)) }
+            }
+        }
+        #expect(
+            read.isSuperset(of: ["hours", "minAltitude", "bbox", "since", "corridor-width", "v", "s", "sig", "full"]))
+        let pages = try Self.httpPages().joined(separator: "\n")
+        for name in read.sorted() { #expect(pages.contains("`\(name)`"), "the parameter \(name) is not documented") }
+        // The first cells of tables of parameters.
+        var documented: Set<String> = []
+        for page in try Self.httpPages() {
+            var isTable = false
+            for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+                isTable = line.hasPrefix("| parameter |") || isTable && line.hasPrefix("|")
+                guard isTable, let cell = line.dropFirst(2).split(separator: "|").first else { continue }
+                for name in cell.matches(of: /`([a-zA-Z-]+)`/) { documented.insert(String(name.1)) }
+            }
+        }
+        #expect(documented.count > 50)
+        #expect(documented.subtracting(read) == [], "documented as parameters, but never read")
+    }
+
     // MARK: Commands
 
-    @Test(
-        "Every command and flag is there",
-        arguments: ["serve", "sync", "import", "export", "render", "simulate", "prune", "backup", "restore", "check"])
-    func commands(_ name: String) throws {
-        let row = try #require(
-            try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow \(name)") },
-            "no row for billow \(name)")
-        for flag in try Self.flags(of: name) { #expect(row.contains("--\(flag)"), "--\(flag) of billow \(name)") }
-    }
-
-    @Test("Every flag of billow opensky is there")
-    func openSky() throws {
-        let row = try #require(
-            try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow opensky") })
-        let flags = try Self.flags(of: "openSkyCommand")
-        #expect(flags.count > 8)
-        for flag in flags { #expect(row.contains("--\(flag)"), "--\(flag)") }
-        for service in ["states", "own", "flights", "aircraft", "arrivals", "departures", "track"] {
-            #expect(row.contains(service))
-        }
-    }
-
-    @Test("Every flag of billow legend is there")
-    func legend() throws {
-        let row = try #require(
-            try Self.text("README.md").split(separator: "\n").first { $0.hasPrefix("| `billow legend") })
-        for flag in try Self.flags(of: "legendCommand") { #expect(row.contains("--\(flag)"), "--\(flag)") }
-    }
-
-    @Test("There is no other command")
-    func allCommands() throws {
-        let readme = try Self.text("README.md")
-        for flag in try Self.flags(of: "commonOptions") { #expect(readme.contains("`--\(flag) "), "--\(flag)") }
-        let source = try Self.text("Sources/billow/Billow.swift")
-        let list = try #require(source.firstMatch(of: /subcommands: \[([^\]]*)\]/)).1
-        let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
-        let documented = [
-            "serve", "sync", "import", "export", "render", "simulate", "keys", "openskycommand", "legendcommand",
-            "prune", "backup", "restore", "check", "salvagecommand",
+    @Test("Every command and argument says what it is for")
+    func commands() throws {
+        let commands = try CommandReference.commands()
+        let names = Set(commands.map { $0.words.dropFirst().first ?? "" })
+        let expected: Set = [
+            "serve", "sync", "import", "export", "render", "legend", "simulate", "keys", "opensky", "prune", "backup",
+            "restore", "check", "salvage",
         ]
-        #expect(Set(names.filter { !$0.isEmpty }) == Set(documented.map { "\($0).self" }))
-    }
-
-    @Test("Every fault of the simulator is named")
-    func faults() throws {
-        let readme = try Self.text("README.md")
-        let cases = try Self.text("Sources/UpstreamSimulator/Fault.swift").matches(
-            of: /\n    case (\w+)(?: = "([^"]+)")?\n/)
-        #expect(cases.count > 20)
-        for match in cases {
-            let name = match.2 ?? match.1
-            #expect(readme.contains("`\(name)`"), "the fault \(name)")
+        #expect(names == expected)
+        for (words, command) in commands {
+            let name = words.joined(separator: " ")
+            #expect(!(command.abstract ?? "").isEmpty, "\(name)")
+            for argument in command.arguments ?? [] where argument.shouldDisplay {
+                #expect(!(argument.abstract ?? "").isEmpty, "\(name): \(argument.valueName ?? "")")
+            }
         }
     }
 
-    /// The flags that a command's source declares.
-    private static func flags(of command: String) throws -> [String] {
-        let source = try text("Sources/billow/Commands/\(command.prefix(1).uppercased() + command.dropFirst()).swift")
-        return source.matches(of: /@(?:Option|Flag)([^\n]*)\n\s+var (\w+)/).map { match in
-            if let name = match.1.firstMatch(of: /customLong\("([^"]+)"\)/) { return String(name.1) }
-            return match.2.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
-        }
+    @Test("The snippets of README are those of the embedding page")
+    func snippets() throws {
+        let embedding = try Self.text("docs/embedding.md")
+        let snippets = try Self.text("README.md").matches(of: /```js\n(.*?)```/.dotMatchesNewlines())
+        #expect(snippets.count == 2)
+        for snippet in snippets { #expect(embedding.contains(snippet.1)) }
     }
 
     // MARK: Links
@@ -212,17 +261,92 @@ import Turbulence
         #expect(package.contains("exact: \"") && !package.contains("from: \""))
     }
 
-    @Test("Every link to a file leads to one", arguments: ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"])
-    func links(_ document: String) throws {
-        for match in try Self.text(document).matches(of: /\]\(([^)#\s]+)\)/) where !match.1.contains("://") {
-            let path = Self.root.appending(path: String(match.1)).path
-            #expect(FileManager.default.fileExists(atPath: path), "\(document) names \(match.1)")
+    @Test("Every link to a file or a heading leads to one")
+    func links() throws {
+        var count = 0
+        for page in try Self.pages() {
+            let folder = Self.root.appending(path: page).deletingLastPathComponent()
+            let prose = try Self.text(page).replacing(/```.*?```/.dotMatchesNewlines(), with: "")
+            for match in prose.matches(of: /\]\(([^)#\s]*)(?:#([^)\s]+))?\)/) where !match.1.contains("://") {
+                let target = match.1.isEmpty ? Self.root.appending(path: page) : folder.appending(path: String(match.1))
+                let path = target.standardizedFileURL.path
+                #expect(path.hasPrefix(Self.root.standardizedFileURL.path), "\(page) names \(match.1)")
+                #expect(FileManager.default.fileExists(atPath: path), "\(page) names \(match.1)")
+                count += 1
+                guard let heading = match.2, path.hasSuffix(".md") else { continue }
+                let anchors = try Self.anchors(String(contentsOfFile: path, encoding: .utf8))
+                #expect(anchors.contains(String(heading)), "\(page) names \(match.1)#\(heading)")
+            }
+        }
+        #expect(count > 200)
+    }
+
+    @Test("Every page and picture can be reached from README")
+    func reachable() throws {
+        var reached: Set<String> = []
+        var waiting = ["README.md"]
+        while let page = waiting.popLast() {
+            guard reached.insert(page).inserted, page.hasSuffix(".md") else { continue }
+            let folder = Self.root.appending(path: page).deletingLastPathComponent()
+            for match in try Self.text(page).matches(of: /\]\(([^)#\s]+)/) where !match.1.contains("://") {
+                let path = folder.appending(path: String(match.1)).standardizedFileURL.path
+                waiting.append(String(path.dropFirst(Self.root.standardizedFileURL.path.count + 1)))
+            }
+        }
+        for page in try Self.files("docs", ".md") + Self.files("docs/images", ".png") {
+            #expect(reached.contains(page), "nothing leads to \(page)")
         }
     }
 
+    /// The anchors that a page's headings have.
+    private static func anchors(_ page: String) -> Set<String> {
+        Set(
+            headings(page).map { heading in
+                heading.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
+                    .replacing(" ", with: "-")
+            })
+    }
+
+    private static func headings(_ page: String) -> [String] {
+        page.replacing(/```.*?```/.dotMatchesNewlines(), with: "").split(separator: "\n")
+            .compactMap { $0.wholeMatch(of: /#+ (.+)/).map { String($0.1) } }
+    }
+
+    @Test("README is short, and tables have short cells")
+    func length() throws {
+        #expect(try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
+        #expect(try Self.text("ARCHITECTURE.md").split(separator: "\n").count <= 40)
+        for page in try ["README.md", "CONTRIBUTING.md", "SECURITY.md"] + Self.files("docs", ".md") {
+            let written = try Self.text(page).replacing(/<!-- generated.*?<!-- end -->/.dotMatchesNewlines(), with: "")
+            for line in written.split(separator: "\n") where line.hasPrefix("|") {
+                for cell in line.split(separator: "|") {
+                    #expect(cell.split(separator: " ").count <= 20, "\(page): \(cell)")
+                }
+            }
+        }
+    }
+
+    @Test("Sources and tests name pages that are there, and nothing outside of the repository")
+    func sources() throws {
+        var count = 0
+        let itself = "Tests/EndToEndTests/DocumentationTests.swift"
+        for path in try (Self.files("Sources", ".swift") + Self.files("Tests", ".swift")) where path != itself {
+            let source = try Self.text(path)
+            #expect(!source.contains(/facts\/|\.\.\/shared|\/work\/|design section|\b[Ii]ssue [0-9]+/), "\(path)")
+            for match in source.matches(of: /Source: (docs\/[^\s,"]+\.md)((?:,| and|\s|\/\/\/|"[^"]+")*)/) {
+                let page = try Self.headings(Self.text(String(match.1)))
+                for heading in match.2.matches(of: /"([^"]+)"/) {
+                    #expect(page.contains(String(heading.1)), "\(path) names \(match.1), \(heading.1)")
+                }
+                count += 1
+            }
+        }
+        #expect(count > 12)
+    }
+
     /// The first cell of every row of every table.
-    private static func tableRows(_ path: String) throws -> [String] {
-        try text(path).split(separator: "\n").filter { $0.hasPrefix("| ") }.map { row in
+    private static func firstCells(_ page: String) -> [String] {
+        page.split(separator: "\n").filter { $0.hasPrefix("| ") }.map { row in
             row.dropFirst(2).prefix { $0 != "|" }.trimmingCharacters(in: .whitespaces)
         }
     }

@@ -182,7 +182,7 @@ struct AccountTests {
             #expect(try await rig.client.states().vectors.count > 10)
             #expect(rig.simulator.openSkyTokens == 2)
             rig.simulator.setFault(.unauthorized)
-            await #expect(throws: OpenSkyError.self) { try await rig.client.states() }
+            await #expect(throws: UpstreamError.self) { try await rig.client.states() }
             #expect(rig.simulator.openSkyTokens == 3 && rig.simulator.calls == 5)
         }
     }
@@ -191,7 +191,7 @@ struct AccountTests {
         try await withRig(withCredentials: true, secret: "hunter2") { rig in
             let error = try #require(try await failure(of: { try await rig.client.states() }))
             guard case .unauthorized(let problem) = error else { throw error }
-            #expect(problem.code == "invalid_client" && problem.status == 401)
+            #expect(problem == UpstreamProblem(status: 401, code: "invalid_client", message: problem.message))
             #expect(!"\(error)".contains("hunter2"))
             #expect(rig.simulator.calls == 0)
         }
@@ -209,7 +209,7 @@ struct AccountTests {
         try await withRig(allowance: .anonymous) { rig in
             for _ in 0..<4 { _ = try await rig.client.states() }
             #expect(rig.client.statesWait(in: nil) == 720)
-            await #expect(throws: OpenSkyError.creditsSpent(.states, retryAfterSeconds: 720)) {
+            await #expect(throws: UpstreamError.creditsSpent(budget: "states", retryAfterSeconds: 720)) {
                 try await rig.client.states()
             }
             #expect(rig.simulator.calls == 4)
@@ -228,7 +228,7 @@ struct AccountTests {
             guard case .rateLimited(_, let seconds) = error else { throw error }
             #expect(seconds == untilMidnight && error.isTransient)
             #expect(rig.simulator.calls == 3)
-            await #expect(throws: OpenSkyError.creditsSpent(.states, retryAfterSeconds: untilMidnight)) {
+            await #expect(throws: UpstreamError.creditsSpent(budget: "states", retryAfterSeconds: untilMidnight)) {
                 try await rig.client.states()
             }
             #expect(rig.simulator.calls == 3, "not asked again")
@@ -249,7 +249,7 @@ struct FaultTests {
     private enum Expected: Sendable {
         case unauthorized, forbidden, rateLimited, server, unreadable(UnreadableAnswer), unreachable, states(Bool)
 
-        func isMet(by error: OpenSkyError) -> Bool {
+        func isMet(by error: UpstreamError) -> Bool {
             switch (self, error) {
             case (.unauthorized, .unauthorized), (.forbidden, .forbidden), (.unreachable, .unreachable): true
             case (.rateLimited, .rateLimited(_, retryAfterSeconds: 60)): true
@@ -292,10 +292,10 @@ struct FaultTests {
 
     @Test func anAnswerHasATimeAndASize() async throws {
         try await withRig(fault: .slowBody, configure: { $0.timeout = .milliseconds(100) }) { rig in
-            await #expect(throws: OpenSkyError.timeout) { try await rig.client.states() }
+            await #expect(throws: UpstreamError.timeout) { try await rig.client.states() }
         }
         try await withRig(configure: { $0.maximumBodyBytes = 1_000 }) { rig in
-            await #expect(throws: OpenSkyError.tooLarge(limitBytes: 1_000)) { try await rig.client.states() }
+            await #expect(throws: UpstreamError.tooLarge(limitBytes: 1_000)) { try await rig.client.states() }
         }
     }
 

@@ -9,7 +9,8 @@ struct ReplyTests {
     private func states(_ text: String) throws -> StateVectors { try ReplyReader.states(Array(text.utf8)) }
 
     private let full =
-        #"["3c6444","DLH9LF  ","Germany",1700000000,1700000001,8.5706,50.0333,10668,false,231.5,359.99,-3.25,[7,8],10900.5,"1000",true,2,6]"#
+        (#"["3c6444","DLH9LF  ","Germany",1700000000,1700000001,8.5706,50.0333,10668,false,231.5,"#
+            + #"359.99,-3.25,[7,8],10900.5,"1000",true,2,6]"#)
 
     @Test func everyColumnIsReadInItsUnit() throws {
         let vectors = try states(#"{"time":1700000001,"states":[\#(full)]}"#)
@@ -68,7 +69,8 @@ struct ReplyTests {
 
     @Test func valuesOfAnotherTypeOrOutOfRangeAreNil() throws {
         let row =
-            #"["3C6444",7,false,"soon",1700000001,181,50,1e99,"no","fast",361,-9999,"none",true,1200,"?","x","heavy",{"new":1}]"#
+            (#"["3C6444",7,false,"soon",1700000001,181,50,1e99,"no","fast",361,-9999,"none",true,1200,"#
+                + #""?","x","heavy",{"new":1}]"#)
         let answer = try states(#"{"time":1700000001,"states":[\#(row)]}"#)
         let vector = try #require(answer.vectors.first)
         #expect(try vector == StateVector(address: address("3c6444"), lastContact: date(1_700_000_001)))
@@ -108,7 +110,7 @@ struct ReplyTests {
         (#"{"states":null,"time":1} x"#, .notJSON(atByte: 25)),
     ])
     func whatIsNoAnswerSaysWhy(text: String, reason: UnreadableAnswer) {
-        #expect(throws: OpenSkyError.unreadable(reason)) { try states(text) }
+        #expect(throws: UpstreamError.unreadable(reason)) { try states(text) }
     }
 
     @Test func aMissingTimeIsThatOfTheNewestVector() throws {
@@ -117,7 +119,11 @@ struct ReplyTests {
 
     @Test func flightsAreReadWithAirportsThatMayBeMissing() throws {
         let text =
-            #"[{"icao24":"3c6444","firstSeen":1700000000,"estDepartureAirport":"EDDF","lastSeen":1700003600,"estArrivalAirport":null,"callsign":"DLH9LF  ","estDepartureAirportHorizDistance":310,"estDepartureAirportVertDistance":23,"estArrivalAirportHorizDistance":null,"estArrivalAirportVertDistance":null,"departureAirportCandidatesCount":1,"arrivalAirportCandidatesCount":0,"new":{}},"#
+            (#"[{"icao24":"3c6444","firstSeen":1700000000,"estDepartureAirport":"EDDF","#
+                + #""lastSeen":1700003600,"estArrivalAirport":null,"callsign":"DLH9LF  ","#
+                + #""estDepartureAirportHorizDistance":310,"estDepartureAirportVertDistance":23,"#
+                + #""estArrivalAirportHorizDistance":null,"estArrivalAirportVertDistance":null,"#
+                + #""departureAirportCandidatesCount":1,"arrivalAirportCandidatesCount":0,"new":{}},"#)
             + #"{"icao24":"3c6445","firstSeen":null,"lastSeen":1.7000036E9},null,{"icao24":null},{"icao24":"3c6446"}]"#
         let answer = try ReplyReader.flights(Array(text.utf8))
         let first = try Flight(
@@ -130,14 +136,16 @@ struct ReplyTests {
             address: address("3c6445"), firstSeen: date(1_700_003_600), lastSeen: date(1_700_003_600))
         #expect(answer.flights == [first, second])
         #expect(answer.counts.skipped == [.unreadable: 1, .address: 1, .time: 1])
-        #expect(throws: OpenSkyError.unreadable(.missing("the list of flights"))) {
+        #expect(throws: UpstreamError.unreadable(.missing("the list of flights"))) {
             try ReplyReader.flights(Array("{}".utf8))
         }
     }
 
     @Test func aTrackTakesLatitudeFirstAndTimesInExponentForm() throws {
         let text =
-            #"{"icao24":"0ac382","callsign":"HK5220  ","startTime":1.694114383E9,"endTime":1.694115007E9,"path":[[1694114383,5.0259,-73.9715,3048,218,false],[1694114388,null,null,null,null,true],[1694115007,5,181,0,0,false],[null,1,2,3,4,false],7]}"#
+            (#"{"icao24":"0ac382","callsign":"HK5220  ","startTime":1.694114383E9,"#
+                + #""endTime":1.694115007E9,"path":[[1694114383,5.0259,-73.9715,3048,218,false],[1694114388,"#
+                + #"null,null,null,null,true],[1694115007,5,181,0,0,false],[null,1,2,3,4,false],7]}"#)
         let track = try ReplyReader.track(Array(text.utf8))
         #expect(try track.address == address("0ac382") && track.callsign == "HK5220")
         #expect(track.start == date(1_694_114_383) && track.end == date(1_694_115_007))

@@ -61,11 +61,11 @@ func withRig(
 }
 
 /// The error that a call ends with; nil where it ends well.
-func failure<Value>(of body: () async throws -> Value) async throws -> OpenSkyError? {
+func failure<Value>(of body: () async throws -> Value) async throws -> UpstreamError? {
     do {
         _ = try await body()
         return nil
-    } catch let error as OpenSkyError {
+    } catch let error as UpstreamError {
         return error
     }
 }

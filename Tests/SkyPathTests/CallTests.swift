@@ -101,7 +101,7 @@ import UpstreamSimulator
             #expect(try unwrap(ages.max()) > 5 * 3_600 + 1_800)
             #expect(try unwrap(ages.max()) < 6 * 3_600)
             #expect(try unwrap(ages.min()) >= 0)
-            await #expect(throws: SkyPathError.self) {
+            await #expect(throws: UpstreamError.self) {
                 try await rig.client.corridor(SkyPathCorridorQuery(ring: try atlantic(), hours: 6))
             }
         }

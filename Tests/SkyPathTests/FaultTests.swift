@@ -9,13 +9,13 @@ import UpstreamSimulator
     /// The error of a corridor call and of a map call under a fault.
     private func errors(
         _ fault: Fault, configure: @Sendable (inout SkyPathConfiguration) -> Void = { _ in }
-    ) async throws -> [SkyPathError] {
+    ) async throws -> [UpstreamError] {
         let seen = ErrorBox()
         try await withRig(flights: 10, fault: fault, configure: configure) { rig in
-            do throws(SkyPathError) {
+            do throws(UpstreamError) {
                 _ = try await rig.client.corridor(SkyPathCorridorQuery(ring: (try? atlantic()) ?? []))
             } catch { seen.add(error) }
-            do throws(SkyPathError) {
+            do throws(UpstreamError) {
                 _ = try await rig.client.map(SkyPathMapQuery(.hours(2)))
             } catch { seen.add(error) }
         }
@@ -25,67 +25,67 @@ import UpstreamSimulator
     @Test(arguments: [
         (
             Fault.unauthorized,
-            SkyPathError.unauthorized(
-                SkyPathProblem(status: 401, code: "UNAUTHORIZED", message: "Missing or invalid API key"))
+            UpstreamError.unauthorized(
+                UpstreamProblem(status: 401, code: "UNAUTHORIZED", message: "Missing or invalid API key"))
         ),
         (
             .forbidden,
             .forbidden(
-                SkyPathProblem(
+                UpstreamProblem(
                     status: 403, code: "FEATURE_DISABLED", message: "Turbulence is disabled for this company")
             )
         ),
         (
             .locked,
             .locked(
-                SkyPathProblem(status: 423, code: "USER_LOCKED", message: "Too many failed attempts"),
+                UpstreamProblem(status: 423, code: "USER_LOCKED", message: "Too many failed attempts"),
                 retryAfterSeconds: nil)
         ),
         (
             .upgradeRequired,
             .upgradeRequired(
-                SkyPathProblem(
+                UpstreamProblem(
                     status: 426, code: "UPGRADE_REQUIRED",
                     message: "This client version is not supported any more"))
         ),
         (
             .rateLimited,
             .rateLimited(
-                SkyPathProblem(
+                UpstreamProblem(
                     status: 429, code: "TOO_MANY_REQUESTS", message: "Rate limit exceeded, retry in 1 minute"),
                 retryAfterSeconds: 60)
         ),
         (
             .serverError,
             .server(
-                SkyPathProblem(status: 500, code: "INTERNAL", message: "Something went wrong"),
+                UpstreamProblem(status: 500, code: "INTERNAL", message: "Something went wrong"),
                 retryAfterSeconds: nil)
         ),
         (
             .unavailable,
             .server(
-                SkyPathProblem(status: 503, code: "UNAVAILABLE", message: "Down for maintenance"),
+                UpstreamProblem(status: 503, code: "UNAVAILABLE", message: "Down for maintenance"),
                 retryAfterSeconds: 120)
         ),
         (.truncatedBody, .unreadable(.truncated)),
         (.htmlPage, .unreadable(.html)),
         (.emptyBody, .unreadable(.empty)),
     ])
-    func aRefusalIsTyped(fault: Fault, expected: SkyPathError) async throws {
+    func aRefusalIsTyped(fault: Fault, expected: UpstreamError) async throws {
         #expect(try await errors(fault) == [expected, expected])
     }
 
     @Test func transienceFollowsTheKind() {
-        let problem = SkyPathProblem(status: 0)
-        #expect(SkyPathError.rateLimited(problem, retryAfterSeconds: 9).isTransient)
-        #expect(SkyPathError.rateLimited(problem, retryAfterSeconds: 9).retryAfterSeconds == 9)
-        #expect(SkyPathError.server(problem, retryAfterSeconds: nil).isTransient)
-        #expect(SkyPathError.timeout.isTransient && SkyPathError.unreachable("").isTransient)
+        let problem = UpstreamProblem(status: 0)
+        #expect(UpstreamError.rateLimited(problem, retryAfterSeconds: 9).isTransient)
+        #expect(UpstreamError.rateLimited(problem, retryAfterSeconds: 9).retryAfterSeconds == 9)
+        #expect(UpstreamError.server(problem, retryAfterSeconds: nil).isTransient)
+        #expect(UpstreamError.timeout.isTransient && UpstreamError.unreachable("").isTransient)
         #expect(
-            !SkyPathError.unauthorized(problem).isTransient
-                && !SkyPathError.forbidden(problem).isTransient)
+            !UpstreamError.unauthorized(problem).isTransient
+                && !UpstreamError.forbidden(problem).isTransient)
         #expect(
-            !SkyPathError.invalidRequest(problem).isTransient && !SkyPathError.cancelled.isTransient)
+            !UpstreamError.invalidRequest(problem).isTransient && !UpstreamError.cancelled.isTransient)
     }
 
     @Test func cutJSONIsToldByItsByte() async throws {
@@ -122,7 +122,7 @@ import UpstreamSimulator
 
     @Test func aBodyBeyondTheLimitIsRefused() async throws {
         try await withRig(configure: { $0.maximumBodyBytes = 2_000 }) { rig in
-            await #expect(throws: SkyPathError.tooLarge(limitBytes: 2_000)) {
+            await #expect(throws: UpstreamError.tooLarge(limitBytes: 2_000)) {
                 try await rig.client.map(SkyPathMapQuery(.hours(2)))
             }
         }
@@ -134,9 +134,9 @@ import UpstreamSimulator
         let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
         let client = try SkyPathClient(
             configuration: SkyPathConfiguration(
-                environment: .custom(port), apiKey: try unwrap(SkyPathSecret("demo"))),
+                environment: .custom(port), apiKey: try unwrap(Secret("demo"))),
             httpClient: http)
-        do throws(SkyPathError) {
+        do throws(UpstreamError) {
             _ = try await client.map(SkyPathMapQuery(.hours(2)))
             Issue.record("answered")
         } catch {
@@ -151,8 +151,8 @@ import UpstreamSimulator
     @Test func aCancelledTaskIsCancelled() async throws {
         try await withRig(flights: 5, fault: .slowBody, dripInterval: .seconds(30)) { rig in
             let client = rig.client
-            let task = Task { () async -> SkyPathError? in
-                do throws(SkyPathError) {
+            let task = Task { () async -> UpstreamError? in
+                do throws(UpstreamError) {
                     _ = try await client.map(SkyPathMapQuery(.hours(2)))
                     return nil
                 } catch { return error }
@@ -165,7 +165,7 @@ import UpstreamSimulator
 
     @Test func aWrongKeyIsNotTold() async throws {
         try await withRig(flights: 5, key: "sesame-open-1234") { rig in
-            do throws(SkyPathError) {
+            do throws(UpstreamError) {
                 _ = try await rig.client.map(SkyPathMapQuery(.hours(2)))
                 Issue.record("let in")
             } catch {
@@ -184,8 +184,8 @@ import UpstreamSimulator
             _ = try await rig.client.map(SkyPathMapQuery(.hours(2)))
             for _ in 0..<2 {
                 await #expect(
-                    throws: SkyPathError.unauthorized(
-                        SkyPathProblem(
+                    throws: UpstreamError.unauthorized(
+                        UpstreamProblem(
                             status: 401, code: "SESSION_REVOKED", message: "The session was invalidated"))
                 ) { try await rig.client.map(SkyPathMapQuery(.hours(2))) }
             }
@@ -197,7 +197,7 @@ import UpstreamSimulator
     @Test func aFaultOfOneCallGoesAwayByItself() async throws {
         try await withRig(flights: 5) { rig in
             rig.simulator.setFault(.serverError, count: 1)
-            await #expect(throws: SkyPathError.self) {
+            await #expect(throws: UpstreamError.self) {
                 try await rig.client.map(SkyPathMapQuery(.hours(2)))
             }
             _ = try await rig.client.map(SkyPathMapQuery(.hours(2)))
@@ -208,7 +208,7 @@ import UpstreamSimulator
     @Test func tooManyIdenticalCallsAreRateLimited() async throws {
         try await withRig(flights: 5, identicalCallsPerMinute: 6) { rig in
             for _ in 0..<6 { _ = try await rig.client.map(SkyPathMapQuery(.hours(2))) }
-            do throws(SkyPathError) {
+            do throws(UpstreamError) {
                 _ = try await rig.client.map(SkyPathMapQuery(.hours(2)))
                 Issue.record("let through")
             } catch { #expect(error.retryAfterSeconds == 60) }
@@ -329,8 +329,8 @@ import UpstreamSimulator
     @Test func aRefusedDeltaAndAnExpiredCursorAreInvalidRequests() async throws {
         try await withRig(flights: 5) { rig in
             let ring = try atlantic()
-            let expired = SkyPathError.invalidRequest(
-                SkyPathProblem(
+            let expired = UpstreamError.invalidRequest(
+                UpstreamProblem(
                     status: 400, code: "CURSOR_EXPIRED",
                     message: "changes since then are not available any more"))
             let first = try await rig.client.corridor(SkyPathCorridorQuery(ring: ring))
@@ -357,7 +357,7 @@ import UpstreamSimulator
 
 /// Collects errors from a closure that must be Sendable.
 final class ErrorBox: Sendable {
-    private let list = Mutex<[SkyPathError]>([])
-    func add(_ error: SkyPathError) { list.withLock { $0.append(error) } }
-    var errors: [SkyPathError] { list.withLock { $0 } }
+    private let list = Mutex<[UpstreamError]>([])
+    func add(_ error: UpstreamError) { list.withLock { $0.append(error) } }
+    var errors: [UpstreamError] { list.withLock { $0 } }
 }

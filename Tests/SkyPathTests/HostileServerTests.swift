@@ -32,7 +32,7 @@ private final class CannedAnswer: ChannelInboundHandler, Sendable {
 /// What a call to such a server ends with; nil where it succeeds.
 private func error(
     head: String, body: ByteBuffer = ByteBuffer(), times: Int = 1, scheme: String = "http"
-) async throws -> SkyPathError? {
+) async throws -> UpstreamError? {
     let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .childChannelInitializer { channel in
             channel.pipeline.addHandler(CannedAnswer(head: head, body: body, times: times))
@@ -45,14 +45,14 @@ private func error(
 }
 
 /// What a call to an address ends with; nil where it succeeds.
-private func error(of address: String) async throws -> SkyPathError? {
+private func error(of address: String) async throws -> UpstreamError? {
     let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
     let client = try SkyPathClient(
         configuration: SkyPathConfiguration(
-            environment: .custom(address), apiKey: try unwrap(SkyPathSecret("demo")), timeout: .seconds(120)),
+            environment: .custom(address), apiKey: try unwrap(Secret("demo")), timeout: .seconds(120)),
         httpClient: http)
-    var result: SkyPathError?
-    do throws(SkyPathError) { _ = try await client.map(SkyPathMapQuery(.hours(2))) } catch { result = error }
+    var result: UpstreamError?
+    do throws(UpstreamError) { _ = try await client.map(SkyPathMapQuery(.hours(2))) } catch { result = error }
     try await http.shutdown()
     return result
 }
@@ -61,14 +61,14 @@ private func error(of address: String) async throws -> SkyPathError? {
 struct HostileServerTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
 
-    private func expectUnreadable(_ error: SkyPathError?) {
+    private func expectUnreadable(_ error: UpstreamError?) {
         guard case .unreadable = error else {
             Issue.record("\(String(describing: error))")
             return
         }
     }
 
-    private func expectUnreachable(_ error: SkyPathError?) {
+    private func expectUnreachable(_ error: UpstreamError?) {
         guard case .unreachable = error else {
             Issue.record("\(String(describing: error))")
             return

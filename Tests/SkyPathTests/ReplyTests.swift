@@ -2,15 +2,15 @@ import Foundation
 import Geometry
 import Testing
 
-import WireHTTP
-import WireJSON
+import UpstreamKit
+import JSONKit
 
 @testable import SkyPath
 
 @Suite struct ReplyTests {
     private let reader = ReplyReader(wire: SkyPathWire(), limits: SkyPathLimits())
 
-    /// Section 5.2's example.
+    /// The documented shape of a corridor's reply, with invented values.
     @Test func theDocumentedCorridorAnswerIsRead() throws {
         let text = """
             { "data": { "lastUpdatedAt": 1767225660, "hexagons": [
@@ -28,19 +28,22 @@ import WireJSON
                     edr: 0.2315, observedAt: 1_767_225_584))
     }
 
-    /// Section 6.2's example.
+    /// The shape of a tick's reply, with invented values.
     @Test func theMapAnswerIsRead() throws {
         let text =
-            #"{"skypath_tick":29453761,"turbulence":[{"hex_id":"852a1073fffffff","skypath_alt":36,"sev":3,"ts":1767225584,"tick":29453760}]}"#
+            (#"{"skypath_tick":29453761,"turbulence":[{"hex_id":"852a1073fffffff","skypath_alt":36,"#
+                + #""sev":3,"ts":1767225584,"tick":29453760}]}"#)
         let reply = try reader.map(Array(text.utf8))
         #expect(reply.tick == 29_453_761 && reply.records.count == 1 && reply.records.first?.edr == nil)
     }
 
-    /// Section 7's example; numbers for positions are taken too.
+    /// The shape of a bulk reply, with invented values; numbers for positions are taken too.
     @Test func theBulkAnswerIsRead() throws {
         let parent = H3.index(dense: 20, resolution: 0)
         let text =
-            #"{"data":{"hexId":["904",905,"1377"],"alt":[33,34,34],"sev":[2,1,3],"observationTime":[1767225001,1767225001,1767224760]},"meta":{},"links":{},"warnings":{}}"#
+            (#"{"data":{"hexId":["904",905,"1377"],"alt":[33,34,34],"sev":[2,1,3],"#
+                + #""observationTime":[1767225001,1767225001,1767224760]},"meta":{},"links":{},"#
+                + #""warnings":{}}"#)
         let reply = try reader.hexagons(Array(text.utf8), parent: parent)
         #expect(
             reply.records.map(\.cell) == [904, 905, 1_377].compactMap { Cell(dense: 20 * 16_807 + $0) })
@@ -50,19 +53,20 @@ import WireJSON
     @Test func unequalArraysGiveNothing() {
         let text =
             #"{"data":{"hexId":["904","905"],"alt":[33],"sev":[2,1],"observationTime":[1767225001,1767225001]}}"#
-        #expect(throws: SkyPathError.unreadable(.unequalArrays([2, 1, 2, 2]))) {
+        #expect(throws: UpstreamError.unreadable(.unequalArrays([2, 1, 2, 2]))) {
             try reader.hexagons(Array(text.utf8), parent: H3.index(dense: 20, resolution: 0))
         }
     }
 
     @Test func aPositionThatTheParentLacksIsSkipped() throws {
         let text =
-            #"{"data":{"hexId":["16807","-1","x",null,"7"],"alt":[33,33,33,33,33],"sev":[2,2,2,2,2],"observationTime":[1767225001,1767225001,1767225001,1767225001,1767225001]}}"#
+            (#"{"data":{"hexId":["16807","-1","x",null,"7"],"alt":[33,33,33,33,33],"sev":[2,2,2,2,2],"#
+                + #""observationTime":[1767225001,1767225001,1767225001,1767225001,1767225001]}}"#)
         let reply = try reader.hexagons(Array(text.utf8), parent: H3.index(dense: 20, resolution: 0))
         #expect(reply.counts.skipped == [.invalidCell: 4] && reply.records.count == 1)
     }
 
-    static let notAnswers: [(String, SkyPathError.Unreadable)] = [
+    static let notAnswers: [(String, UnreadableAnswer)] = [
         ("", .empty), ("  \n", .empty), ("<html>", .html), ("{}", .missing("data.hexagons")),
         ("[]", .missing("data.hexagons")), ("null", .missing("data.hexagons")),
         (#"{"data":{"hexagons":null}}"#, .missing("data.hexagons")),
@@ -78,8 +82,8 @@ import WireJSON
     ]
 
     @Test(arguments: notAnswers)
-    func whatIsNoAnswerIsNoEmptyPicture(text: String, expected: SkyPathError.Unreadable) {
-        #expect(throws: SkyPathError.unreadable(expected)) { try reader.corridor(Array(text.utf8)) }
+    func whatIsNoAnswerIsNoEmptyPicture(text: String, expected: UnreadableAnswer) {
+        #expect(throws: UpstreamError.unreadable(expected)) { try reader.corridor(Array(text.utf8)) }
     }
 
     @Test(
@@ -111,7 +115,8 @@ import WireJSON
         ] as [(String, Double?, Int)])
     func aBadEDRCostsOnlyItself(value: String, edr: Double?, dropped: Int) throws {
         let text =
-            #"{"data":{"hexagons":[{"id":"852A1073FFFFFFF","alt":36,"sev":2,"edr":\#(value),"observedAt":1767225584}]}}"#
+            (#"{"data":{"hexagons":[{"id":"852A1073FFFFFFF","alt":36,"sev":2,"edr":\#(value),"#
+                + #""observedAt":1767225584}]}}"#)
         let reply = try reader.corridor(Array(text.utf8))
         #expect(
             reply.records.count == 1 && reply.records.first?.edr == edr
@@ -138,7 +143,7 @@ import WireJSON
             let ours =
                 (try? {
                     let value = try scanner.value()
-                    try scanner.end()
+                    try scanner.expectEnd()
                     return value
                 }()) != nil
             // Foundation lets a comma stand at the end, which RFC 8259 does not.
@@ -155,11 +160,13 @@ import WireJSON
 
     @Test func everyPrefixAndEveryFlippedByteIsSurvived() throws {
         let text = Array(
-            #"{"data":{"lastUpdatedAt":1767225660,"hexagons":[{"id":"852a1073fffffff","alt":36,"sev":3,"edr":0.2315,"observedAt":1767225584},null]},"warnings":{"\u00e9":[true,-1.5e3]}}"#
+            (#"{"data":{"lastUpdatedAt":1767225660,"hexagons":[{"id":"852a1073fffffff","alt":36,"#
+                + #""sev":3,"edr":0.2315,"observedAt":1767225584},null]},"warnings":{"\u00e9":[true,"#
+                + #"-1.5e3]}}"#)
                 .utf8)
         #expect(try reader.corridor(text).records.count == 1)
         for length in 0..<text.count {
-            #expect(throws: SkyPathError.self) { try reader.corridor(Array(text.prefix(length))) }
+            #expect(throws: UpstreamError.self) { try reader.corridor(Array(text.prefix(length))) }
         }
         for at in text.indices {
             for byte in stride(from: UInt8(0), to: 255, by: 5) {
@@ -174,21 +181,23 @@ import WireJSON
     }
 
     @Test func anErrorBodyIsReadHoweverItComes() {
-        func problem(_ text: String) -> SkyPathProblem {
-            SkyPathProblem(status: 400, body: Array(text.utf8), redacting: [Secret("hunter2")].compactMap { $0 })
+        func problem(_ text: String) -> UpstreamProblem {
+            UpstreamProblem(status: 400, body: Array(text.utf8), redacting: [Secret("hunter2")].compactMap { $0 })
         }
         let envelope =
-            #"{"data":{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request","message":"body must have required property 'corridor'"},"meta":{},"links":{},"warnings":{}}"#
-        let expected = SkyPathProblem(
+            (#"{"data":{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request","#
+                + #""message":"body must have required property 'corridor'"},"meta":{},"links":{},"#
+                + #""warnings":{}}"#)
+        let expected = UpstreamProblem(
             status: 400, code: "FST_ERR_VALIDATION",
             message: "body must have required property 'corridor'")
         #expect(problem(envelope) == expected)
         #expect(
             problem(#"{"code":"X","message":"the \"key\" hunter2 is wrong\u0021"}"#)
-                == SkyPathProblem(status: 400, code: "X", message: #"the "key" [secret] is wrong!"#))
+                == UpstreamProblem(status: 400, code: "X", message: #"the "key" [secret] is wrong!"#))
         #expect(
-            problem("<html>") == SkyPathProblem(status: 400) && problem("") == SkyPathProblem(status: 400)
+            problem("<html>") == UpstreamProblem(status: 400) && problem("") == UpstreamProblem(status: 400)
         )
-        #expect(problem(#"{"data":{"code":7,"message":null}}"#) == SkyPathProblem(status: 400))
+        #expect(problem(#"{"data":{"code":7,"message":null}}"#) == UpstreamProblem(status: 400))
     }
 }

@@ -4,8 +4,8 @@ import NIOCore
 import NIOHTTP1
 import Testing
 import UpstreamSimulator
-import WireHTTP
-import WireJSON
+import UpstreamKit
+import JSONKit
 
 @testable import SkyPath
 
@@ -14,7 +14,7 @@ struct Answer: Equatable {
     let text: String
 }
 
-/// What the simulator says to requests that no good client sends: section 14's order of validation, Ajv's words.
+/// What the simulator says to requests that no good client sends: the order of validation and Ajv's words.
 @Suite struct RequestTests {
     static let ring = "[[0,0],[0.5,0],[0.5,0.5],[0,0]]"
     static func body(_ ring: String = ring, _ more: String = "") -> String {
@@ -80,7 +80,7 @@ struct Answer: Equatable {
                 #expect(response.headers.first(name: "x-simulated") == "true")
                 #expect(text.contains(#""message":"\#(message)""#), "\(body): \(text)")
                 #expect(text.hasPrefix(#"{"data":{"statusCode":400,"code":""#))
-                let problem = SkyPathProblem(status: 400, body: Array(text.utf8), redacting: [])
+                let problem = UpstreamProblem(status: 400, body: Array(text.utf8), redacting: [])
                 #expect(problem.message == message && problem.code != nil)
             }
         }
@@ -88,7 +88,7 @@ struct Answer: Equatable {
 
     @Test func whatAnUpstreamSaysCanNotSteerATerminalOrALog() {
         let body = #"{"data":{"code":"A\u001b[2J","message":"x\ny\u0085\u202ez ✈︎ é"}}"#
-        let problem = SkyPathProblem(status: 400, body: Array(body.utf8), redacting: [])
+        let problem = UpstreamProblem(status: 400, body: Array(body.utf8), redacting: [])
         #expect(problem.code == #"A\u{1B}[2J"# && problem.message == #"x\u{A}y\u{85}\u{202E}z ✈︎ é"#)
     }
 
@@ -139,7 +139,9 @@ struct Answer: Equatable {
                 altitudesThousands: 30...41))
         #expect(
             body
-                == #"{"corridor":{"type":"Polygon","coordinates":[[[-74.0,40.0],[-73.5,40.0],[-73.5,40.5],[-74.0,40.5],[-74.0,40.0]]]},"hoursAgo":0.5,"minAlt":30,"maxAlt":41,"updatedSince":1767225600,"aircraftCategory":"C30"}"#
+                == (#"{"corridor":{"type":"Polygon","coordinates":[[[-74.0,40.0],[-73.5,40.0],[-73.5,"#
+                    + #"40.5],[-74.0,40.5],[-74.0,40.0]]]},"hoursAgo":0.5,"minAlt":30,"maxAlt":41,"#
+                    + #""updatedSince":1767225600,"aircraftCategory":"C30"}"#)
         )
     }
 
@@ -221,23 +223,23 @@ struct Answer: Equatable {
             SkyPathCorridorQuery(ring: small, altitudesThousands: 0...60),
         ]
         for query in queries {
-            #expect(throws: SkyPathError.self, "\(query)") { try writer().corridor(query) }
+            #expect(throws: UpstreamError.self, "\(query)") { try writer().corridor(query) }
         }
         let parents: [UInt64] = [0, .max, 0x8528_3473_FFFF_FFF, H3.index(dense: 3, resolution: 2)]
         for parent in parents {
-            #expect(throws: SkyPathError.self) {
+            #expect(throws: UpstreamError.self) {
                 try writer().hexagons(SkyPathHexagonsQuery(parent: parent))
             }
         }
-        #expect(throws: SkyPathError.self) { try writer().map(SkyPathMapQuery(.since(tick: -1))) }
-        #expect(throws: SkyPathError.self) { try writer().map(SkyPathMapQuery(.hours(3))) }
-        #expect(throws: SkyPathError.self) {
+        #expect(throws: UpstreamError.self) { try writer().map(SkyPathMapQuery(.since(tick: -1))) }
+        #expect(throws: UpstreamError.self) { try writer().map(SkyPathMapQuery(.hours(3))) }
+        #expect(throws: UpstreamError.self) {
             try writer().map(SkyPathMapQuery(.hours(2), severities: [5]))
         }
     }
 
     @Test func aConfigurationNamesAllItsProblems() throws {
-        let key = try unwrap(SkyPathSecret("k"))
+        let key = try unwrap(Secret("k"))
         func problems(_ url: String) -> Int {
             SkyPathConfiguration(environment: .custom(url), apiKey: key).problems.count
         }
@@ -257,7 +259,7 @@ struct Answer: Equatable {
         #expect(SkyPathEnvironment("staging") == .staging && SkyPathEnvironment("elsewhere") == nil)
         #expect(SkyPathEnvironment.custom("https://x/y//").baseURL == "https://x/y")
         #expect(
-            SkyPathSecret("") == nil && SkyPathSecret("a\nb") == nil && SkyPathSecret("ключ") == nil)
+            Secret("") == nil && Secret("a\nb") == nil && Secret("ключ") == nil)
         #expect("\(key)" == "[secret]" && String(reflecting: key) == "[secret]")
     }
 

@@ -26,9 +26,9 @@ struct SessionTests {
 
     @Test("that is refused is over, and no other is opened by itself") func refused() async throws {
         try await withAccount { rig in
-            let unknown = try unwrap(SkyPathSecret("from-another-day"))
+            let unknown = try unwrap(Secret("from-another-day"))
             await rig.client.resume(SkyPathSession(token: unknown, expiresAt: testTime + 600))
-            let error = await #expect(throws: SkyPathError.self) { try await rig.client.nowcast() }
+            let error = await #expect(throws: UpstreamError.self) { try await rig.client.nowcast() }
             guard case .unauthorized = error else {
                 Issue.record("\(String(describing: error))")
                 return

@@ -48,7 +48,7 @@ func withRig(
         dripInterval: dripInterval, fault: fault, clock: { clock.now })
     try await UpstreamSimulator.withRunning(configuration) { simulator, baseURL in
         var settings = SkyPathConfiguration(
-            environment: .custom(baseURL), apiKey: try unwrap(SkyPathSecret(key)), timeout: .seconds(120))
+            environment: .custom(baseURL), apiKey: try unwrap(Secret(key)), timeout: .seconds(120))
         settings.limits.corridorAreaKm2 = areaLimitKm2
         configure(&settings)
         let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)

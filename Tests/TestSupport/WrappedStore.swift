@@ -19,6 +19,10 @@ extension WrappedStore {
     public func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
         try await store.cursors(of: source)
     }
+
+    public func values(of source: SourceID) async throws(StoreError) -> [String: String] {
+        try await store.values(of: source)
+    }
     public func changes(since version: Version) async throws(StoreError) -> Changes {
         try await store.changes(since: version)
     }

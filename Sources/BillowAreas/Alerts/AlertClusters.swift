@@ -35,7 +35,7 @@ public struct AlertCluster: Sendable, Hashable {
 
 /// Groups items from one evaluation to the next.
 ///
-/// Source: SkyPath iOS SDK reference 3.0, TurbulenceClusterer
+/// Source: docs/upstreams/skypath.md, "Alerts" (TurbulenceClusterer of the iOS SDK)
 public struct AlertClusters: Sendable {
     /// Nautical miles that no two members may be further apart.
     public static let farthest = 60.0

@@ -22,7 +22,7 @@ public struct FlightState: Sendable, Hashable {
 
 /// What turbulence ahead is asked for.
 ///
-/// Source: SkyPath iOS SDK reference 3.0, AlertQuery, for parameters and defaults
+/// Source: docs/upstreams/skypath.md, "Alerts" (AlertQuery of the iOS SDK), for parameters and defaults
 public struct AlertQuery: Sendable, Hashable {
     /// Where it is looked for.
     public enum Search: Sendable, Hashable {

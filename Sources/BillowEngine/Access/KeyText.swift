@@ -63,12 +63,12 @@ package struct KeyText: Sendable, CustomStringConvertible {
     package var description: String { "key \(id)" }
 }
 
-/// An address that opens itself, for whoever can't send a header: its path and query as they stand, with `key` (the key's
-/// id) and `expires` (Unix seconds) in the query and, as the last parameter, `sig`: the HMAC-SHA256 of all that stands
-/// before `&sig=`, under the SHA-256 of the key's text.
+/// An address that opens itself, for whoever can't send a header: its path and query as they stand, with `key` (the
+/// key's id) and `expires` (Unix seconds) in the query and, as the last parameter, `sig`: the HMAC-SHA256 of all that
+/// stands before `&sig=`, under the SHA-256 of the key's text.
 ///
-/// The server can check it with the hash that it keeps, so whoever has the database can sign; therefore a signed address
-/// only reads, and the database has all that can be read.
+/// The server can check it with the hash that it keeps, so whoever has the database can sign; therefore a signed
+/// address only reads, and the database has all that can be read.
 package struct SignedAddress: Sendable {
     /// The parameters that are about access and not about the picture.
     package static let parameters: Set<String> = ["key", "expires", "sig"]

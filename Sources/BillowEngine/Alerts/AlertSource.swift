@@ -44,9 +44,7 @@ package struct AlertSource: Sendable {
     package let store: any Store
     package let policy: FreshnessPolicy
 
-    package init(
-        frames: FrameSource, store: any Store, policy: FreshnessPolicy
-    ) {
+    package init(frames: FrameSource, store: any Store, policy: FreshnessPolicy) {
         self.frames = frames
         self.store = store
         self.policy = policy
@@ -222,12 +220,13 @@ package struct AlertAnswer: Encodable, Sendable {
     package var flight: String?
     package var time: String
     package var version: Int64
-    /// The last success of the quietest source, whether all that feed it have been silent, and whether it is made up: no
-    /// turbulence in old data is no smooth air.
+    /// The last success of the quietest source, whether all that feed it have been silent, and whether it is made up:
+    /// no turbulence in old data is no smooth air.
     package var dataTime: KnownTime
     var stale: Bool
     package var simulated: Bool
-    /// From when on the log holds all that was searched, and whether it lacks some: no turbulence in it is no smooth air.
+    /// From when on the log holds all that was searched, and whether it lacks some: no turbulence in it is no smooth
+    /// air.
     package var completeSince: KnownTime
     package var incomplete: Bool
     package var kind: String

@@ -32,7 +32,8 @@ package protocol FlightReader: Sendable {
     func read(_ body: Data) throws -> (AlertRequest, FlightMonitor.Follow)
 }
 
-/// Flights that are looked ahead for: at every position and at every publication. Each belongs to the key that registered it.
+/// Flights that are looked ahead for: at every position and at every publication. Each belongs to the key that
+/// registered it.
 ///
 /// Flights outlive a restart. A registration is stored before it is answered; positions, and what was told, at most
 /// `saveEverySeconds` later. So a crash repeats the events of these seconds, and loses none.
@@ -166,7 +167,8 @@ package actor FlightMonitor {
         if let failure { throw failure }
     }
 
-    /// The first flight of each key, then the second of each, and so on: many flights of one delay those of another little.
+    /// The first flight of each key, then the second of each, and so on: many flights of one delay those of another
+    /// little.
     private func turns() -> [String] {
         var turnOfKey: [String: Int] = [:]
         var turns: [(turn: Int, id: String)] = []
@@ -212,7 +214,8 @@ package actor FlightMonitor {
         }
     }
 
-    /// An event carries the whole set, whenever it is another than the last event's; a set that becomes empty is one, too.
+    /// An event carries the whole set, whenever it is another than the last event's; a set that becomes empty is one,
+    /// too.
     private func evaluate(_ id: String, in snapshot: Snapshot) async throws -> AlertAnswer? {
         guard let flight = flights[id], let state = flight.state, !flight.isLost else { return nil }
         let report = try await alerts.report(flight.request, of: state, in: snapshot)
@@ -377,31 +380,36 @@ package struct FlightWatch: Service {
     let monitor: FlightMonitor
     package let logger: Logger
 
-    package init(
-        publisher: SnapshotPublisher, monitor: FlightMonitor, logger: Logger
-    ) {
+    package init(publisher: SnapshotPublisher, monitor: FlightMonitor, logger: Logger) {
         self.publisher = publisher
         self.monitor = monitor
         self.logger = logger
     }
 
-    private static let look = Duration.milliseconds(250)
+    /// Between two looks for flights without positions: well below the seconds that count.
+    private static let look = Duration.milliseconds(500)
 
     package func run() async throws {
-        var last: Publication?
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            if let snapshot = publisher.snapshot, snapshot.publication != last {
-                last = snapshot.publication
-                // A failure to read the store is the publisher's to tell; the next publication tries again.
-                do { try await monitor.published(snapshot) } catch {
-                    logger.debug("flights weren't evaluated", metadata: ["error": "\(error)"])
-                }
-            }
-            await monitor.tick(publisher.now())
-            await monitor.save(at: publisher.now())
-            // Cut short only by the shutdown that ends the loop.
-            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.look) }
+        await withTaskGroup { group in
+            group.addTask { await followPublications() }
+            group.addTask { await followTime() }
         }
         await monitor.save()
+    }
+
+    private func followPublications() async {
+        for await snapshot in publisher.publications {
+            // A failure to read the store is the publisher's to tell; the next publication tries again.
+            do { try await monitor.published(snapshot) } catch {
+                logger.debug("flights weren't evaluated", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func followTime() async {
+        repeat {
+            await monitor.tick(publisher.now())
+            await monitor.save(at: publisher.now())
+        } while await ServicePause.rest(Self.look)
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How many bytes the caches of a server may keep together. Whatever was used longest ago goes first, whichever cache has it:
-/// who only asks for tiles has all of it for tiles.
+/// How many bytes the caches of a server may keep together. Whatever was used longest ago goes first, whichever cache
+/// has it: who only asks for tiles has all of it for tiles.
 package final class CacheBudget: Sendable {
     /// The limit.
     package let bytes: Int
@@ -28,8 +28,8 @@ package final class CacheBudget: Sendable {
     /// The time of a use: later ones have larger numbers.
     func tick() -> UInt64 { clock.add(1, ordering: .relaxed).newValue }
 
-    /// Notes what a cache keeps more than before, or less, and makes room where it is too much. Not to be called while the cache
-    /// is locked.
+    /// Notes what a cache keeps more than before, or less, and makes room where it is too much. Not to be called while
+    /// the cache is locked.
     package func note(_ change: Int) {
         let total = kept.add(change, ordering: .relaxed).newValue
         if change > 0, total > bytes { trim() }

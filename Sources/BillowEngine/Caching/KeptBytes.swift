@@ -27,7 +27,7 @@ extension Window {
 extension PictureData {
     var keptBytes: Int {
         let reports = reports.reduce(0) { $0 + $1.keptBytes }
-        let areas = (hazards + forecasts).reduce(0) { $0 + $1.keptBytes }
+        let areas = areas.values.joined().reduce(0) { $0 + $1.keptBytes }
         let positions = positions.count + tracks.reduce(0) { $0 + $1.count }
         return reports + areas + positions * MemoryLayout<AircraftPosition>.stride + tracks.count * 32
     }

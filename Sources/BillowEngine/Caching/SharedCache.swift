@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Values made once and cached while their budget has room. Concurrent requests of one key share one making, on the threads of
-/// the job that asked first. A making that nobody waits for any more is cancelled.
+/// Values made once and cached while their budget has room. Concurrent requests of one key share one making, on the
+/// threads of the job that asked first. A making that nobody waits for any more is cancelled.
 final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var value: Value
@@ -176,9 +176,7 @@ package struct CacheStatistics: Sendable {
     package var hits: Int
     package var misses: Int
 
-    package init(
-        entries: Int, bytes: Int, hits: Int, misses: Int
-    ) {
+    package init(entries: Int, bytes: Int, hits: Int, misses: Int) {
         self.entries = entries
         self.bytes = bytes
         self.hits = hits

@@ -1,3 +1,4 @@
+package import Datasets
 package import BillowExchange
 package import Geometry
 package import Turbulence
@@ -10,9 +11,7 @@ package struct AlongRoute: Sendable {
     /// When the start is left.
     package let departure: Instant
 
-    package init(
-        locator: RouteLocator, groundSpeed: Double? = nil, departure: Instant
-    ) {
+    package init(locator: RouteLocator, groundSpeed: Double? = nil, departure: Instant) {
         self.locator = locator
         self.groundSpeed = groundSpeed
         self.departure = departure
@@ -21,14 +20,14 @@ package struct AlongRoute: Sendable {
     private static let decimals = 1
 
     /// What a place on the way adds to its feature's properties.
-    package func properties(of place: LonLat) -> [(name: StaticString, value: PropertyValue?)] {
+    package func properties(of place: LonLat) -> [(name: StaticString, value: PropertyValue)] {
         let location = locator.locate(place)
         let along = location.along / Geodesic.metresPerNauticalMile
         let off = location.off / Geodesic.metresPerNauticalMile
         let arrival = groundSpeed.map { departure.advanced(by: Int((along / $0 * 3_600).rounded())) }
         return [
             ("distanceAlong", .decimal(along, decimals: Self.decimals)),
-            ("distanceOff", .decimal(off, decimals: Self.decimals)), ("eta", arrival.map { .instant($0) }),
-        ]
+            ("distanceOff", .decimal(off, decimals: Self.decimals)),
+        ] + (arrival.map { [("eta", .instant($0))] } ?? [])
     }
 }

@@ -1,11 +1,12 @@
 package import BillowExchange
 package import BillowSnapshot
+package import Datasets
 package import Geometry
 package import Turbulence
 
 /// What features are asked for: the same for a page of items, for an export and for the command line.
 package struct FeatureQuery: Sendable {
-    package var collection: ExportCollection
+    package var collection: Dataset
     /// The instant of the picture, for hexagons.
     package var instant: Instant
     package var filter: Filter
@@ -22,8 +23,8 @@ package struct FeatureQuery: Sendable {
     package var area: AreaIndex?
     /// A route along which features are ordered.
     package var route: AlongRoute?
-    /// Of polygons: whose issued ones are wanted, where those dissolved here are asked for by the name of their source; nil
-    /// where the filter says.
+    /// Of polygons: whose issued ones are wanted, where those dissolved here are asked for by the name of their source;
+    /// nil where the filter says.
     package var issuers: Set<SourceID>?
     /// How polygons are made.
     package var shape = PolygonShape()
@@ -33,7 +34,7 @@ package struct FeatureQuery: Sendable {
     package var deadReckoning: Bool
 
     /// All that a collection has at an instant; for observations and pilot reports all that is stored.
-    package init(_ collection: ExportCollection, at instant: Instant, filter: Filter = Filter()) {
+    package init(_ collection: Dataset, at instant: Instant, filter: Filter = Filter()) {
         self.collection = collection
         self.instant = instant
         self.filter = filter

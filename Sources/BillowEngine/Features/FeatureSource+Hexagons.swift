@@ -1,6 +1,7 @@
 package import BillowExchange
 package import BillowSnapshot
 import BillowStore
+import Datasets
 import Geometry
 import Turbulence
 
@@ -26,9 +27,7 @@ extension FeatureSource {
         for hexagon in page {
             let record = hexagon.record
             writer.write(
-                hexagon: Self.observation(record.row, record.source, details[record.row.key]),
-                severity: record.severity, basis: record.basis, reports: hexagon.reports,
-                trend: Trend(from: hexagon.severityBefore, to: record.severity),
+                Self.feature(hexagon, details[record.row.key]),
                 geometry: Self.geometry(of: record.row.cell))
         }
         guard found.count > limit, let last = page.last else { return nil }
@@ -54,9 +53,7 @@ extension FeatureSource {
         for hexagon in page {
             let record = hexagon.record
             writer.write(
-                hexagon: Self.observation(record.row, record.source, details[record.row.key]),
-                severity: record.severity, basis: record.basis, reports: hexagon.reports,
-                trend: Trend(from: hexagon.severityBefore, to: record.severity),
+                Self.feature(hexagon, details[record.row.key]),
                 geometry: Self.geometry(of: record.row.cell),
                 more: route.properties(of: H3.center(of: record.row.cell)))
         }
@@ -78,13 +75,24 @@ extension FeatureSource {
         let page = found.prefix(limit)
         let details = try await details(of: page.map(\.row.key), in: snapshot)
         for record in page {
+            let observation = Self.observation(record.row, record.source, details[record.row.key])
             writer.write(
-                Self.observation(record.row, record.source, details[record.row.key]),
-                id: details[record.row.key]?.id ?? record.row.key.id, severity: record.severity, basis: record.basis,
+                ObservationFeature(
+                    observation, id: details[record.row.key]?.id ?? record.row.key.id, severity: record.severity,
+                    basis: record.basis),
                 geometry: Self.geometry(of: record.row.cell))
         }
         guard found.count > limit, let last = page.last else { return nil }
         return Cursor(text: "\(last.row.cell.h3String)-\(last.row.key.id)")
+    }
+
+    /// A hexagon of a picture as a feature.
+    static func feature(_ hexagon: Hexagon, _ details: ObservationDetails?) -> ObservationFeature {
+        let record = hexagon.record
+        return ObservationFeature(
+            observation(record.row, record.source, details), id: record.row.cell.h3String, severity: record.severity,
+            basis: record.basis, reports: hexagon.reports,
+            trend: Trend(from: hexagon.severityBefore, to: record.severity))
     }
 
     private func details(of keys: [ObservationKey], in snapshot: Snapshot) async throws

@@ -1,6 +1,7 @@
 package import BillowExchange
 package import BillowSnapshot
 import BillowStore
+import Datasets
 import Geometry
 import Turbulence
 
@@ -17,7 +18,7 @@ extension FeatureSource {
         let observation = Self.observation(row, source, details)
         guard let (severity, basis) = query.severity(of: observation, table: snapshot.severityTable) else { return }
         writer.write(
-            observation, id: details.id ?? row.key.id, severity: severity, basis: basis,
+            ObservationFeature(observation, id: details.id ?? row.key.id, severity: severity, basis: basis),
             geometry: Self.geometry(of: row.cell))
     }
 
@@ -46,7 +47,7 @@ extension FeatureSource {
                 guard let (severity, basis) = query.severity(of: observation, table: snapshot.severityTable)
                 else { continue }
                 writer.write(
-                    observation, id: details.id ?? row.key.id, severity: severity, basis: basis,
+                    ObservationFeature(observation, id: details.id ?? row.key.id, severity: severity, basis: basis),
                     geometry: Self.geometry(of: row.cell))
                 written += 1
             }

@@ -1,6 +1,7 @@
 package import BillowAreas
 package import BillowExchange
 package import BillowSnapshot
+import Datasets
 import Geometry
 package import Turbulence
 
@@ -48,34 +49,22 @@ extension TurbulencePolygon {
 }
 
 extension Feature {
-    /// Without its polygons, which are written one by one.
-    package init(_ polygon: TurbulencePolygon, _ filter: Filter) {
-        let hours = Double(filter.lookBackSeconds) / 3_600
+    /// A polygon dissolved from hexagons, without its geometry, which is written polygon by polygon.
+    init(_ polygon: TurbulencePolygon, _ filter: Filter) {
         let highest = min(filter.altitudes.maximum, AltitudeBlock.range.upperBound)
+        let feature = PolygonFeature(
+            severity: polygon.severity, historySeconds: filter.lookBackSeconds, mode: polygon.mode.rawValue,
+            altitudeMinFeet: filter.altitudes.minimum * 1_000, altitudeMaxFeet: highest * 1_000,
+            hexagons: polygon.hexagons, observedFrom: polygon.observed?.lowerBound,
+            observedTo: polygon.observed?.upperBound, source: Filter.ownSource)
         self.init(
-            id: polygon.id(filter), geometry: .multiPolygon([]),
-            properties: [
-                ("severity", .integer(Int(polygon.severity.rawValue))), ("severityName", .text(polygon.severity.name)),
-                ("history", .decimal(hours, decimals: 4)), ("mode", .text(polygon.mode.rawValue)),
-                ("altitudeMin", .integer(filter.altitudes.minimum * 1_000)),
-                ("altitudeMax", .integer(highest * 1_000)), ("hexagons", .integer(polygon.hexagons)),
-                ("observedFrom", polygon.observed.map { .instant($0.lowerBound) }),
-                ("observedTo", polygon.observed.map { .instant($0.upperBound) }),
-                ("source", .text(Filter.ownSource)),
-            ])
+            id: polygon.id(filter), geometry: .multiPolygon([]), properties: Schema.polygons.values(of: feature))
     }
 
-    package init(polygon area: IssuedArea) {
+    /// A polygon that an upstream issued.
+    init(polygon area: IssuedArea) {
         self.init(
             id: area.id, geometry: .multiPolygon(area.geometry.polygons),
-            properties: [
-                ("severity", area.severity.map { .integer(Int($0.rawValue)) }),
-                ("severityName", area.severity.map { .text($0.name) }),
-                ("history", area.historySeconds.map { .decimal(Double($0) / 3_600, decimals: 4) }),
-                ("altitudeMin", area.altitudeMinFeet.map { .integer($0) }),
-                ("altitudeMax", area.altitudeMaxFeet.map { .integer($0) }),
-                ("observedFrom", area.historySeconds.map { .instant(area.validFrom.advanced(by: -$0)) }),
-                ("observedTo", .instant(area.validFrom)), ("source", .text(area.source.name)),
-            ])
+            properties: Schema.polygons.values(of: PolygonFeature(area)))
     }
 }

@@ -35,7 +35,8 @@ extension FeatureSource {
         return nil
     }
 
-    /// The aircraft that were seen in the query's time, in the order of their addresses: found once for all pages of it.
+    /// The aircraft that were seen in the query's time, in the order of their addresses: found once for all pages of
+    /// it.
     private func aircraft(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [ICAO24] {
         let key = AircraftKey(
             from: query.from, to: query.to, head: Head(version: snapshot.versions.positions, log: snapshot.log))
@@ -73,7 +74,8 @@ extension FeatureSource {
 }
 
 extension Array {
-    /// The index of the first element that a condition holds for, where it holds for all behind that, too; else `count`.
+    /// The index of the first element that a condition holds for, where it holds for all behind that, too; else
+    /// `count`.
     fileprivate func partitioningIndex(where holds: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

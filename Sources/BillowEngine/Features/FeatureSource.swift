@@ -2,6 +2,7 @@ package import BillowAreas
 package import BillowExchange
 package import BillowSnapshot
 package import BillowStore
+import Datasets
 package import Geometry
 package import Turbulence
 
@@ -25,9 +26,7 @@ package struct FeatureSource: Sendable {
     package struct Cursor: Sendable, Hashable {
         package var text: String
 
-        package init(
-            text: String
-        ) {
+        package init(text: String) {
             self.text = text
         }
     }
@@ -53,16 +52,16 @@ package struct FeatureSource: Sendable {
     }
 
     /// The same up to a limit of bytes.
-    /// - Returns: the cursor of the last feature; nil where nothing follows, or only the rest of a feature that has begun
-    ///   (`memory.isInside`).
+    /// - Returns: the cursor of the last feature; nil where nothing follows, or only the rest of a feature that has
+    ///   begun (`memory.isInside`).
     package func write(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
         memory: inout PageMemory, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
         WorkExecutor.assertIsJob()
         try Task.checkCancellation()
-        switch query.collection {
-        case .turbulence, .hexagons:
+        switch query.collection.content {
+        case .history(.observations) where query.collection.isHexagons:
             let frame = try await frames.frame(at: query.instant, filter: query.filter, in: snapshot)
             if let route = query.route, query.aggregate {
                 return try await hexagons(
@@ -73,22 +72,19 @@ package struct FeatureSource: Sendable {
                     frame, in: query.cells, of: snapshot, after: cursor, limit: limit.features, to: &writer)
                 : try await standingRecords(
                     frame, query, of: snapshot, after: cursor, limit: limit.features, to: &writer)
-        case .observations:
+        case .history(.observations):
             return try await observations(
                 query, in: snapshot, after: cursor, limit: limit.features, to: &writer)
-        case .pireps:
+        case .history(.reports):
             return try await pilotReports(query, in: snapshot, after: cursor, limit: limit, to: &writer)
         case .polygons:
             return try await polygons(query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
-        case .hazards:
+        case .areas(let collection):
             return try await areas(
-                .hazards, query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
-        case .forecast:
-            return try await areas(
-                .forecast, query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
-        case .traffic:
+                collection, query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
+        case .history(.positions), .positions(trackSeconds: 0):
             return try await traffic(query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
-        case .tracks:
+        case .positions:
             return try await tracks(query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
         }
     }
@@ -98,19 +94,19 @@ package struct FeatureSource: Sendable {
         async throws
         -> Bool
     {
-        switch query.collection {
-        case .turbulence, .hexagons: try await hexagon(id, query, in: snapshot, to: &writer)
-        case .observations: try await observation(id, query, in: snapshot, to: &writer)
-        case .pireps:
+        switch query.collection.content {
+        case .history(.observations) where query.collection.isHexagons:
+            try await hexagon(id, query, in: snapshot, to: &writer)
+        case .history(.observations): try await observation(id, query, in: snapshot, to: &writer)
+        case .history(.reports):
             let report = try await frames.reading(in: snapshot) {
                 try await store.pilotReport(id: id, asOf: snapshot.publication.version)
             }
             if let report { writer.write(report) }
         case .polygons: try await polygon(id, query, in: snapshot, to: &writer)
-        case .hazards: try await area(id, .hazards, query, in: snapshot, to: &writer)
-        case .forecast: try await area(id, .forecast, query, in: snapshot, to: &writer)
-        case .traffic: try await aircraft(id, query, in: snapshot, to: &writer)
-        case .tracks: try await track(id, query, in: snapshot, to: &writer)
+        case .areas(let collection): try await area(id, collection, query, in: snapshot, to: &writer)
+        case .history(.positions), .positions(trackSeconds: 0): try await aircraft(id, query, in: snapshot, to: &writer)
+        case .positions: try await track(id, query, in: snapshot, to: &writer)
         }
         return writer.features > 0
     }

@@ -1,8 +1,8 @@
 package import BillowSnapshot
 import Turbulence
 
-/// Whose turbulence polygons are asked for: those dissolved here, or those that a source issued. The sources and kinds of a
-/// filter tell; `billow` is the name of ours, and of no source of records.
+/// Whose turbulence polygons are asked for: those dissolved here, or those that a source issued. The sources and kinds
+/// of a filter tell; `billow` is the name of ours, and of no source of records.
 extension Filter {
     /// Whose polygons they are that were dissolved here.
     static let ownSource = "billow"
@@ -18,7 +18,8 @@ extension Filter {
         return filter
     }
 
-    /// Whether a picture shows issued polygons where there are any: where their source or kind is named, and ours aren't.
+    /// Whether a picture shows issued polygons where there are any: where their source or kind is named, and ours
+    /// aren't.
     var prefersIssuedPolygons: Bool {
         !namesOwnPolygons && areaKinds?.contains(IssuedArea.polygonKind) ?? (sources != nil)
     }

@@ -1,5 +1,6 @@
 package import BillowSnapshot
 package import BillowTiles
+import Datasets
 package import Turbulence
 
 /// The histories that turbulence polygons are made for.
@@ -46,8 +47,8 @@ extension FrameSource {
         return try await areas(.polygons, at: snapshot.publication.asOf, in: snapshot).contains(where: filter.isIssuer)
     }
 
-    /// The polygons that sources issued, of the sources and kinds that a filter names, that hold at an instant and look back
-    /// as far as it.
+    /// The polygons that sources issued, of the sources and kinds that a filter names, that hold at an instant and look
+    /// back as far as it.
     ///
     /// - Throws: `EngineError.historyNotMade` where they are asked for, and are there for other histories only.
     func issuedPolygons(_ filter: Filter, at instant: Instant, in snapshot: Snapshot) async throws -> [IssuedArea] {

@@ -18,8 +18,8 @@ package struct PolygonShape: Sendable, Hashable {
     package init() {}
 }
 
-/// Makes turbulence polygons and remembers their areas by the cells that they are made of, and by nothing else: histories
-/// that show the same, and minutes in which nothing changed, have them in common.
+/// Makes turbulence polygons and remembers their areas by the cells that they are made of, and by nothing else:
+/// histories that show the same, and minutes in which nothing changed, have them in common.
 package final class PolygonSource: Sendable {
     private struct Picture: Hashable, Sendable {
         var head: Head
@@ -43,8 +43,8 @@ package final class PolygonSource: Sendable {
 
     /// What the newest publication has ready.
     private struct Ready {
-        /// Of the longest history: made anew in part only, because from minute to minute, and from it to the shorter ones, most
-        /// chunks are the same.
+        /// Of the longest history: made anew in part only, because from minute to minute, and from it to the shorter
+        /// ones, most chunks are the same.
         var chunks = DissolvedChunks(CellClasses([(Cell, UInt8)]()))
         /// Each history's under its cells.
         var areas: [Fingerprint: [Severity: PackedArea]] = [:]
@@ -184,31 +184,21 @@ extension CellClasses {
     }
 }
 
-/// Keeps the polygons of the configured histories ready: made as soon as a picture is published, in the background. Who asks
-/// in between waits for that making.
+/// Keeps the polygons of the configured histories ready: made as soon as a picture is published, in the background. Who
+/// asks in between waits for that making.
 package struct PolygonPreparation: Service {
     package let publisher: SnapshotPublisher
     package let polygons: PolygonSource
 
-    package init(
-        publisher: SnapshotPublisher, polygons: PolygonSource
-    ) {
+    package init(publisher: SnapshotPublisher, polygons: PolygonSource) {
         self.publisher = publisher
         self.polygons = polygons
     }
 
-    private static let pause = Duration.milliseconds(250)
-
     package func run() async throws {
-        var prepared: Publication?
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            if let snapshot = publisher.snapshot, snapshot.publication != prepared {
-                prepared = snapshot.publication
-                // A failure to read the store is the publisher's to tell; the next publication tries again.
-                try? await cancelWhenGracefulShutdown { try await polygons.prepare(snapshot) }
-            }
-            // Cut short only by the shutdown that ends the loop.
-            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
+        for await snapshot in publisher.publications {
+            // A failure to read the store is the publisher's to tell; the next publication tries again.
+            try? await cancelWhenGracefulShutdown { try await polygons.prepare(snapshot) }
         }
     }
 }

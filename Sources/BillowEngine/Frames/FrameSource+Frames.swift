@@ -2,12 +2,13 @@ package import BillowExchange
 package import BillowRaster
 package import BillowSnapshot
 package import BillowTiles
+package import Datasets
 package import Turbulence
 
 extension FrameSource {
     /// The version of a frame: the last one that changed anything in these layers at this instant. Two frames with the
     /// same version, layers, instant and filter have the same pictures and features.
-    package func frameVersion(of layers: [LayerTime], at instant: Instant, filter: Filter, in snapshot: Snapshot)
+    package func frameVersion(of layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot)
         async throws
         -> Version
     {
@@ -18,41 +19,42 @@ extension FrameSource {
         return newest
     }
 
-    private func seen(in layers: [LayerTime], at instant: Instant, filter: Filter) -> [SeenData] {
+    private func seen(in layers: [Dataset], at instant: Instant, filter: Filter) -> [SeenData] {
         layers.flatMap { $0.seen(at: instant, filter: filter, trafficDropSeconds: trafficDropSeconds) }
     }
 
-    /// How an address that names a frame's picture stands to the frame's own.
+    /// How the revision that an address names relates to the frame's current one.
     package enum Standing: Sendable, Hashable {
-        /// It is the frame's name.
+        /// It is the current one.
         case current
-        /// It was, and what it showed can still be drawn.
-        case former
-        /// It never was, or nobody draws like that any more: this is the frame's name.
-        case moved(FrameName)
+        /// It was current before, and can still be drawn.
+        case superseded
+        /// It never was current, or its render key is another server's: this is the current one.
+        case redirect(FrameRevision)
     }
 
+    /// Compares a revision with the current one.
     package func standing(
-        of name: FrameName, layers: [LayerTime], at instant: Instant, filter: Filter, style: Style,
+        of revision: FrameRevision, layers: [Dataset], at instant: Instant, filter: Filter, style: Style,
         in snapshot: Snapshot
     ) async throws -> Standing {
-        let current = FrameName(
+        let current = FrameRevision(
             version: try await frameVersion(of: layers, at: instant, filter: filter, in: snapshot),
-            look: look(style, in: snapshot))
-        guard name.look == nil || name.look == current.look else { return .moved(current) }
-        if name.version == current.version { return .current }
+            renderKey: renderKey(style, in: snapshot))
+        guard revision.renderKey == nil || revision.renderKey == current.renderKey else { return .redirect(current) }
+        if revision.version == current.version { return .current }
         // Frames from before the last change of a source's rule, or the last deletion, can't be drawn as they were.
-        guard name.version < current.version, name.version >= snapshot.frameVersions.rules else {
-            return .moved(current)
+        guard revision.version < current.version, revision.version >= snapshot.frameVersions.rules else {
+            return .redirect(current)
         }
         // Before the first version there was nothing to see.
         let data = seen(in: layers, at: instant, filter: filter)
-        let was = name.version == .zero ? true : try await hasChange(of: data, at: name.version)
-        return was ? .former : .moved(current)
+        let was = revision.version == .zero ? true : try await hasChange(of: data, at: revision.version)
+        return was ? .superseded : .redirect(current)
     }
 
     /// From when to when there are pictures of some layers: as far as any of them reaches.
-    package func extent(of layers: [LayerTime], in snapshot: Snapshot) -> ClosedRange<Instant> {
+    package func extent(of layers: [Dataset], in snapshot: Snapshot) -> ClosedRange<Instant> {
         let extents = layers.map { extent(of: $0, in: snapshot) }
         guard let first = extents.map(\.lowerBound).min(), let last = extents.map(\.upperBound).max() else {
             return extent(of: snapshot)
@@ -61,31 +63,30 @@ extension FrameSource {
     }
 
     /// From when to when a layer has frames.
-    package func extent(of layer: LayerTime, in snapshot: Snapshot) -> ClosedRange<Instant> {
+    package func extent(of layer: Dataset, in snapshot: Snapshot) -> ClosedRange<Instant> {
         let asOf = snapshot.publication.asOf
         var first = extent(of: snapshot).lowerBound
         var last = asOf
-        for content in layer.contents {
-            switch content {
-            case .history, .polygons: break
-            case .positions:
-                let lookBack = layer.positionsSeconds(trafficDropSeconds: trafficDropSeconds)
-                first = max(first, positionsExtent(lookBackSeconds: lookBack, of: snapshot))
-            case .areas(let collection):
-                // Through the last second at which any of its areas holds.
-                if let end = snapshot.areas.ends[collection] { last = max(last, end.advanced(by: -1)) }
-            }
+        switch layer.content {
+        case .history, .polygons: break
+        case .positions:
+            let lookBack = layer.positionsSeconds(trafficDropSeconds: trafficDropSeconds)
+            first = max(first, positionsExtent(lookBackSeconds: lookBack, of: snapshot))
+        case .areas(let collection):
+            // Through the last second at which any of its areas holds.
+            if let end = snapshot.areas.ends[collection] { last = max(last, end.advanced(by: -1)) }
         }
         return min(first, last)...last
     }
 
-    /// For how many seconds retention leaves the pictures of some layers at an instant whole; 0 or less where it doesn't.
-    package func retainedSeconds(of layers: [LayerTime], at instant: Instant, in snapshot: Snapshot) -> Int {
+    /// For how many seconds retention leaves the pictures of some layers at an instant whole; 0 or less where it
+    /// doesn't.
+    package func retainedSeconds(of layers: [Dataset], at instant: Instant, in snapshot: Snapshot) -> Int {
         let age = snapshot.publication.asOf.seconds - instant.seconds
         return layers.map { layer in
             // Of observations, reports and areas the longest history is kept in addition.
             let lookBack = layer.positionsSeconds(trafficDropSeconds: trafficDropSeconds)
-            return retentionSeconds(of: layer.layer.kind) - lookBack - age
+            return retentionSeconds(of: layer.kind) - lookBack - age
         }.min() ?? 0
     }
 
@@ -98,12 +99,12 @@ extension FrameSource {
         package var isWhole: Bool
     }
 
-    /// What there is of some layers at the time that a request names. A layer is no part of pictures from beyond its extent:
-    /// observations that age on into the future would look like a forecast.
+    /// What there is of some layers at the time that a request names. A layer is no part of pictures from beyond its
+    /// extent: observations that age on into the future would look like a forecast.
     /// - Throws: `EngineError.timeOutsideLog` with the range where none of them has a picture.
     package func scene(of layers: LayerList, at time: RequestedTime, in snapshot: Snapshot) throws(EngineError) -> Scene
     {
-        let reaches = LayerTime.list(of: layers).map { reach(of: $0, in: snapshot) }
+        let reaches = layers.layers.map { reach(of: $0, in: snapshot) }
         let first = reaches.map(\.lowerBound).min() ?? snapshot.publication.asOf
         let last = reaches.map(\.upperBound).max() ?? snapshot.publication.asOf
         return scene(of: layers, at: try instant(time, in: snapshot, within: first...last), in: snapshot)
@@ -111,31 +112,23 @@ extension FrameSource {
 
     /// The same at one of their instants.
     package func scene(of layers: LayerList, at instant: Instant, in snapshot: Snapshot) -> Scene {
-        let there = layers.filter { layer in
-            LayerTime.of(layer).map { reach(of: $0, in: snapshot).contains(instant) } ?? false
-        }
+        let there = layers.filter { reach(of: $0, in: snapshot).contains(instant) }
         return Scene(instant: instant, layers: there ?? layers, isWhole: there == layers)
     }
 
-    /// From when to when a layer may be asked for: its extent, and what publications of the next minute name, as another
-    /// server may be ahead.
-    package func reach(of layer: LayerTime, in snapshot: Snapshot) -> ClosedRange<Instant> {
+    /// From when to when a layer may be asked for: its extent, and what publications of the next minute name, as
+    /// another server may be ahead.
+    package func reach(of layer: Dataset, in snapshot: Snapshot) -> ClosedRange<Instant> {
         let own = extent(of: layer, in: snapshot)
         return own.lowerBound...max(own.upperBound, extent(of: snapshot).upperBound)
     }
 
-    /// The same of a collection; nil of one that is no layer.
-    package func reach(of collection: ExportCollection, in snapshot: Snapshot) -> ClosedRange<Instant>? {
-        Layer(rawValue: collection.rawValue).flatMap(LayerTime.of).map { reach(of: $0, in: snapshot) }
-    }
-
     /// When any of some layers' areas begin or end within a range, in rising order, each once.
-    package func changes(of layers: [LayerTime], in range: ClosedRange<Instant>, in snapshot: Snapshot) async throws
+    package func changes(of layers: [Dataset], in range: ClosedRange<Instant>, in snapshot: Snapshot) async throws
         -> [Instant]
     {
         var changes = Set<Instant>()
-        for content in layers.flatMap(\.contents) {
-            guard case .areas(let collection) = content else { continue }
+        for collection in layers.compactMap(\.areas) {
             changes.formUnion(try await self.changes(of: collection, in: range, in: snapshot))
         }
         return changes.sorted()

@@ -104,8 +104,8 @@ package final class FrameSource: Sendable {
     /// The snapshot of the version that an earlier answer was read at.
     ///
     /// - Parameter snapshot: the current one.
-    /// - Throws: `EngineError.versionExpired` where that version can't be read any more, `.logChanged` where this server
-    ///   hasn't read it yet; `StoreError`.
+    /// - Throws: `EngineError.versionExpired` where that version can't be read any more, `.logChanged` where this
+    ///   server hasn't read it yet; `StoreError`.
     package func snapshot(of head: Head, now snapshot: Snapshot) async throws -> Snapshot {
         if head == snapshot.head { return snapshot }
         if head.log == snapshot.log, head.version < snapshot.publication.version,
@@ -121,8 +121,8 @@ package final class FrameSource: Sendable {
         throw EngineError.versionExpired
     }
 
-    /// Seconds until the picture is published anew because it ages: what is answered until then expires together. At least
-    /// 1, for the moment when that is due.
+    /// Seconds until the picture is published anew because it ages: what is answered until then expires together. At
+    /// least 1, for the moment when that is due.
     package func freshSeconds(of snapshot: Snapshot) -> Int {
         max(1, snapshot.publication.asOf.floored(toMultipleOf: 60).seconds + 60 - publisher.now().seconds)
     }

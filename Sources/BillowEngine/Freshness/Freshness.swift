@@ -2,14 +2,16 @@ package import BillowExchange
 package import BillowSnapshot
 package import BillowSync
 package import BillowTiles
+package import Datasets
 package import Turbulence
 
-/// How fresh, complete and genuine the data behind an answer is. Every answer that shows data says it, so that an old or
-/// partial picture never looks like a new and whole one.
+/// How fresh, complete and genuine the data behind an answer is. Every answer that shows data says it, so that an old
+/// or partial picture never looks like a new and whole one.
 package struct Freshness: Sendable, Hashable {
     /// The last successful fetch of the quietest source; nil where one was never fetched, or none is.
     package var dataTime: Instant?
-    /// Whether, for any kind of data shown, all its sources have been silent for too long, or there is no source at all.
+    /// Whether, for any kind of data shown, all its sources have been silent for too long, or there is no source at
+    /// all.
     package var isStale: Bool
     /// Whether the log's data is simulated.
     package var isSimulated: Bool
@@ -45,7 +47,8 @@ enum Coverage: Sendable, Hashable {
     case nothing
     /// A source was never fetched, or doesn't say from when on it is complete: nothing is known to be complete.
     case unknown
-    /// Imports, inbox files and ingest alone: the log holds what was given to it, except what was deleted before an instant.
+    /// Imports, inbox files and ingest alone: the log holds what was given to it, except what was deleted before an
+    /// instant.
     case stored(since: Instant?)
     /// All sources of the kind were fetched.
     case fetched(Span)
@@ -53,8 +56,8 @@ enum Coverage: Sendable, Hashable {
     struct Span: Sendable, Hashable {
         /// From when on the log holds what was observed.
         var since: Instant
-        /// The oldest instant that retention leaves whole: what its picture looks back to is kept for the longest history
-        /// more.
+        /// The oldest instant that retention leaves whole: what its picture looks back to is kept for the longest
+        /// history more.
         var retainedSince: Instant
         /// Until when the last fetch of every source counts as current.
         var until: Instant
@@ -106,12 +109,14 @@ package struct FreshnessSettings: Sendable {
         }
     }
 
-    /// How long a source may be silent where no setting says so, unless it is fetched less often than twice in that time.
+    /// How long a source may be silent where no setting says so, unless it is fetched less often than twice in that
+    /// time.
     package static let defaultStaleAfterSeconds = 300
 
     /// For all sources that have no setting of their own.
     fileprivate let staleAfterSeconds: Int?
-    /// The configured sources. Others are stored data; where nothing is configured, any source that was ever fetched counts.
+    /// The configured sources. Others are stored data; where nothing is configured, any source that was ever fetched
+    /// counts.
     fileprivate let feeds: [SourceID: Feed]
 
     package init(staleAfterSeconds: Int?, feeds: [SourceID: Feed]) {
@@ -123,8 +128,8 @@ package struct FreshnessSettings: Sendable {
     package var sources: Set<SourceID> { Set(feeds.keys) }
 }
 
-/// Determines the freshness of data: by the sources that feed it, and by no others. It always follows the sources' current
-/// queries and intervals, which can change while the server runs: settings alone determine nothing.
+/// Determines the freshness of data: by the sources that feed it, and by no others. It always follows the sources'
+/// current queries and intervals, which can change while the server runs: settings alone determine nothing.
 package struct FreshnessPolicy: Sendable {
     private let settings: FreshnessSettings
     private let states: SourceStates
@@ -208,8 +213,8 @@ package struct FreshnessPolicy: Sendable {
         }
     }
 
-    /// The sources that feed a kind. One that is stopped, or is fetched for it no longer, still feeds it what it has: that
-    /// becomes stale.
+    /// The sources that feed a kind. One that is stopped, or is fetched for it no longer, still feeds it what it has:
+    /// that becomes stale.
     private func feeding(_ kind: DataKind, _ configured: [SourceID], _ sources: SelectedSources) -> [Feeding] {
         if settings.feeds.isEmpty {
             return sources.records.compactMap { record in
@@ -248,9 +253,4 @@ package struct FreshnessPolicy: Sendable {
         }
         return .fetched(span)
     }
-}
-
-extension ExportCollection {
-    /// The kinds of data that its features are made of: those of the layer of the same name; for observations themselves.
-    package var kinds: Set<DataKind> { [Layer(rawValue: rawValue)?.kind ?? .observations] }
 }

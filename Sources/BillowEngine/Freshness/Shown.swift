@@ -1,10 +1,11 @@
 import BillowExchange
 package import BillowSnapshot
 package import BillowTiles
+import Datasets
 package import Turbulence
 
-/// What an answer shows: at which instant, and how fresh and complete that is. Headers of data answers are made of it alone
-/// (`AnswerHeaders`), so that no answer leaves a mark out.
+/// What an answer shows: at which instant, and how fresh and complete that is. Headers of data answers are made of it
+/// alone (`AnswerHeaders`), so that no answer leaves a mark out.
 package struct Shown: Sendable, Hashable {
     package var freshness: Freshness
     /// Of the picture.
@@ -35,19 +36,19 @@ extension FreshnessPolicy {
     {
         Shown(
             freshness(of: layers, in: snapshot, filter: filter), at: instant,
-            lookBack: LayerTime.lookBack(of: scene ?? layers, filter))
+            lookBack: (scene ?? layers).lookBack(filter))
     }
 
     /// What a query for features selects.
     package func shown(_ query: FeatureQuery, in snapshot: Snapshot) -> Shown {
-        let freshness = freshness(of: query.collection.kinds, in: snapshot, filter: query.filter)
+        let freshness = freshness(of: [query.collection.kind], in: snapshot, filter: query.filter)
         let range = query.range(upTo: snapshot.publication.asOf)
         let seconds = range.upperBound.seconds - range.lowerBound.seconds
         return Shown(
             freshness, at: query.instant,
             isIncomplete: freshness.isIncomplete(
                 at: range.upperBound,
-                lookBack: Dictionary(uniqueKeysWithValues: query.collection.kinds.map { ($0, seconds) })))
+                lookBack: [query.collection.kind: seconds]))
     }
 
     /// Turbulence of a history, and the hazards where any source feeds them.
@@ -60,15 +61,16 @@ extension FreshnessPolicy {
 }
 
 extension FeatureQuery {
-    /// The time that its answer is about. A query without a start asks for whatever is stored, of which nothing is missing.
+    /// The time that its answer is about. A query without a start asks for whatever is stored, of which nothing is
+    /// missing.
     package func range(upTo now: Instant) -> ClosedRange<Instant> {
         let isPicture = collection.isPicture && !isInterval
         let end = isPicture ? instant : min(to.advanced(by: -1), max(now, from))
         let start: Instant
-        switch collection {
-        case .turbulence, .hexagons, .polygons: start = end.advanced(by: -filter.lookBackSeconds)
-        case .tracks, .observations, .pireps: start = from == .distantPast ? end : from
-        case .hazards, .forecast, .traffic: start = isInterval && from != .distantPast ? from : end
+        switch collection.selection {
+        case .picture: start = end.advanced(by: -filter.lookBackSeconds)
+        case .tracks, .observed: start = from == .distantPast ? end : from
+        case .standing: start = isInterval && from != .distantPast ? from : end
         }
         return min(start, end)...end
     }

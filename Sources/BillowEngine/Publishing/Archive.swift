@@ -4,8 +4,8 @@ package import Logging
 import Synchronization
 package import Turbulence
 
-/// What is long past, part by part: packed where it is, else from the rows of the log. What is packed is a copy that the log
-/// vouches for (`Store.packed`); one whose bytes are damaged is as good as none.
+/// What is long past, part by part: packed where it is, else from the rows of the log. What is packed is a copy that
+/// the log vouches for (`Store.packed`); one whose bytes are damaged is as good as none.
 package final class Archive: Sendable {
     private let store: any Store
     private let logger: Logger
@@ -18,8 +18,8 @@ package final class Archive: Sendable {
     }
 
     /// A part as it counts at a version.
-    /// - Parameter sources: those by which its picture is marked. Rows that can't be read are no picture's until its sources
-    ///   say so; that is a moment after they were met.
+    /// - Parameter sources: those by which its picture is marked. Rows that can't be read are no picture's until its
+    ///   sources say so; that is a moment after they were met.
     package func part(_ part: ArchivePart, asOf version: Version, sources: [SourceRecord]) async throws(StoreError)
         -> WindowPart
     {
@@ -55,7 +55,8 @@ package final class Archive: Sendable {
             metadata: ["part": "\(part.start)", "error": "\(damage)"])
     }
 
-    /// The parts in a range that are to be packed: damaged ones, and those that aren't packed as they are. The newest first.
+    /// The parts in a range that are to be packed: damaged ones, and those that aren't packed as they are. The newest
+    /// first.
     func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart] {
         let unpacked = try await store.unpackedParts(in: range)
         return damaged.withLock { $0.filter(range.contains) }.union(unpacked).sorted(by: >)

@@ -4,8 +4,8 @@ package import Logging
 import ServiceLifecycle
 import Turbulence
 
-/// Packs what becomes archive, what was imported into it, and after a start what isn't packed yet. Nobody waits for it: one
-/// part at a time, the newest first, with a rest after each.
+/// Packs what becomes archive, what was imported into it, and after a start what isn't packed yet. Nobody waits for it:
+/// one part at a time, the newest first, with a rest after each.
 package struct ArchivePacker: Service {
     private let archive: Archive
     private let publisher: SnapshotPublisher
@@ -16,8 +16,6 @@ package struct ArchivePacker: Service {
     /// A part of 20,000 rows takes some 10 ms of a processor.
     static let defaultRest = Duration.milliseconds(30)
     private static let pause = Duration.seconds(60)
-    /// Until there is a picture for the first time.
-    private static let startPause = Duration.milliseconds(500)
     /// So many parts are looked at in one transaction: a month.
     private static let partsAtOnce = 2_160
 
@@ -34,9 +32,9 @@ package struct ArchivePacker: Service {
 
     package func run() async throws {
         var failure: String?
-        while !isEnding {
+        for await _ in publisher.publications {
             failure = await attempt(after: failure)
-            await sleep(publisher.snapshot == nil ? Self.startPause : Self.pause)
+            await ServicePause.rest(Self.pause)
         }
     }
 
@@ -70,19 +68,12 @@ package struct ArchivePacker: Service {
         for last in stride(from: end - 1, through: start, by: -Self.partsAtOnce) {
             let first = max(start, last - Self.partsAtOnce + 1)
             for part in try await archive.unpackedParts(in: ArchivePart(number: first)...ArchivePart(number: last)) {
-                if isEnding { return packed }
+                if ServicePause.hasEnded { return packed }
                 try await archive.pack(part)
                 packed += 1
-                await sleep(rest)
+                await ServicePause.rest(rest)
             }
         }
         return packed
-    }
-
-    private var isEnding: Bool { Task.isShuttingDownGracefully || Task.isCancelled }
-
-    /// Cut short only by the shutdown that ends the loop.
-    private func sleep(_ duration: Duration) async {
-        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
     }
 }

@@ -3,14 +3,13 @@ package import Logging
 import ServiceLifecycle
 import Turbulence
 
-/// Reads all of the store after a start and once a day, so that damage is known before anybody asks for what is damaged.
+/// Reads all of the store after a start and once a day, so that damage is known before anybody asks for what is
+/// damaged.
 package struct DamageSurvey: Service {
     package let store: any Store
     package let logger: Logger
 
-    package init(
-        store: any Store, logger: Logger
-    ) {
+    package init(store: any Store, logger: Logger) {
         self.store = store
         self.logger = logger
     }
@@ -20,13 +19,7 @@ package struct DamageSurvey: Service {
     private static let pause = Duration.seconds(86_400)
 
     package func run() async throws {
-        // Ends by the shutdown.
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await survey()
-                try? await Task.sleep(for: Self.pause)
-            }
-        }
+        repeat { await cancelWhenGracefulShutdown { await survey() } } while await ServicePause.rest(Self.pause)
     }
 
     private func survey() async {

@@ -4,12 +4,12 @@ package import Logging
 import ServiceLifecycle
 package import Turbulence
 
-/// Deletes what was fetched or sent in once no picture inside the retention shows it, a little at a time. What was imported
-/// stays, whichever source it is of.
+/// Deletes what was fetched or sent in once no picture inside the retention shows it, a little at a time. What was
+/// imported stays, whichever source it is of.
 ///
-/// The clock alone deletes nothing: a machine may start with a wrong one. Two things must agree with it. The newest stored
-/// data bounds what counts as old, so a clock that is ahead deletes only what is older than that data by the retention. And
-/// the clock must have run evenly for a whole pause: one that is set meanwhile postpones the deletion.
+/// The clock alone deletes nothing: a machine may start with a wrong one. Two things must agree with it. The newest
+/// stored data bounds what counts as old, so a clock that is ahead deletes only what is older than that data by the
+/// retention. And the clock must have run evenly for a whole pause: one that is set meanwhile postpones the deletion.
 package struct Retention: Service {
     private let store: any Store
     private let retentionSeconds: Int
@@ -43,11 +43,7 @@ package struct Retention: Service {
         while true {
             let watch = ClockWatch(now())
             let began = ContinuousClock.now
-            await cancelWhenGracefulShutdown {
-                // Cut short only by the shutdown that ends the loop.
-                try? await Task.sleep(for: Self.pause)
-            }
-            guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
+            guard await ServicePause.rest(Self.pause) else { return }
             guard watch.isSteady(now(), after: ContinuousClock.now - began) else {
                 logger.warning("the clock was set; nothing is deleted for now")
                 continue
@@ -96,8 +92,8 @@ package struct Retention: Service {
         return before
     }
 
-    /// What the oldest picture that may be asked for shows, and its trend half an hour before; nothing that a server has in
-    /// memory. A whole number of steps, of which a retention has at least 24.
+    /// What the oldest picture that may be asked for shows, and its trend half an hour before; nothing that a server
+    /// has in memory. A whole number of steps, of which a retention has at least 24.
     private static func limit(_ now: Instant, _ retentionSeconds: Int) -> Instant {
         let shown = now.advanced(by: -retentionSeconds - History.sixHours.seconds - Frame.trendSeconds)
         let step = max(600, min(longestStep, retentionSeconds / 24))

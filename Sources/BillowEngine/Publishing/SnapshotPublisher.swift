@@ -5,8 +5,8 @@ import ServiceLifecycle
 import Synchronization
 package import Turbulence
 
-/// Holds the current snapshot and keeps it current: looks at the store's head a few times a second, loads what changed and
-/// swaps the picture whole; and once a minute publishes it anew, because pictures age even when nothing arrives.
+/// Holds the current snapshot and keeps it current: looks at the store's head a few times a second, loads what changed
+/// and swaps the picture whole; and once a minute publishes it anew, because pictures age even when nothing arrives.
 ///
 /// It doesn't matter who wrote: this process's own sync, an import beside it, or another server.
 package final class SnapshotPublisher: Service {
@@ -20,7 +20,7 @@ package final class SnapshotPublisher: Service {
     /// The clock by which it publishes.
     package let now: @Sendable () -> Instant
     private let logger: Logger
-    private let current: Mutex<Snapshot?> = Mutex(nil)
+    private let channel = PublicationChannel()
     private let pausing = Mutex(Pausing())
     private let failure: Mutex<StoreError?> = Mutex(nil)
     private let loggedDamage: Mutex<[StoredDamage]> = Mutex([])
@@ -38,11 +38,20 @@ package final class SnapshotPublisher: Service {
         self.logger = logger
     }
 
-    /// Has every new picture told, after it is the one to answer from.
+    /// Calls an observer with every new snapshot, one after the other, before the publication is over.
+    ///
+    /// For what must not lag behind a publication, or skip one: the response microcache is cleared before a client that
+    /// was told of a snapshot asks for it, and events tell each change. All else iterates `publications`.
     package func observe(_ observer: @escaping Observer) { observers.withLock { $0.append(observer) } }
 
     /// The picture to answer from; nil until the store has been read for the first time.
-    package var snapshot: Snapshot? { current.withLock { $0 } }
+    package var snapshot: Snapshot? { channel.snapshot }
+
+    /// What is downstream iterates this: the current snapshot, and the newest after each publication.
+    package var publications: Publications { Publications(channel) }
+
+    /// Consumers of `publications` that wait for the next one.
+    var waitingConsumers: Int { channel.waiting }
 
     /// Why the store can't be read at present; nil while it can.
     package var storeFailure: StoreError? { failure.withLock { $0 } }
@@ -57,7 +66,8 @@ package final class SnapshotPublisher: Service {
 
     /// Publishes until the service group shuts down.
     package func run() async throws {
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+        defer { channel.finish() }
+        while !ServicePause.hasEnded {
             do throws(StoreError) {
                 try await refresh()
                 recovered()
@@ -186,10 +196,7 @@ package final class SnapshotPublisher: Service {
     }
 
     private func publish(_ snapshot: Snapshot, _ changes: Changes? = nil) {
-        let old = current.withLock { current in
-            defer { current = snapshot }
-            return current
-        }
+        let old = channel.send(snapshot)
         let head = Head(version: snapshot.publication.version, log: snapshot.log)
         let changes = changes ?? Changes(head: head, sources: snapshot.sources)
         for observer in observers.withLock({ $0 }) { observer(old, snapshot, changes) }
@@ -240,7 +247,10 @@ package final class SnapshotPublisher: Service {
         guard isNew else { return }
         for damage in damage {
             logger.error(
-                "part of the database can't be read; pictures over it are marked incomplete, and billow salvage reads the rest",
+                """
+                part of the database can't be read; pictures over it are marked incomplete, and billow salvage reads \
+                the rest
+                """,
                 metadata: ["damage": "\(damage)"])
         }
     }

@@ -3,8 +3,8 @@ package import BillowSnapshot
 package import BillowTiles
 package import Turbulence
 
-/// Draws timelines of a region: one animated picture, or a sheet of its frames. Its class of work does one at a time, from the
-/// first frame to the encoded file, so the frames of one are all that is ever in memory.
+/// Draws timelines of a region: one animated picture, or a sheet of its frames. Its class of work does one at a time,
+/// from the first frame to the encoded file, so the frames of one are all that is ever in memory.
 package final class AnimationRenderer: Sendable {
     /// How the frames are given.
     package enum Form: Sendable, Hashable {
@@ -105,10 +105,11 @@ package final class AnimationRenderer: Sendable {
     }
 
     /// The picture as a PNG file.
-    /// - Throws: `EngineError.tooManyPixels` for more than `mostPixels`, `.noFrames` without a frame; as `MapRenderer` does.
+    /// - Throws: `EngineError.tooManyPixels` for more than `mostPixels`, `.noFrames` without a frame; as `MapRenderer`
+    ///   does.
     package func png(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
         guard !request.times.isEmpty else {
-            let extent = frames.extent(of: LayerTime.list(of: request.layers), in: snapshot)
+            let extent = frames.extent(of: request.layers.layers, in: snapshot)
             throw EngineError.noFrames(extent: extent)
         }
         let pixels = request.region.width * request.region.height * request.times.count
@@ -121,7 +122,7 @@ package final class AnimationRenderer: Sendable {
         for scene in frames.map(\.scene) {
             versions.append(
                 try await self.frames.frameVersion(
-                    of: LayerTime.list(of: scene.layers), at: scene.instant, filter: request.filter, in: snapshot))
+                    of: scene.layers.layers, at: scene.instant, filter: request.filter, in: snapshot))
         }
         let key = Key(
             log: snapshot.log, versions: versions, maps: frames.map { map(request, $0) },
@@ -155,7 +156,7 @@ package final class AnimationRenderer: Sendable {
                 caption: request.hasTimeStamp
                     ? shown.caption(
                         request.filter,
-                        historySeconds: LayerTime.historySeconds(of: scene.layers, request.filter),
+                        historySeconds: scene.layers.historySeconds(request.filter),
                         asOf: snapshot.publication.asOf) : [],
                 warnings: request.hasTimeStamp ? shown.warnings(asOf: snapshot.publication.asOf) : [])
         }
@@ -215,6 +216,6 @@ package final class AnimationRenderer: Sendable {
         return request.layers.legend(
             style: request.style, severities: request.filter.severities, simulated: isSimulated,
             notes: request.filter.notes(
-                lookBackSeconds: LayerTime.historySeconds(of: request.layers, request.filter)))
+                lookBackSeconds: request.layers.historySeconds(request.filter)))
     }
 }

@@ -1,7 +1,8 @@
 import Synchronization
 package import Turbulence
 
-/// The tiles of the newest picture that clients have asked for lately: those that they will want again when it is renewed.
+/// The tiles of the newest picture that clients have asked for lately: those that they will want again when it is
+/// renewed.
 package final class HotTiles: Sendable {
     /// How the newest picture is asked for.
     enum Newest: Sendable, Hashable {

@@ -8,13 +8,9 @@ import Turbulence
 package struct OutlineWarmer: Service {
     package let publisher: SnapshotPublisher
 
-    package init(
-        publisher: SnapshotPublisher
-    ) {
+    package init(publisher: SnapshotPublisher) {
         self.publisher = publisher
     }
-
-    private static let look = Duration.milliseconds(500)
 
     package func run() async throws {
         // Every first picture needs these, of an archive without live data too.
@@ -22,18 +18,12 @@ package struct OutlineWarmer: Service {
         for resolution in 0...Cell.resolution { _ = CellTable.of(resolution: resolution) }
         var warm = Set<Int>()
         var seen: Version?
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            if let snapshot = publisher.snapshot, snapshot.versions.observations != seen {
-                seen = snapshot.versions.observations
-                for chunk in snapshot.window.occupiedChunks where warm.insert(chunk).inserted {
-                    if Task.isShuttingDownGracefully || Task.isCancelled { return }
-                    Self.warm(chunk)
-                    await Task.yield()
-                }
-            }
-            try? await cancelWhenGracefulShutdown {
-                // Cut short only by the shutdown that ends the loop.
-                try await Task.sleep(for: Self.look)
+        for await snapshot in publisher.publications where snapshot.versions.observations != seen {
+            seen = snapshot.versions.observations
+            for chunk in snapshot.window.occupiedChunks where warm.insert(chunk).inserted {
+                if ServicePause.hasEnded { return }
+                Self.warm(chunk)
+                await Task.yield()
             }
         }
     }

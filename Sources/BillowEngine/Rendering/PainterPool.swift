@@ -2,12 +2,13 @@ import BillowRaster
 import BillowTiles
 import Synchronization
 
-/// Painters with the buffers that they paint in, for jobs that paint on threads of work. Each is used by one job at a time.
+/// Painters with the buffers that they paint in, for jobs that paint on threads of work. Each is used by one job at a
+/// time.
 final class PainterPool: Sendable {
     /// A painter and an encoder, which aren't safe to share.
     ///
-    /// `@unchecked Sendable`: a kit is either in `idle` or in the hands of the one caller that took it out under the lock. Nobody
-    /// keeps a reference beyond the closure that it was taken for.
+    /// `@unchecked Sendable`: a kit is either in `idle` or in the hands of the one caller that took it out under the
+    /// lock. Nobody keeps a reference beyond the closure that it was taken for.
     private final class Kit: @unchecked Sendable {
         let painter: PicturePainter
         let encoder: IndexedPNGEncoder
@@ -46,8 +47,8 @@ final class PainterPool: Sendable {
         state.withLock { if $0.idle.count < mostIdle { $0.idle.append(kit) } }
     }
 
-    /// Has every painter prepare for its next pictures, in the background, some tenths of a millisecond at a time and only
-    /// while nothing is painted. Does nothing where that goes on already.
+    /// Has every painter prepare for its next pictures, in the background, some tenths of a millisecond at a time and
+    /// only while nothing is painted. Does nothing where that goes on already.
     func prepare(on work: WorkExecutor, while isIdle: @escaping @Sendable () -> Bool) {
         let kits = state.withLock { state -> Int in
             guard !state.isPreparing, !state.idle.isEmpty else { return 0 }

@@ -1,12 +1,13 @@
 package import BillowSnapshot
 package import BillowStore
 package import BillowTiles
+import Datasets
 package import Turbulence
 
 /// Finds what layers are drawn from at an instant, filtered; each kind of data once for all the tiles of a view.
 package final class PictureSource: Sendable {
     private struct Key: Hashable, Sendable {
-        var layer: Layer
+        var layer: Dataset
         var head: Head
         var instant: Instant
         var filter: Filter
@@ -25,9 +26,6 @@ package final class PictureSource: Sendable {
     /// What all caches of this server keep together.
     package var caches: CacheBudget { frames.caches }
 
-    /// How long the line behind an aircraft is.
-    static let trackSeconds = 1_800
-
     package init(frames: FrameSource, store: any Store) {
         self.frames = frames
         self.store = store
@@ -41,7 +39,7 @@ package final class PictureSource: Sendable {
     package func version(of list: LayerList, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
         -> Version
     {
-        try await frames.frameVersion(of: LayerTime.list(of: list), at: instant, filter: filter, in: snapshot)
+        try await frames.frameVersion(of: list.layers, at: instant, filter: filter, in: snapshot)
     }
 
     /// What a list of layers needs at an instant that `FrameSource.instant` gave.
@@ -58,26 +56,25 @@ package final class PictureSource: Sendable {
         for layer in list.layers where !layer.showsCells {
             // By what it shows and not by the publication: most pictures outlive many of those.
             let version = try await frames.frameVersion(
-                of: LayerTime.list(of: LayerList(layer)), at: instant, filter: filter, in: snapshot)
+                of: [layer], at: instant, filter: filter, in: snapshot)
             let head = Head(version: version, log: snapshot.log)
             let key = Key(layer: layer, head: head, instant: instant, filter: filter)
             let found = try await records.value(for: key) { [self] in
                 try await records(of: layer, at: instant, filter: filter, in: snapshot)
             }
-            switch layer {
-            case .turbulence, .hexagons, .polygons: break
-            case .pireps: data.reports = found.reports
-            case .hazards: data.hazards = found.hazards
-            case .forecast: data.forecasts = found.forecasts
-            case .traffic: data.positions = found.positions
+            switch layer.drawing {
+            case nil, .cells, .polygons: break
+            case .reports: data.reports = found.reports
+            case .areas: data.areas.merge(found.areas) { $1 }
+            case .aircraft: data.positions = found.positions
             case .tracks: data.tracks = found.tracks
             }
         }
         return data
     }
 
-    /// Issued polygons where they are asked for and there are any of the history, whatever their severity and altitude; else
-    /// our own: never one upon the other.
+    /// Issued polygons where they are asked for and there are any of the history, whatever their severity and altitude;
+    /// else our own: never one upon the other.
     private func polygons(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
         -> PictureData.Polygons
     {
@@ -89,21 +86,20 @@ package final class PictureSource: Sendable {
         return .cells(try await frames.plane(at: instant, filter: filter.ofOwnPolygons, in: snapshot))
     }
 
-    private func records(of layer: Layer, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
+    private func records(of layer: Dataset, at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws
         -> PictureData
     {
         var data = PictureData(instant: instant)
-        switch layer {
-        case .turbulence, .hexagons, .polygons: break
-        case .pireps:
+        switch layer.drawing {
+        case nil, .cells, .polygons: break
+        case .reports:
             data.reports = try await frames.reports(
                 at: instant, lookBackSeconds: filter.lookBackSeconds, in: snapshot
             ).filter(filter.takes)
-        case .hazards:
-            data.hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter(filter.takes)
-        case .forecast:
-            data.forecasts = try await frames.areas(.forecast, at: instant, in: snapshot).filter(filter.takes)
-        case .traffic: data.positions = try await positions(at: instant, filter: filter, in: snapshot)
+        case .areas:
+            guard let collection = layer.areas else { break }
+            data.areas[collection] = try await frames.areas(collection, at: instant, in: snapshot).filter(filter.takes)
+        case .aircraft: data.positions = try await positions(at: instant, filter: filter, in: snapshot)
         case .tracks:
             let ends = try await positions(at: instant, filter: filter, in: snapshot)
             data.tracks = try await tracks(to: ends, at: instant, in: snapshot)
@@ -128,7 +124,8 @@ package final class PictureSource: Sendable {
         let known = try await tracks.value(for: key) { [frames, store] in
             let positions = try await frames.reading(in: snapshot) {
                 try await store.positions(
-                    from: minute.advanced(by: -Self.trackSeconds), to: minute.advanced(by: 1), asOf: key.head.version)
+                    from: minute.advanced(by: -Dataset.trackSeconds), to: minute.advanced(by: 1), asOf: key.head.version
+                )
             }
             return Dictionary(grouping: positions, by: \.icao24).values.map { track in
                 track.sorted { ($0.observedAt, $0.source) < ($1.observedAt, $1.source) }

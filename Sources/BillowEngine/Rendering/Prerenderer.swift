@@ -2,16 +2,14 @@ import BillowSnapshot
 import ServiceLifecycle
 import Turbulence
 
-/// Draws the hot tiles of a new publication before clients ask for them, so that the first after an update doesn't wait. One at
-/// a time, and only so many: whoever asks meanwhile comes first at all painters but one.
+/// Draws the hot tiles of a new publication before clients ask for them, so that the first after an update doesn't
+/// wait. One at a time, and only so many: whoever asks meanwhile comes first at all painters but one.
 package struct Prerenderer: Service {
     package let publisher: SnapshotPublisher
     let tiles: TileService
     let hot: HotTiles
 
-    package init(
-        publisher: SnapshotPublisher, tiles: TileService, hot: HotTiles
-    ) {
+    package init(publisher: SnapshotPublisher, tiles: TileService, hot: HotTiles) {
         self.publisher = publisher
         self.tiles = tiles
         self.hot = hot
@@ -21,20 +19,9 @@ package struct Prerenderer: Service {
     private static let most = 300
     /// Time for one publication; what isn't drawn by then is drawn when it is asked for.
     private static let longest = Duration.seconds(2)
-    private static let look = Duration.milliseconds(100)
 
     package func run() async throws {
-        var last: Publication?
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            if let publication = publisher.snapshot?.publication, publication != last {
-                last = publication
-                await prerender()
-            }
-            try? await cancelWhenGracefulShutdown {
-                // Cut short only by the shutdown that ends the loop.
-                try await Task.sleep(for: Self.look)
-            }
-        }
+        for await _ in publisher.publications { await prerender() }
     }
 
     /// Draws the hot tiles of the newest publication, as far as its budget goes.

@@ -3,8 +3,9 @@ package import BillowRaster
 import BillowTiles
 package import Turbulence
 
-/// A vertical profile as a picture: distance flown to the right, altitude upward, and what is known in the colours of the
-/// legend below; over it, as on maps, the issued areas on the way. Above stands what maps say of themselves: the time, and whether it is simulated or stale.
+/// A vertical profile as a picture: distance flown to the right, altitude upward, and what is known in the colours of
+/// the legend below; over it, as on maps, the issued areas on the way. Above stands what maps say of themselves: the
+/// time, and whether it is simulated or stale.
 package struct ProfilePicture {
     package var profile: VerticalProfile
     package var hazards: [RouteHazard]

@@ -34,7 +34,8 @@ package final class TileService: Sendable {
         }
     }
 
-    /// Changes whenever the same inputs give other bytes, in pictures or vector tiles: then every frame has another address.
+    /// Changes whenever the same inputs give other bytes, in pictures or vector tiles: then every frame has another
+    /// address.
     static let rendererBuild: UInt64 = 9
 
     private let pictures: PictureSource
@@ -64,8 +65,8 @@ package final class TileService: Sendable {
         self.empty = empty
     }
 
-    /// - Parameter isRenewal: whether clients asked for the tile in an earlier snapshot. Such a tile doesn't wait behind those
-    ///   that are asked for the first time.
+    /// - Parameter isRenewal: whether clients asked for the tile in an earlier snapshot. Such a tile doesn't wait
+    ///   behind those that are asked for the first time.
     package func tile(
         _ request: Request, in snapshot: Snapshot, isRenewal: Bool = false,
         isUnchanged: @escaping @Sendable (String) -> Bool

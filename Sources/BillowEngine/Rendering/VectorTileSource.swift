@@ -4,13 +4,15 @@ import BillowRaster
 package import BillowSnapshot
 package import BillowStore
 package import BillowTiles
+package import Datasets
 import Foundation
 import Geometry
 package import Turbulence
 
-/// Makes vector tiles: what the pictures show, as features with the properties of GeoJSON and its id as `id`. What GeoJSON
-/// has as a list is its JSON as text. Issued polygons are as they were issued. At low zooms, where pictures show coarser cells, a cell has `severity`,
-/// `severityName` and `resolution`, and polygons have the outlines of those cells.
+/// Makes vector tiles: what the pictures show, as features with the properties of GeoJSON and its id as `id`. What
+/// GeoJSON has as a list is its JSON as text. Issued polygons are as they were issued. At low zooms, where pictures
+/// show coarser cells, a cell has `severity`, `severityName` and `resolution`, and polygons have the outlines of those
+/// cells.
 package final class VectorTileSource: Sendable {
     package struct Request: Sendable, Hashable {
         package var layers: LayerList
@@ -61,7 +63,7 @@ package final class VectorTileSource: Sendable {
     /// The tile; empty where nothing is in it.
     package func tile(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
         let version = try await frames.frameVersion(
-            of: LayerTime.list(of: request.layers), at: request.instant, filter: request.filter, in: snapshot)
+            of: request.layers.layers, at: request.instant, filter: request.filter, in: snapshot)
         let key = Key(request: request, head: Head(version: version, log: snapshot.log))
         if let tile = tiles.kept(key) { return tile }
         return try await work.run(.tile) { [self] in try await made(key, in: snapshot) }
@@ -73,19 +75,19 @@ package final class VectorTileSource: Sendable {
             WorkExecutor.assertIsJob()
             let data = try await pictures.data(
                 for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
-            var makers: [(layer: Layer, features: Maker)] = []
+            var makers: [(layer: Dataset, features: Maker)] = []
             for layer in request.layers.layers {
                 makers.append((layer, try await maker(layer, data, request, in: snapshot)))
             }
             var tile = VectorTile(request.coord)
-            for (layer, features) in makers { tile.add(layer: layer.rawValue, features()) }
+            for (layer, features) in makers { tile.add(layer: layer.id, features()) }
             return tile.bytes
         }
     }
 
     package var statistics: CacheStatistics { tiles.statistics }
 
-    private func maker(_ layer: Layer, _ data: PictureData, _ request: Request, in snapshot: Snapshot) async throws
+    private func maker(_ layer: Dataset, _ data: PictureData, _ request: Request, in snapshot: Snapshot) async throws
         -> Maker
     {
         guard layer.showsCells else { return { Self.features(layer, data, request.coord) } }
@@ -102,7 +104,7 @@ package final class VectorTileSource: Sendable {
         }
         guard let plane else { return { [] } }
         let (resolution, cells) = VectorTile.cells(of: plane, in: request.coord)
-        if layer == .polygons || layer == .turbulence && request.coord.z < Layer.firstHexagonZoom {
+        if layer == .polygons || layer == .turbulence && request.coord.z < Dataset.firstHexagonZoom {
             guard !cells.isEmpty else { return { [] } }
             let polygons = try await polygons.facts(at: request.instant, filter, mode: request.mode, in: snapshot)
             return { [filter] in
@@ -151,56 +153,39 @@ package final class VectorTileSource: Sendable {
         }
         return {
             hexagons.map { hexagon in
-                let record = hexagon.record
-                let observation = FeatureSource.observation(record.row, record.source, details[record.row.key])
-                var properties = Self.properties(observation, record, reports: hexagon.reports)
-                if let trend = Trend(from: hexagon.severityBefore, to: record.severity) {
-                    properties.append(("trend", .text(trend.rawValue)))
-                }
+                let row = hexagon.record.row
+                let feature = FeatureSource.feature(hexagon, details[row.key])
                 return VectorTile.Feature(
-                    id: UInt64(record.row.cell.dense),
-                    shape: VectorTile.shape(dense: Int(record.row.cell.dense), resolution: Cell.resolution),
-                    properties: properties)
+                    id: UInt64(row.cell.dense),
+                    shape: VectorTile.shape(dense: Int(row.cell.dense), resolution: Cell.resolution),
+                    properties: Self.properties(id: feature.id, Schema.hexagons, of: feature))
             }
         }
     }
 
-    private static func properties(_ observation: Observation, _ record: StandingRecord, reports: Int)
-        -> [(name: String, value: VectorTile.Value)]
-    {
-        var properties: [(name: String, value: VectorTile.Value)] = [
-            ("id", .text(observation.cell.h3String)), ("h3", .text(observation.cell.h3String)),
-            ("altitude", .integer(observation.altitude.lowest.feet)),
-            ("altitudeMin", .integer(observation.altitude.lowest.feet)),
-            ("altitudeMax", .integer(observation.altitude.highest.feet)),
-            ("severity", .integer(Int(record.severity.rawValue))), ("severityName", .text(record.severity.name)),
-            ("severityBasis", .text(record.basis.rawValue)),
-        ]
-        if let edr = observation.intensity.edr { properties.append(("edr", .number(edr.value))) }
-        properties += [
-            ("observedAt", .text(observation.observedAt.description)), ("source", .text(observation.source.name)),
-            ("kind", .text(observation.kind.name)),
-        ]
-        if let category = observation.category { properties.append(("category", .text(category.name))) }
-        if let aircraft = observation.aircraft { properties.append(("aircraft", .text(aircraft))) }
-        properties.append(("reports", .integer(reports)))
-        return properties
-    }
-
     // MARK: - Records
 
-    private static func features(_ layer: Layer, _ data: PictureData, _ coord: TileCoord) -> [VectorTile.Feature] {
-        switch layer {
-        case .turbulence, .hexagons, .polygons: []
-        case .pireps: PictureContent.shown(data.reports, in: coord).map(feature)
-        case .hazards: data.hazards.map { feature(Feature($0)) }
-        case .forecast: data.forecasts.map { feature(Feature($0)) }
-        case .traffic:
+    private static func features(_ layer: Dataset, _ data: PictureData, _ coord: TileCoord) -> [VectorTile.Feature] {
+        switch layer.drawing {
+        case nil, .cells, .polygons: []
+        case .reports: PictureContent.shown(data.reports, in: coord).map { feature(Feature($0)) }
+        case .areas: (layer.areas.flatMap { data.areas[$0] } ?? []).map { feature(Feature($0)) }
+        case .aircraft:
             PictureContent.shown(data.positions, in: coord).map {
                 feature(Feature($0), id: UInt64($0.icao24.rawValue))
             }
         case .tracks: data.tracks.compactMap(track)
         }
+    }
+
+    private static func properties<Record>(id: String, _ schema: Schema<Record>, of record: Record)
+        -> [(name: String, value: VectorTile.Value)]
+    {
+        [("id", .text(id))]
+            + schema.fields.compactMap { field in
+                guard field.property.isInTiles, let found = field.value(record) else { return nil }
+                return (field.property.name.description, value(found))
+            }
     }
 
     private static func feature(_ feature: Feature) -> VectorTile.Feature { self.feature(feature, id: nil) }
@@ -211,26 +196,6 @@ package final class VectorTileSource: Sendable {
             properties: [("id", .text(feature.id))] + feature.properties.map { ($0.name.description, value($0.value)) })
     }
 
-    private static func feature(_ report: PilotReport) -> VectorTile.Feature {
-        var properties: [(name: String, value: VectorTile.Value)] = [
-            ("id", .text(report.id)), ("type", .text(report.type)),
-        ]
-        if let aircraft = report.aircraft { properties.append(("aircraft", .text(aircraft))) }
-        if let altitude = report.altitudeFeet { properties.append(("altitude", .integer(altitude))) }
-        if let severity = report.severity {
-            properties += [
-                ("severity", .integer(Int(severity.rawValue))), ("severityName", .text(severity.name)),
-            ]
-        }
-        properties += [
-            ("observedAt", .text(report.observedAt.description)),
-            ("turbulence", .text(FeatureWriter.text(of: report.turbulence))), ("text", .text(report.text)),
-            ("source", .text(report.source.name)), ("kind", .text(ObservationKind.pilotReport.name)),
-        ]
-        return VectorTile.Feature(
-            id: number(report.id), shape: .point(VectorTile.unit(report.place)), properties: properties)
-    }
-
     private static func track(_ track: [AircraftPosition]) -> VectorTile.Feature? {
         guard let last = track.last, let first = track.first, track.count > 1 else { return nil }
         var line: [Point] = []
@@ -239,15 +204,10 @@ package final class VectorTileSource: Sendable {
             if let before = line.last { point.x -= (point.x - before.x).rounded() }
             line.append(point)
         }
-        var properties: [(name: String, value: VectorTile.Value)] = [
-            ("id", .text(last.icao24.text)), ("icao24", .text(last.icao24.text)),
-        ]
-        if let callsign = last.callsign { properties.append(("callsign", .text(callsign))) }
-        properties += [
-            ("observedFrom", .text(first.observedAt.description)), ("observedTo", .text(last.observedAt.description)),
-            ("source", .text(last.source.name)),
-        ]
-        return VectorTile.Feature(id: UInt64(last.icao24.rawValue), shape: .lines([line]), properties: properties)
+        let feature = TrackFeature(newest: last, observedFrom: first.observedAt, observedTo: last.observedAt)
+        return VectorTile.Feature(
+            id: UInt64(last.icao24.rawValue), shape: .lines([line]),
+            properties: properties(id: last.icao24.text, Schema.tracks, of: feature))
     }
 
     /// A number for a text, below 2⁵³; the same text always has the same.
@@ -261,8 +221,7 @@ package final class VectorTileSource: Sendable {
             .number(Double(String(format: "%.\(decimals)f", number)) ?? number)
         case .flag(let flag): .flag(flag)
         case .instant(let instant): .text(instant.description)
-        case .instants(let instants):
-            .text("[\(instants.map { "\"\($0)\"" }.joined(separator: ","))]")
+        case .instants, .groups: .text(value.json)
         }
     }
 
@@ -279,35 +238,11 @@ package final class VectorTileSource: Sendable {
     }
 }
 
-extension Layer {
+extension Dataset {
     /// The properties of its features in vector tiles, with their types as TileJSON names them.
     package var vectorFields: [String: String] {
-        var fields: [String: String] = [:]
-        func add(_ type: String, _ names: String) {
-            for name in names.split(separator: " ") { fields[String(name)] = type }
-        }
-        func addPolygons() {
-            add("Number", "severity history altitudeMin altitudeMax hexagons resolution")
-            add("String", "id severityName mode observedFrom observedTo source")
-        }
-        switch self {
-        case .turbulence, .hexagons:
-            add("Number", "altitude altitudeMin altitudeMax severity edr reports resolution")
-            add("String", "id h3 severityName severityBasis observedAt source kind category aircraft trend")
-            if self == .turbulence { addPolygons() }
-        case .polygons: addPolygons()
-        case .pireps:
-            add("Number", "altitude severity")
-            add("String", "id type aircraft severityName observedAt turbulence text source kind")
-        case .hazards, .forecast:
-            add("Number", "severity altitudeMin altitudeMax forecastHour")
-            add("String", "id kind hazard severityName altitudeReference validFrom validTo issuedAt status text source")
-        case .traffic:
-            add("Number", "altitude geometricAltitude groundSpeed heading verticalRate category")
-            add("String", "id icao24 callsign observedAt source")
-            add("Boolean", "onGround")
-        case .tracks: add("String", "id icao24 callsign observedFrom observedTo source")
-        }
-        return fields
+        // What is drawn as polygons far out has their properties there.
+        let shown = self == .turbulence ? properties + Dataset.polygons.properties : properties
+        return shown.filter(\.isInTiles).reduce(into: ["id": "String"]) { $0[$1.name.description] = $1.tileType }
     }
 }

@@ -2,6 +2,7 @@ package import BillowRaster
 package import BillowSnapshot
 import BillowTiles
 package import BillowTimeline
+package import Datasets
 package import Turbulence
 
 /// All frames of a timeline: what an animation is played from. One document of one publication.
@@ -65,9 +66,7 @@ package struct TimelineService: Sendable {
     package let settings: TimelineSettings
     package let policy: FreshnessPolicy
 
-    package init(
-        frames: FrameSource, settings: TimelineSettings, policy: FreshnessPolicy
-    ) {
+    package init(frames: FrameSource, settings: TimelineSettings, policy: FreshnessPolicy) {
         self.frames = frames
         self.settings = settings
         self.policy = policy
@@ -77,7 +76,7 @@ package struct TimelineService: Sendable {
     package struct Request: Sendable {
         package var timeline: TimelineRequest
         /// What has frames: each a layer, or several laid over each other.
-        package var pictures: [[LayerTime]]
+        package var pictures: [[Dataset]]
         package var filter: Filter
         /// Go to this time.
         package var time: TimePoint?
@@ -89,7 +88,7 @@ package struct TimelineService: Sendable {
         package var passedOn: String
 
         package init(
-            timeline: TimelineRequest, pictures: [[LayerTime]], filter: Filter, time: TimePoint? = nil, rule: FrameRule,
+            timeline: TimelineRequest, pictures: [[Dataset]], filter: Filter, time: TimePoint? = nil, rule: FrameRule,
             style: Style, base: String, passedOn: String
         ) {
             self.timeline = timeline
@@ -133,9 +132,9 @@ package struct TimelineService: Sendable {
     /// Now, for offsets: the publication's minute.
     private static func now(_ snapshot: Snapshot) -> Instant { snapshot.publication.asOf.floored(toMultipleOf: 60) }
 
-    /// The instants of the frames of some layers, of those of the timeline that any of them has: as often as the one that is
-    /// new most often, or at the changes of all where none has an interval.
-    package func times(of layers: [LayerTime], _ timeline: Timeline, _ filter: Filter, in snapshot: Snapshot)
+    /// The instants of the frames of some layers, of those of the timeline that any of them has: as often as the one
+    /// that is new most often, or at the changes of all where none has an interval.
+    package func times(of layers: [Dataset], _ timeline: Timeline, _ filter: Filter, in snapshot: Snapshot)
         async throws
         -> [Instant]
     {
@@ -151,30 +150,30 @@ package struct TimelineService: Sendable {
         return try await animates(layers, filter, in: snapshot) ? there : Array(there.suffix(1))
     }
 
-    /// Whether frames of some layers say more than the last one does. An upstream's own polygons have no past: each issue
-    /// replaces the one before.
-    private func animates(_ layers: [LayerTime], _ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
-        guard layers.allSatisfy({ $0.layer == .polygons }) else { return true }
+    /// Whether frames of some layers say more than the last one does. An upstream's own polygons have no past: each
+    /// issue replaces the one before.
+    private func animates(_ layers: [Dataset], _ filter: Filter, in snapshot: Snapshot) async throws -> Bool {
+        guard layers.allSatisfy({ $0 == .polygons }) else { return true }
         return try await !frames.showsIssuedPolygons(filter, in: snapshot)
     }
 
-    private func updateSeconds(of layers: [LayerTime]) -> Int? {
+    private func updateSeconds(of layers: [Dataset]) -> Int? {
         layers.compactMap { settings.update(of: $0).seconds }.min()
     }
 
     private func part(
-        of picture: [LayerTime], _ timeline: Timeline, _ time: Instant?, _ request: Request, in snapshot: Snapshot
+        of picture: [Dataset], _ timeline: Timeline, _ time: Instant?, _ request: Request, in snapshot: Snapshot
     ) async throws -> TimelineManifest.Layer {
         let id = picture.map(\.id).joined(separator: ",")
         let times = try await times(of: picture, timeline, request.filter, in: snapshot)
         let extent = frames.extent(of: picture, in: snapshot)
-        let look = frames.look(request.style, in: snapshot)
+        let renderKey = frames.renderKey(request.style, in: snapshot)
         let tiles = { (time: String, version: Version?) in
-            let query = [version.map { "v=\($0)&s=\(look)" } ?? "", request.passedOn].filter { !$0.isEmpty }
+            let query = [version.map { "v=\($0)&s=\(renderKey)" } ?? "", request.passedOn].filter { !$0.isEmpty }
             return "\(request.base)/tiles/\(id)/\(time)/{z}/{x}/{y}.png"
                 + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         }
-        let freshness = policy.freshness(of: Set(picture.map(\.layer.kind)), in: snapshot, filter: request.filter)
+        let freshness = policy.freshness(of: Set(picture.map(\.kind)), in: snapshot, filter: request.filter)
         var list: [TimelineManifest.Frame] = []
         for time in times {
             let there = picture.filter { frames.reach(of: $0, in: snapshot).contains(time) }
@@ -185,7 +184,7 @@ package struct TimelineService: Sendable {
                     forecast: time > snapshot.publication.asOf ? true : nil,
                     live: time == Self.now(snapshot) ? true : nil,
                     incomplete: freshness.isIncomplete(
-                        at: time, lookBack: LayerTime.lookBack(of: there, request.filter)) ? true : nil))
+                        at: time, lookBack: there.lookBack(request.filter)) ? true : nil))
         }
         return TimelineManifest.Layer(
             id: id, animates: try await animates(picture, request.filter, in: snapshot),

@@ -6,9 +6,7 @@ package struct ReservedService: Service {
     let workClass: WorkClass
     package let work: WorkExecutor
 
-    package init(
-        service: any Service, workClass: WorkClass, work: WorkExecutor
-    ) {
+    package init(service: any Service, workClass: WorkClass, work: WorkExecutor) {
         self.service = service
         self.workClass = workClass
         self.work = work

@@ -8,14 +8,15 @@ import NIOCore
 /// | `renewal` | the tiles of a new snapshot that clients asked for before | one thread |
 /// | `map` | map pictures and legends | one at a time |
 /// | `animation` | an animation, from its first frame to the encoded file | one at a time |
-/// | `query` | features, exports, changes, alerts, profiles, timelines | as many threads as processors, lower priority |
+/// | `query` | features, exports, changes, alerts, profiles, timelines | a thread for each processor, lower priority |
 /// | `intake` | decoding of upstream answers and of what is sent in | two threads |
 /// | `background` | polygons and flights of a new snapshot, packing, warming | two threads, lowest priority |
 /// | `publication` | the publisher alone | one thread |
 package enum WorkClass: String, Sendable, Hashable, CaseIterable {
     case tile, renewal, map, animation, query, intake, background, publication
 
-    /// Whether work of this class ends when its client closes the connection. A tile is finished sooner than that is noticed.
+    /// Whether work of this class ends when its client closes the connection. A tile is finished sooner than that is
+    /// noticed.
     var endsWithItsClient: Bool {
         switch self {
         case .map, .animation, .query: true

@@ -1,7 +1,7 @@
 /// Does all work whose cost is not bounded by the size of its answer, on threads apart from those that answer requests.
 ///
-/// Request handlers run on Swift's cooperative pool, which has as many threads as processors. There they parse, await and
-/// write. Everything else is a job of a class: so many at once, so many that wait, and an error beyond.
+/// Request handlers run on Swift's cooperative pool, which has as many threads as processors. There they parse, await
+/// and write. Everything else is a job of a class: so many at once, so many that wait, and an error beyond.
 ///
 ///     let frame = try await work.run(.query) { try await frames.frame(at: instant, filter: filter, in: snapshot) }
 package final class WorkExecutor: Sendable {
@@ -38,8 +38,8 @@ package final class WorkExecutor: Sendable {
 
     /// Does a job. Within another job it is a part of that: then it starts at once, on the threads of that.
     ///
-    /// A job that waits is removed when its task is cancelled, or its client closes the connection. One that runs finds its task
-    /// cancelled (`Task.isCancelled`) and must look for that at sensible steps.
+    /// A job that waits is removed when its task is cancelled, or its client closes the connection. One that runs finds
+    /// its task cancelled (`Task.isCancelled`) and must look for that at sensible steps.
     ///
     /// - Parameter isContinuing: whether this goes on with an answer that has begun; such a job is never refused.
     /// - Throws: `WorkError.overloaded` when the queue is full; `CancellationError`; what the body throws.
@@ -88,14 +88,16 @@ package final class WorkExecutor: Sendable {
         }
     }
 
-    /// Starts something that several may wait for, on the threads of the job that begins it. Outside of jobs it may only await.
+    /// Starts something that several may wait for, on the threads of the job that begins it. Outside of jobs it may
+    /// only await.
     package static func flight<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Task<Value, any Error> {
         Task(executorPreference: WorkThreads.current, operation: body)
     }
 
-    /// To be called where much is computed: in debug builds it stops a request that would do that on the cooperative pool.
+    /// To be called where much is computed: in debug builds it stops a request that would do that on the cooperative
+    /// pool.
     @inline(__always)
     package static func assertIsJob(_ function: StaticString = #function) {
         assert(!isMisplaced, "\(function) computes on a thread that answers requests")

@@ -30,8 +30,8 @@ final class WorkQueue: Sendable {
 
     /// Waits for a turn. Each success must be followed by one `leave`.
     ///
-    /// - Parameter isContinuing: whether this goes on with an answer that has begun. Such a job is never refused: as many can
-    ///   wait as answers are under way.
+    /// - Parameter isContinuing: whether this goes on with an answer that has begun. Such a job is never refused: as
+    ///   many can wait as answers are under way.
     /// - Throws: `WorkError.overloaded`, `CancellationError`.
     func enter(isContinuing: Bool = false) async throws {
         let id = try state.withLock { state -> UInt64? in

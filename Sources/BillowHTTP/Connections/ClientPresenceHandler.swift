@@ -1,8 +1,8 @@
 import BillowEngine
 import NIOCore
 
-/// Tells the work of a connection when its client closes it. A client that has sent its last byte and shuts down its side
-/// looks the same; its heavy requests are cancelled, too.
+/// Tells the work of a connection when its client closes it. A client that has sent its last byte and shuts down its
+/// side looks the same; its heavy requests are cancelled, too.
 final class ClientPresenceHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 

@@ -2,10 +2,11 @@ import BillowEngine
 import NIOCore
 import NIOHTTP1
 
-/// Bounds every wait for a client: for its next request, for the rest of a header or body, for it to take an answer, and for
-/// it to close.
+/// Bounds every wait for a client: for its next request, for the rest of a header or body, for it to take an answer,
+/// and for it to close.
 ///
-/// It stands next to the socket and sees bytes; `RequestRulesHandler` tells it where requests and answers begin and end.
+/// It stands next to the socket and sees bytes; `RequestRulesHandler` tells it where requests and answers begin and
+/// end.
 final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

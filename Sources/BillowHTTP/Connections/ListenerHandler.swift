@@ -2,10 +2,11 @@ import BillowEngine
 import Logging
 import NIOCore
 
-/// Stands before everything else on the listening socket, and accepts connections only as long as there is room for them.
+/// Stands before everything else on the listening socket, and accepts connections only as long as there is room for
+/// them.
 ///
-/// It also keeps errors of accepting from what is behind it. Hummingbird stops accepting for good at the first one, and NIO
-/// tries again at once without end.
+/// It also keeps errors of accepting from what is behind it. Hummingbird stops accepting for good at the first one, and
+/// NIO tries again at once without end.
 final class ListenerHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

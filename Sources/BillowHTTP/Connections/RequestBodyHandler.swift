@@ -7,8 +7,9 @@ import NIOHTTP1
 
 /// Keeps the bodies of requests and the answers to them in step, where one would wait for the other for ever.
 ///
-/// Who asks whether to send a body (`Expect: 100-continue`) is told to as soon as it is wanted. What still comes of a body
-/// after its answer is passed over, for a while: a client that reads only when it has sent everything gets its answer too.
+/// Who asks whether to send a body (`Expect: 100-continue`) is told to as soon as it is wanted. What still comes of a
+/// body after its answer is passed over, for a while: a client that reads only when it has sent everything gets its
+/// answer too.
 ///
 /// Source: RFC 9110 section 10.1.1; RFC 9112 section 9.6 (closing without losing the answer)
 final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {

@@ -5,9 +5,9 @@ import NIOHTTP1
 
 /// Refuses what is no proper request, and frames answers as the request's version of HTTP wants them.
 ///
-/// Hummingbird answers what can't be read with an empty 400 when its turn comes, after the answers to what came before, and
-/// closes the connection. Here such an answer gets its own status and a body that says what was wrong; no route gives an
-/// empty 400.
+/// Hummingbird answers what can't be read with an empty 400 when its turn comes, after the answers to what came before,
+/// and closes the connection. Here such an answer gets its own status and a body that says what was wrong; no route
+/// gives an empty 400.
 ///
 /// Source: RFC 9112 sections 2.2, 3.2, 6.1 and 9.6
 final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {

@@ -9,16 +9,16 @@ import NIOHTTP1
     import Glibc
 #endif
 
-/// A connection of HTTP/1.1 as Hummingbird sets it up, with deadlines for the client, rules for requests, kept answers, and
-/// bodies and answers kept in step.
+/// A connection of HTTP/1.1 as Hummingbird sets it up, with deadlines for the client, rules for requests, the
+/// microcache, and bodies and answers kept in step.
 struct ServingChannel: ServerChildChannel {
     private let http: HTTP1Channel
-    private let answers: KeptAnswers
+    private let microcache: ResponseMicrocache
     private let connections: ConnectionTable
     private let timeouts: ConnectionTimeouts
 
     init(
-        responder: @escaping HTTPChannelHandler.Responder, answers: KeptAnswers, connections: ConnectionTable
+        responder: @escaping HTTPChannelHandler.Responder, microcache: ResponseMicrocache, connections: ConnectionTable
     ) {
         http = HTTP1Channel(
             responder: RequestBodyHandler.telling(responder),
@@ -27,7 +27,7 @@ struct ServingChannel: ServerChildChannel {
                     maxHeaderFieldSize: RequestRulesHandler.largestHeader,
                     maxHeaderListSize: RequestRulesHandler.largestHeader,
                     maxHeaderFieldCount: RequestRulesHandler.mostFields)))
-        self.answers = answers
+        self.microcache = microcache
         self.connections = connections
         timeouts = ConnectionTimeouts(connections.settings)
     }
@@ -59,7 +59,7 @@ struct ServingChannel: ServerChildChannel {
             try pipeline.addHandlers([deadlines, ClientPresenceHandler(value.requester)], position: .first)
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandlers(
-                [RequestRulesHandler(deadlines), KeptAnswerHandler(answers), RequestBodyHandler()],
+                [RequestRulesHandler(deadlines), MicrocacheHandler(microcache), RequestBodyHandler()],
                 position: .after(decoder))
             // The kernel ends connections whose client takes nothing and answers nothing, likewise.
             #if os(Linux)

@@ -2,11 +2,38 @@ import BillowEngine
 import BillowSnapshot
 import BillowStore
 import BillowSync
+import Datasets
 import Turbulence
 
-/// The events that there are. README has the same, which a test compares with these.
-enum EventName: String, CaseIterable {
+/// The events that there are. The documentation's table is made of them.
+package enum EventName: String, CaseIterable, Sendable {
     case data, fetching, failed, reachable, session, alert, positionLost
+
+    /// The members of the event's data.
+    package var members: [String] {
+        switch self {
+        case .data: ["collection", "area", "version"]
+        case .fetching: ["on", "area", "collection", "source"]
+        case .failed: ["source", "area", "collection", "code", "message"]
+        case .reachable: ["source", "on"]
+        case .session: ["source", "active", "reason"]
+        case .alert: ["flight"]
+        case .positionLost: ["flight", "lastPositionAt"]
+        }
+    }
+
+    /// When it is sent, for the documentation: at most 20 words, without a stop.
+    package var meaning: String {
+        switch self {
+        case .data: "what a collection shows has changed; request it again"
+        case .fetching: "a fetch of what is due begins or ends"
+        case .failed: "a fetch failed, or a changed polygon or viewport was refused"
+        case .reachable: "the upstream is gone, or there again"
+        case .session: "the upstream took the key for the first time, refuses it, or takes it again"
+        case .alert: "turbulence ahead of a monitored flight has changed; beside `flight` the answer of `POST /alerts`"
+        case .positionLost: "a monitored flight has had no position for 5 minutes"
+        }
+    }
 }
 
 /// Turns what the publisher and the sources do into events.
@@ -72,10 +99,10 @@ struct EventFeed: Sendable {
             return hub.publish(ready.name, ready.payload)
         }
         let version = new.publication.version.rawValue
-        func tell(_ collection: String, _ areas: Set<DataQuery.Area>) {
+        func tell(_ dataset: Dataset, _ areas: Set<DataQuery.Area>) {
             for area in areas.sorted() {
                 hub.publish(
-                    EventName.data.rawValue, DataChange(collection: collection, area: area.rawValue, version: version))
+                    EventName.data.rawValue, DataChange(collection: dataset.id, area: area.rawValue, version: version))
             }
         }
         let queries = Dictionary(
@@ -84,22 +111,22 @@ struct EventFeed: Sendable {
             new.sources.compactMap { source in queries[source.id].map { (source.number, $0) } },
             uniquingKeysWith: { $1 })
         let rows = changes.opened + changes.closed
-        tell("turbulence", Self.areas(of: rows, query: { numbered[$0.source] }) { $1.area(of: $0.cell) })
+        tell(Dataset.turbulence, Self.areas(of: rows, query: { numbered[$0.source] }) { $1.area(of: $0.cell) })
         let reports = changes.openedReports + changes.closedReports
-        tell("pireps", Self.areas(of: reports, query: { queries[$0.source] }) { $1.area(of: $0.place, .pireps) })
-        for (collection, areas) in Dictionary(
-            grouping: changes.openedAreas + changes.closedAreas, by: \.collection.name
-        ).sorted(by: { $0.key < $1.key }) {
+        tell(Dataset.pireps, Self.areas(of: reports, query: { queries[$0.source] }) { $1.area(of: $0.place, .pireps) })
+        for (dataset, areas) in Dictionary(
+            grouping: changes.openedAreas + changes.closedAreas,
+            by: { Catalogue.dataset(of: $0.collection) ?? .polygons }
+        ).sorted(by: { $0.key.id < $1.key.id }) {
             // What was issued for a larger area than was asked for belongs to every part of the query.
             tell(
-                collection,
-                Set(areas.flatMap { queries[$0.source]?.areas(ofCollection: collection) ?? [.global] }))
+                dataset,
+                Set(areas.flatMap { queries[$0.source]?.areas(ofCollection: dataset.id) ?? [.global] }))
         }
         let positions = Self.areas(of: changes.positions, query: { queries[$0.source] }) {
             $1.area(of: $0.place, .flights)
         }
-        tell("traffic", positions)
-        tell("tracks", positions)
+        for dataset in Catalogue.all where dataset.kind == .positions { tell(dataset, positions) }
     }
 
     /// The parts of queries that items lie in.
@@ -132,14 +159,16 @@ struct EventFeed: Sendable {
             guard let error = state.lastError, state.failures > old.areas[area]?.failures ?? 0 else { continue }
             for part in state.failedParts.sorted() {
                 failed(
-                    new.id, area: part.area.rawValue, collection: part.collection, code: error.code,
+                    new.id, area: part.area.rawValue, collection: part.collection, code: error.code.rawValue,
                     message: error.publicMessage)
             }
         }
         // Where nothing else is asked for, that is the round's failure.
-        for (type, message) in new.disabled where old.disabled[type] == nil && new.lastError?.code != "disabled" {
+        for (type, message) in new.disabled where old.disabled[type] == nil && new.lastError?.code != .disabled {
             for collection in type.collections {
-                failed(new.id, area: "all", collection: collection, code: "disabled", message: message)
+                failed(
+                    new.id, area: "all", collection: collection, code: SyncError.Code.disabled.rawValue,
+                    message: message)
             }
         }
         if let isReachable = new.isReachable, isReachable != (old.isReachable ?? true) {
@@ -170,16 +199,5 @@ struct EventFeed: Sendable {
         hub.publish(
             EventName.failed.rawValue,
             Failed(source: source.name, area: area, collection: collection, code: code, message: message))
-    }
-}
-
-extension IssuedArea.Collection {
-    /// The collection's name in the interface.
-    fileprivate var name: String {
-        switch self {
-        case .hazards: "hazards"
-        case .forecast: "forecast"
-        case .polygons: "polygons"
-        }
     }
 }

@@ -5,8 +5,8 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Tells whoever listens what happens: keeps the last events for those that come back, and a bounded number of listeners
-/// with a bounded backlog each.
+/// Tells whoever listens what happens: keeps the last events for those that come back, and a bounded number of
+/// listeners with a bounded backlog each.
 package final class EventHub: Sendable {
     /// Whom an event is for.
     package enum Audience: Sendable, Hashable {
@@ -123,8 +123,8 @@ package final class EventHub: Sendable {
     /// Events from now on, with those before it that came after `lastEventID`.
     /// - Parameters:
     ///   - flight: whose own events are wanted beside those for everyone.
-    ///   - greeting: the event that tells a listener to look at everything, for one that can't be told what it missed; it
-    ///     bears the newest event's id.
+    ///   - greeting: the event that tells a listener to look at everything, for one that can't be told what it missed;
+    ///     it bears the newest event's id.
     /// - Throws: 503 when there are too many, or when the server is on its way out.
     func subscribe(
         after lastEventID: String?, flight: String?, greeting: (name: String, payload: some Encodable)?

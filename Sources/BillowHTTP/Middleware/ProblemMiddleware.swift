@@ -100,9 +100,9 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             allowed: "at most \(AnswerRules.longestURL) bytes")
     }
 
-    /// No route and no file of ours needs what is refused here, and what comes after may take the path as it is: control
-    /// characters (a NUL ends a file's name early), `..`, and two slashes at the start, which a redirect would turn into
-    /// the name of another host.
+    /// No route and no file of ours needs what is refused here, and what comes after may take the path as it is:
+    /// control characters (a NUL ends a file's name early), `..`, and two slashes at the start, which a redirect would
+    /// turn into the name of another host.
     private static func checkPath(_ path: String) throws(Problem) {
         let decoded = path.removingPercentEncodingOfBytes()
         let isReadable = decoded.map { !$0.contains { $0 < 0x20 || $0 == 0x7F } } ?? false

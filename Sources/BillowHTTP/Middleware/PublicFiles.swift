@@ -15,8 +15,8 @@ import Synchronization
 
 /// The files of a folder, for whoever may have any of them: the viewer.
 ///
-/// Small files are kept in memory as long as they don't change, so that a client that takes its time holds no descriptor,
-/// and all clients share the bytes.
+/// Small files are kept in memory as long as they don't change, so that a client that takes its time holds no
+/// descriptor, and all clients share the bytes.
 final class PublicFiles: Sendable {
     struct File: Sendable {
         /// nil for one that is too large to be kept.
@@ -45,11 +45,27 @@ final class PublicFiles: Sendable {
     private static let largestKept = 4 << 20
     private static let mostKept = 32 << 20
 
-    init(folder: String) { self.folder = folder }
+    /// Files that are made and not read, by their path.
+    private let made: [String: File]
+
+    /// - Parameter made: texts of files that are made and not read, by their path.
+    init(folder: String, made: [String: String] = [:]) {
+        self.folder = folder
+        self.made = Dictionary(
+            uniqueKeysWithValues: made.map { path, text in
+                let bytes = Array(text.utf8)
+                let file = File(
+                    bytes: ByteBuffer(bytes: bytes), size: bytes.count,
+                    entityTag: Hexadecimal.text(SHA256.hash(data: bytes).prefix(8)),
+                    modified: Date(timeIntervalSince1970: 0), path: path)
+                return (path, file)
+            })
+    }
 
     /// What lies at a decoded path of an address, an index in place of a folder; nil where nothing does.
     func find(_ path: String) async throws -> Found? {
-        try await NIOThreadPool.singleton.runIfActive { [self] in try look(path) }
+        if let file = made[path] { return .file(file) }
+        return try await NIOThreadPool.singleton.runIfActive { [self] in try look(path) }
     }
 
     private func look(_ path: String) throws -> Found? {
@@ -191,8 +207,8 @@ struct PublicFilesMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// What pages of this server may do: load what they need from it, and nothing else. Nobody else's page may hold them in a
-/// frame, and no address of theirs goes to other servers, because it may carry a signature.
+/// What pages of this server may do: load what they need from it, and nothing else. Nobody else's page may hold them in
+/// a frame, and no address of theirs goes to other servers, because it may carry a signature.
 ///
 /// Source: W3C Content Security Policy Level 3; MapLibre GL JS documentation ("CSP directives")
 struct PageRules: Sendable {

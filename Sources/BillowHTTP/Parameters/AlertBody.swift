@@ -1,23 +1,23 @@
-import BillowEngine
-import HTTPTypes
-import BillowAreas
-import Geometry
+package import BillowEngine
+package import BillowAreas
+package import Geometry
 import Turbulence
 
-/// The body of a request for turbulence ahead: where one is, and what one wants to know. What is left out takes the default.
-struct AlertBody: Decodable, Sendable {
-    var position: [Double]?
+/// The body of a request for turbulence ahead: where one is, and what one wants to know. What is left out takes the
+/// default.
+package struct AlertBody: Decodable, Sendable {
+    package var position: [Double]?
     /// Feet of pressure altitude.
     var altitude: Double?
     /// Degrees, and knots over ground.
-    var track: Double?
+    package var track: Double?
     var speed: Double?
     /// A route, as corridors take it.
     private var shape: ShapeBody?
     private var polygon: ShapeBody?
     var cells: [String]?
     /// Nautical miles.
-    var distance: Double?
+    package var distance: Double?
     /// Seconds.
     var timeFrame: Double?
     /// Degrees.
@@ -29,17 +29,17 @@ struct AlertBody: Decodable, Sendable {
     var minAltitude: Int?
     var maxAltitude: Int?
     var hours: Double?
-    var category: String?
+    package var category: String?
     /// One's own aircraft, as observations name it, and minutes for which its reports are left out.
     var aircraft: String?
     var excludeOwn: Double?
     /// Whose positions in the traffic are followed.
     var icao24: String?
-    var callsign: String?
+    package var callsign: String?
     /// The instant that is looked at, of `/alerts` alone.
     private var time: String?
 
-    static let longest = 256 << 10
+    package static let longest = 256 << 10
     private static let mostCells = 10_000
 
     private enum Keys: String, CodingKey, CaseIterable {
@@ -57,20 +57,20 @@ struct AlertBody: Decodable, Sendable {
         init?(intValue: Int) { nil }
     }
 
-    /// - Throws: `Problem` 400 for a member that means nothing here: passed over, a misspelt wish would give another answer than
-    ///   was asked for; and for several places to look at.
-    init(from decoder: any Decoder) throws {
+    /// - Throws: `ParameterProblem` for a member that means nothing here: passed over, a misspelt wish would give
+    ///   another answer than was asked for; and for several places to look at.
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Keys.self)
         let names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue).sorted()
         if let unknown = names.first(where: { Keys(rawValue: $0) == nil }) {
-            throw Problem(
+            throw ParameterProblem(
                 .unknownMember, detail: "There is no member '\(unknown.prefix(100))' here.",
                 parameter: String(unknown.prefix(100)), value: String(unknown.prefix(100)),
                 allowed: Keys.allCases.map(\.rawValue).sorted().joined(separator: ", "))
         }
         let places = [Keys.route, .polygon, .cells].filter(members.contains)
         guard places.count < 2 else {
-            throw Problem(
+            throw ParameterProblem(
                 .severalAreas,
                 detail: "One area is looked at: give either 'route', 'polygon' or 'cells'.",
                 parameter: places[1].rawValue, value: places.map(\.rawValue).joined(separator: ", "),
@@ -104,7 +104,7 @@ struct AlertBody: Decodable, Sendable {
     // MARK: - What it means
 
     /// Where the aircraft is.
-    func flight() throws(Problem) -> FlightState {
+    package func flight() throws(ParameterProblem) -> FlightState {
         guard let position, position.count >= 2,
             let place = LonLat(longitude: position[0], latitude: position[1])
         else {
@@ -114,12 +114,12 @@ struct AlertBody: Decodable, Sendable {
         guard let altitude else { throw Self.invalid("altitude", "missing", "feet from 0 to 60000") }
         return FlightState(
             place: place, altitudeFeet: try Self.number("altitude", altitude, 0...60_000),
-            track: try track.map { value throws(Problem) in try Self.number("track", value, 0...360) },
-            groundSpeed: try speed.map { value throws(Problem) in try Self.number("speed", value, 0...2_000) })
+            track: try track.map { value throws(ParameterProblem) in try Self.number("track", value, 0...360) },
+            groundSpeed: try speed.map { value throws(ParameterProblem) in try Self.number("speed", value, 0...2_000) })
     }
 
     /// Whose positions are followed.
-    func follow() throws(Problem) -> FlightMonitor.Follow {
+    func follow() throws(ParameterProblem) -> FlightMonitor.Follow {
         if let icao24 {
             guard let aircraft = ICAO24(icao24) else {
                 throw Self.invalid("icao24", icao24, "six hexadecimal digits")
@@ -131,7 +131,7 @@ struct AlertBody: Decodable, Sendable {
         return .callsign(callsign.uppercased())
     }
 
-    func request(_ airports: AirportTable, areaLimitKm2: Double) throws(Problem) -> AlertRequest {
+    package func request(_ airports: AirportTable, areaLimitKm2: Double) throws(ParameterProblem) -> AlertRequest {
         var request = AlertRequest(aircraft: aircraft, time: try QueryReader.time(time ?? "latest"))
         if let shape {
             request.query.search = .route(try RouteReader(airports).read(QueryReader([:]), shape).route)
@@ -157,7 +157,7 @@ struct AlertBody: Decodable, Sendable {
         if minAltitude != nil || maxAltitude != nil {
             do {
                 request.query.altitudes = try AltitudeRange(minimumFeet: minAltitude, maximumFeet: maxAltitude)
-            } catch { throw Problem(error) }
+            } catch { throw ParameterProblem(error) }
         }
         if let hours {
             guard let history = History.allCases.first(where: { $0.hours == hours }) else {
@@ -174,14 +174,15 @@ struct AlertBody: Decodable, Sendable {
         return request
     }
 
-    /// - Throws: `Problem` 400 for a beam that is larger than an area may be. Polygons and cells have limits of their own.
-    private static func checkBeam(_ query: AlertQuery, distance: Double?) throws(Problem) {
+    /// - Throws: `ParameterProblem` for a beam that is larger than an area may be. Polygons and cells have limits of
+    ///   their own.
+    private static func checkBeam(_ query: AlertQuery, distance: Double?) throws(ParameterProblem) {
         switch query.search {
         case .area, .cells: return
         case .beam, .route: break
         }
         guard let distance, distance > query.farthestBeam else { return }
-        throw Problem(
+        throw ParameterProblem(
             .areaTooLarge,
             detail: "A beam of \(query.angleSpan) degrees and \(distance) NM is larger than "
                 + "\(Int(query.areaLimitKm2)) km².",
@@ -189,7 +190,7 @@ struct AlertBody: Decodable, Sendable {
             allowed: "1 to \(Int(query.farthestBeam.rounded(.down))) NM at this angle, or a smaller angle")
     }
 
-    private func severities() throws(Problem) -> SeveritySet {
+    private func severities() throws(ParameterProblem) -> SeveritySet {
         var set = minSeverity == nil && severity == nil ? SeveritySet.atLeast(.light) : .all
         if let severity {
             var listed: [Severity] = []
@@ -200,14 +201,14 @@ struct AlertBody: Decodable, Sendable {
         return set
     }
 
-    private func severity(_ name: String, _ number: Int) throws(Problem) -> Severity {
+    private func severity(_ name: String, _ number: Int) throws(ParameterProblem) -> Severity {
         guard let severity = UInt8(exactly: number).flatMap(Severity.init(rawValue:)) else {
             throw Self.invalid(name, String(number), "0 to 4")
         }
         return severity
     }
 
-    private static func cells(_ texts: [String]) throws(Problem) -> Set<Cell> {
+    private static func cells(_ texts: [String]) throws(ParameterProblem) -> Set<Cell> {
         guard texts.count <= mostCells else {
             throw invalid("cells", "\(texts.count) cells", "at most \(mostCells) cells")
         }
@@ -221,7 +222,8 @@ struct AlertBody: Decodable, Sendable {
         return cells
     }
 
-    private static func number(_ name: String, _ value: Double, _ range: ClosedRange<Double>) throws(Problem) -> Double
+    private static func number(_ name: String, _ value: Double, _ range: ClosedRange<Double>) throws(ParameterProblem)
+        -> Double
     {
         guard range.contains(value) else {
             throw invalid(name, String(value), "a number from \(range.lowerBound) to \(range.upperBound)")
@@ -229,7 +231,7 @@ struct AlertBody: Decodable, Sendable {
         return value
     }
 
-    private static func invalid(_ name: String, _ value: String, _ expected: String) -> Problem {
-        Problem(ParameterError(parameter: name, value: value, expected: expected))
+    private static func invalid(_ name: String, _ value: String, _ expected: String) -> ParameterProblem {
+        ParameterProblem(ParameterError(parameter: name, value: value, expected: expected))
     }
 }

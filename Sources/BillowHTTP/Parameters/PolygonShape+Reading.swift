@@ -1,11 +1,11 @@
 import BillowAreas
-import BillowEngine
+package import BillowEngine
 
 extension PolygonShape {
-    static let names: Set<String> = ["mode", "tolerance", "smooth"]
+    package static let names: Set<String> = ["mode", "tolerance", "smooth"]
     private static let tolerances = 0.0...5.0
 
-    init(_ reader: QueryReader) throws(Problem) {
+    init(_ reader: QueryReader) throws(ParameterProblem) {
         self.init()
         mode = try reader.polygonMode()
         tolerance = try reader.number("tolerance", in: Self.tolerances) ?? 0
@@ -15,7 +15,7 @@ extension PolygonShape {
 
 extension QueryReader {
     /// Which hexagons polygons are made of.
-    func polygonMode() throws(Problem) -> PolygonMode {
+    func polygonMode() throws(ParameterProblem) -> PolygonMode {
         try choice("mode", PolygonMode.allCases.map { ($0.rawValue, $0) }) ?? .exact
     }
 }

@@ -1,14 +1,13 @@
-import BillowEngine
-import BillowSnapshot
+package import BillowEngine
+package import BillowSnapshot
+import Datasets
 import Foundation
 import Geometry
-import HTTPTypes
-import Hummingbird
 import Turbulence
 
-/// Reads the parameters of a request into types that can't be wrong. Every problem names the parameter, the value and what
-/// would do.
-struct QueryReader {
+/// Reads the parameters of a request into types that can't be wrong. Every problem names the parameter, the value and
+/// what would do.
+package struct QueryReader: Sendable {
     private let values: [String: String]
 
     /// The parameters that filter any picture.
@@ -26,40 +25,41 @@ struct QueryReader {
     /// `known`: on OGC routes a parameter that isn't known is an error; nil ignores it, as tiles do.
     ///
     /// Source: OGC 17-069r4 (OGC API Features part 1) requirement 8
-    init(_ request: Request, known: Set<String>? = nil) throws(Problem) {
+    package init(_ items: some Sequence<(name: String, value: String)>, known: Set<String>? = nil)
+        throws(ParameterProblem)
+    {
         var values: [String: String] = [:]
-        for (name, value) in request.uri.queryParameters {
-            let name = String(name)
+        for (name, value) in items {
             if SignedAddress.parameters.contains(name) { continue }
             if let known {
                 guard known.contains(name) else {
-                    throw Problem(
+                    throw ParameterProblem(
                         .unknownParameter,
                         detail: "There is no parameter '\(name.prefix(100))' here.",
                         parameter: String(name.prefix(100)), value: String(value.prefix(100)),
                         allowed: known.sorted().joined(separator: ", "))
                 }
                 guard values[name] == nil else {
-                    throw Problem(
+                    throw ParameterProblem(
                         .repeatedParameter, detail: "The parameter '\(name)' is given twice.",
                         parameter: name, value: String(value.prefix(100)), allowed: "once")
                 }
             }
             if let other = values[name], other != value, Self.pictureNames.contains(name) {
                 // Whichever were taken, the picture would not be what the address says.
-                throw Problem(
+                throw ParameterProblem(
                     .repeatedParameter, detail: "The parameter '\(name)' has two values.",
                     parameter: name, value: String(value.prefix(100)), allowed: "one value")
             }
-            if values[name] == nil { values[name] = String(value) }
+            if values[name] == nil { values[name] = value }
         }
         self.values = values
     }
 
     /// Parameters that come from elsewhere than a request.
-    init(_ values: [String: String]) { self.values = values }
+    package init(_ values: [String: String]) { self.values = values }
 
-    func text(_ name: String) -> String? { values[name] }
+    package func text(_ name: String) -> String? { values[name] }
 
     /// A text of words between which there are blanks, or plus signs, as forms write blanks.
     ///
@@ -67,19 +67,21 @@ struct QueryReader {
     func phrase(_ name: String) -> String? { values[name]?.replacing("+", with: " ") }
 
     /// Every parameter that was given.
-    var all: [String: String] { values }
+    package var all: [String: String] { values }
 
     /// Some of the parameters as the query of another address, in the order of their names; empty where none was given.
-    func passedOn(_ names: Set<String>) -> String {
+    package func passedOn(_ names: Set<String>) -> String {
         let query = Self.query(values.filter { names.contains($0.key) })
         return query.isEmpty ? "" : "?\(query)"
     }
 
     /// All parameters as a query, with some of them changed.
-    func replacing(_ changed: [String: String]) -> String { Self.query(values.merging(changed) { _, new in new }) }
+    package func replacing(_ changed: [String: String]) -> String {
+        Self.query(values.merging(changed) { _, new in new })
+    }
 
     /// Parameters as the query of an address, in the order of their names.
-    static func query(_ parameters: [String: String]) -> String {
+    package static func query(_ parameters: [String: String]) -> String {
         var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))
         allowed.insert(charactersIn: "-._~,:/")
         return parameters.sorted { $0.key < $1.key }.map { name, value in
@@ -87,12 +89,12 @@ struct QueryReader {
         }.joined(separator: "&")
     }
 
-    func has(_ name: String) -> Bool { values[name] != nil }
+    package func has(_ name: String) -> Bool { values[name] != nil }
 
     // MARK: - Values
 
     /// A whole number in a range, in plain digits.
-    func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+    package func integer(_ name: String, in range: ClosedRange<Int>) throws(ParameterProblem) -> Int? {
         guard let text = values[name] else { return nil }
         guard let number = Digits.integer(text), range.contains(number) else {
             throw invalid(name, text, "a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -101,7 +103,7 @@ struct QueryReader {
     }
 
     /// A decimal number in a range.
-    func number(_ name: String, in range: ClosedRange<Double>) throws(Problem) -> Double? {
+    package func number(_ name: String, in range: ClosedRange<Double>) throws(ParameterProblem) -> Double? {
         guard let text = values[name] else { return nil }
         guard let number = Self.decimal(text), range.contains(number) else {
             throw invalid(name, text, "a number from \(range.lowerBound) to \(range.upperBound)")
@@ -109,7 +111,7 @@ struct QueryReader {
         return number
     }
 
-    func boolean(_ name: String) throws(Problem) -> Bool? {
+    func boolean(_ name: String) throws(ParameterProblem) -> Bool? {
         guard let text = values[name] else { return nil }
         switch text {
         case "true": return true
@@ -119,7 +121,7 @@ struct QueryReader {
     }
 
     /// One of some words.
-    func choice<Value>(_ name: String, _ choices: [(String, Value)]) throws(Problem) -> Value? {
+    package func choice<Value>(_ name: String, _ choices: [(String, Value)]) throws(ParameterProblem) -> Value? {
         guard let text = values[name] else { return nil }
         guard let match = choices.first(where: { $0.0 == text }) else {
             throw invalid(name, text, choices.map(\.0).joined(separator: ", "))
@@ -128,12 +130,12 @@ struct QueryReader {
     }
 
     /// The `f` of routes that answer in one form only.
-    func requireJSON(_ name: String = "json") throws(Problem) {
+    package func requireJSON(_ name: String = "json") throws(ParameterProblem) {
         _ = try choice("f", name == "json" ? [("json", 0)] : [("json", 0), (name, 0)])
     }
 
     /// A decimal number such as `-12.5` or `1e-3`: no blanks, no hexadecimal, no words.
-    static func decimal(_ text: some StringProtocol) -> Double? {
+    package static func decimal(_ text: some StringProtocol) -> Double? {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
@@ -147,7 +149,7 @@ struct QueryReader {
 
     // MARK: - The one filter grammar
 
-    func filter() throws(Problem) -> Filter {
+    package func filter() throws(ParameterProblem) -> Filter {
         let kinds = try kinds()
         return Filter(
             history: try choice("hours", History.allCases.map { ($0.text, $0) }) ?? .default,
@@ -158,7 +160,7 @@ struct QueryReader {
 
     private static let severityWords = "0 to 4, or " + Severity.allCases.map(\.name).joined(separator: ", ")
 
-    private func severities() throws(Problem) -> SeveritySet {
+    private func severities() throws(ParameterProblem) -> SeveritySet {
         var set = SeveritySet.all
         if let text = values["severity"] {
             var listed: [Severity] = []
@@ -177,16 +179,18 @@ struct QueryReader {
         return set
     }
 
-    private func altitudes() throws(Problem) -> AltitudeRange {
+    private func altitudes() throws(ParameterProblem) -> AltitudeRange {
         let minimum = try integer("minAltitude", in: 0...60_000)
         let maximum = try integer("maxAltitude", in: 0...60_000)
-        do { return try AltitudeRange(minimumFeet: minimum, maximumFeet: maximum) } catch { throw Problem(error) }
+        do { return try AltitudeRange(minimumFeet: minimum, maximumFeet: maximum) } catch {
+            throw ParameterProblem(error)
+        }
     }
 
     /// Names in a list. What a filter holds is kept with every picture that it made.
     static let mostNames = 32
 
-    private func names(_ name: String, _ text: String) throws(Problem) -> [Substring] {
+    private func names(_ name: String, _ text: String) throws(ParameterProblem) -> [Substring] {
         let words = text.split(separator: ",", maxSplits: Self.mostNames, omittingEmptySubsequences: false)
         guard words.count <= Self.mostNames else {
             throw invalid(name, "\(text.prefix(100))…", "a list of at most \(Self.mostNames) names")
@@ -194,7 +198,7 @@ struct QueryReader {
         return words
     }
 
-    private func sources() throws(Problem) -> Set<SourceID>? {
+    private func sources() throws(ParameterProblem) -> Set<SourceID>? {
         guard let text = values["source"] else { return nil }
         var ids = Set<SourceID>()
         for word in try names("source", text) {
@@ -207,17 +211,17 @@ struct QueryReader {
     }
 
     /// Of observations and of issued areas: who asks for one kind gets no other.
-    private func kinds() throws(Problem) -> (observations: Set<ObservationKind>, areas: Set<String>)? {
+    private func kinds() throws(ParameterProblem) -> (observations: Set<ObservationKind>, areas: Set<String>)? {
         guard let text = values["kind"] else { return nil }
         var observations = Set<ObservationKind>()
         var areas = Set<String>()
         for word in try names("kind", text) {
             if let kind = ObservationKind(name: word) {
                 observations.insert(kind)
-            } else if IssuedArea.kinds.contains(String(word)) {
+            } else if Catalogue.areaKinds.contains(where: { $0.id == word }) {
                 areas.insert(String(word))
             } else {
-                let known = ObservationKind.shown.map(\.name) + IssuedArea.kinds
+                let known = ObservationKind.shown.map(\.name) + Catalogue.areaKinds.map(\.id)
                 throw invalid("kind", text, "a list of " + known.joined(separator: ", "))
             }
         }
@@ -227,12 +231,12 @@ struct QueryReader {
     // MARK: - Time and space
 
     /// `latest` or an instant.
-    func time() throws(Problem) -> RequestedTime { try Self.time(values["time"] ?? "latest") }
+    package func time() throws(ParameterProblem) -> RequestedTime { try Self.time(values["time"] ?? "latest") }
 
-    static func time(_ text: String) throws(Problem) -> RequestedTime {
+    package static func time(_ text: String) throws(ParameterProblem) -> RequestedTime {
         if text == "latest" { return .latest }
         guard let seconds = Instant.unixSeconds(text) else {
-            throw Problem(
+            throw ParameterProblem(
                 ParameterError(
                     parameter: "time", value: text,
                     expected: "latest or an instant in whole seconds with a zone, such as 20261121T023000Z"))
@@ -243,7 +247,7 @@ struct QueryReader {
     /// An instant or an interval, either end open, as OGC API Features writes them; ends included.
     ///
     /// Source: OGC 17-069r4 section 7.15.4
-    func datetime() throws(Problem) -> DatetimeParameter? {
+    func datetime() throws(ParameterProblem) -> DatetimeParameter? {
         guard let text = values["datetime"] else { return nil }
         let expected = "an instant (2026-11-21T02:30:00Z) or an interval a/b whose ends may be '..'"
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -270,16 +274,16 @@ struct QueryReader {
     /// Four numbers, west, south, east, north (or six with heights, which are passed over).
     ///
     /// Source: OGC 17-069r4 section 7.15.3
-    func bbox() throws(Problem) -> BoundingBox? { try asked("bbox")?.box }
+    func bbox() throws(ParameterProblem) -> BoundingBox? { try asked("bbox")?.box }
 
     /// Degrees from the west to the east of `bbox` as they are written; negative across the antimeridian.
-    func bboxWidth() throws(Problem) -> Double? { try asked("bbox")?.width }
+    func bboxWidth() throws(ParameterProblem) -> Double? { try asked("bbox")?.width }
 
-    private func asked(_ name: String) throws(Problem) -> (box: BoundingBox, width: Double)? {
+    private func asked(_ name: String) throws(ParameterProblem) -> (box: BoundingBox, width: Double)? {
         guard let text = values[name] else { return nil }
         let expected =
-            "four numbers, west,south,east,north, in degrees: longitudes from -360 to 360 (190 is -170), latitudes from "
-            + "-90 to 90, south not above north"
+            "four numbers, west,south,east,north, in degrees: longitudes from -360 to 360 (190 is -170), latitudes "
+            + "from -90 to 90, south not above north"
         var numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Self.decimal($0) }
         guard numbers.count == text.count(where: { $0 == "," }) + 1 else { throw invalid(name, text, expected) }
         if numbers.count == 6 { numbers = [numbers[0], numbers[1], numbers[3], numbers[4]] }
@@ -289,8 +293,8 @@ struct QueryReader {
         return (box, numbers[2] - numbers[0])
     }
 
-    func invalid(_ name: String, _ value: String, _ expected: String) -> Problem {
-        Problem(ParameterError(parameter: name, value: value, expected: expected))
+    package func invalid(_ name: String, _ value: String, _ expected: String) -> ParameterProblem {
+        ParameterProblem(ParameterError(parameter: name, value: value, expected: expected))
     }
 }
 
@@ -298,4 +302,15 @@ struct QueryReader {
 enum DatetimeParameter: Sendable, Hashable {
     case instant(Instant)
     case interval(Instant?, Instant?)
+}
+
+extension QueryReader {
+    /// A phrase that must be there.
+    func required(_ name: String) throws(ParameterProblem) -> String {
+        guard let text = phrase(name) else {
+            throw ParameterProblem(
+                .missingParameter, detail: "The parameter '\(name)' is missing.", parameter: name)
+        }
+        return text
+    }
 }

@@ -1,9 +1,6 @@
 import BillowEngine
-import Foundation
+package import Foundation
 import Geometry
-import HTTPTypes
-import Hummingbird
-import NIOCore
 
 /// A line or an area that a request asks about.
 enum RequestShape: Sendable, Hashable {
@@ -19,25 +16,25 @@ enum RequestShape: Sendable, Hashable {
 ///     {"route": "KJFK 4430N05000W EGLL", "width": 100}
 ///
 /// Source: RFC 7946
-struct ShapeBody: Decodable, Sendable {
+package struct ShapeBody: Decodable, Sendable {
     var shape: RequestShape?
     /// Waypoints as text.
-    var route: [String]?
-    var width: Double?
-    var tolerance: Double?
+    package var route: [String]?
+    package var width: Double?
+    package var tolerance: Double?
     /// false keeps every position that there is room for.
     var simplify: Bool?
     var speed: Double?
-    var departure: String?
+    package var departure: String?
 
     /// Bytes that a body may have: 250 positions take some ten thousand.
-    static let longest = 256 << 10
+    package static let longest = 256 << 10
 
     private enum Keys: String, CodingKey {
         case type, coordinates, geometry, polygon, route, width, tolerance, simplify, speed, departure
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Keys.self)
         width = try members.decodeIfPresent(Double.self, forKey: .width)
         tolerance = try members.decodeIfPresent(Double.self, forKey: .tolerance)
@@ -107,31 +104,14 @@ struct ShapeBody: Decodable, Sendable {
     }
 }
 
-extension Request {
-    /// The whole body. One that says that it is longer is refused before any of it comes.
-    /// - Throws: `Problem` 413.
-    func bytes(upTo longest: Int) async throws -> ByteBuffer {
-        let tooLarge = Problem(
-            .bodyTooLarge, detail: "The body is larger than \(longest) bytes.",
-            allowed: "at most \(longest) bytes")
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > longest { throw tooLarge }
-        do { return try await body.collect(upTo: longest) } catch is NIOTooManyBytesError { throw tooLarge }
-    }
-}
-
 /// JSON bodies of bounded length.
-enum JSONBody {
-    /// - Throws: `Problem` 400 with the place in the body, 413.
-    static func read<Body: Decodable>(_ type: Body.Type, of request: Request, longest: Int) async throws -> Body {
-        try decode(type, from: Data(try await request.bytes(upTo: longest).readableBytesView))
-    }
-
-    /// - Throws: `Problem` 400 with the place in the body.
-    static func decode<Body: Decodable>(_ type: Body.Type, from bytes: Data) throws(Problem) -> Body {
-        do { return try JSONDecoder().decode(type, from: bytes) } catch let problem as Problem {
+package enum JSONBody {
+    /// - Throws: `ParameterProblem` with the place in the body.
+    package static func decode<Body: Decodable>(_ type: Body.Type, from bytes: Data) throws(ParameterProblem) -> Body {
+        do { return try JSONDecoder().decode(type, from: bytes) } catch let problem as ParameterProblem {
             throw problem
         } catch {
-            throw Problem(.invalidBody, detail: Self.sentence(error))
+            throw ParameterProblem(.invalidBody, detail: Self.sentence(error))
         }
     }
 

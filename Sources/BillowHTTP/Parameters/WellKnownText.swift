@@ -5,8 +5,8 @@ import Geometry
 ///
 /// Source: OGC 06-103r4 (Simple feature access) section 7; OGC 19-086r6 (OGC API EDR) section 8.2
 enum WellKnownText {
-    /// `LINESTRING(…)`, `POLYGON((…))` or `MULTIPOLYGON(((…)))` in longitude and latitude; numbers behind them are passed
-    /// over. nil for anything else.
+    /// `LINESTRING(…)`, `POLYGON((…))` or `MULTIPOLYGON(((…)))` in longitude and latitude; numbers behind them are
+    /// passed over. nil for anything else.
     static func shape(_ text: String) -> RequestShape? {
         var reader = Reader(text)
         let name = reader.word()

@@ -1,8 +1,8 @@
 import BillowEngine
 import Synchronization
 
-/// How many bytes the bodies of answers may take together while clients read them. A body that several clients are sent is
-/// in memory once, and counted once.
+/// How many bytes the bodies of answers may take together while clients read them. A body that several clients are sent
+/// is in memory once, and counted once.
 package final class AnswerBudget: Sendable {
     private struct Held {
         var bytes: Int
@@ -51,8 +51,8 @@ package final class AnswerBudget: Sendable {
         return Hold { [self] in state.withLock { $0.bytes -= bytes } }
     }
 
-    /// Room for a whole body, which the caller keeps as long as the hold; nil for a small one. One larger than all that may be
-    /// held has room where nothing else is held.
+    /// Room for a whole body, which the caller keeps as long as the hold; nil for a small one. One larger than all that
+    /// may be held has room where nothing else is held.
     /// - Throws: `WorkError.tooManyAnswers`.
     func hold(_ body: [UInt8]) throws(WorkError) -> Hold? {
         guard body.count > Self.least else { return nil }

@@ -66,8 +66,8 @@ enum BytesAnswer {
         return Response(status: .ok, headers: headers, body: try body(of: bytes))
     }
 
-    /// In slices where they are many: what waits for the client is a copy of one slice, and the bytes themselves, which may be
-    /// shared with a cache and with other answers.
+    /// In slices where they are many: what waits for the client is a copy of one slice, and the bytes themselves, which
+    /// may be shared with a cache and with other answers.
     static func body(of bytes: [UInt8], budget: AnswerBudget = .shared) throws(WorkError) -> ResponseBody {
         guard let hold = try budget.hold(bytes) else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
         return ResponseBody(contentLength: bytes.count) { writer in

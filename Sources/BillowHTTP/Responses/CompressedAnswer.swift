@@ -8,8 +8,8 @@ import NIOCore
 enum CompressedAnswer {
     /// Below this a compressed answer is hardly smaller.
     private static let least = 1_000
-    /// What goes over satcom from minute to minute is worth a seventh less for ten times the time (some 60 ms for 700 kB);
-    /// what is large is not.
+    /// What goes over satcom from minute to minute is worth a seventh less for ten times the time (some 60 ms for 700
+    /// kB); what is large is not.
     private static let small = 1_000_000
     private static func level(_ count: Int) -> Int32 { count <= small ? 11 : 6 }
 

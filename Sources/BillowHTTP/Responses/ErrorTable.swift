@@ -1,21 +1,30 @@
 import BillowAreas
 import BillowEngine
+import BillowParameters
 import BillowStore
+import BillowSync
 import Turbulence
 
-/// The one table of what clients are told of errors that the engine, its work and the store throw. Status and title follow
-/// from the code.
+/// The one table of what clients are told of errors that the engine, its work and the store throw. Status and title
+/// follow from the code.
 extension Problem {
     /// Any of these errors; nil for one that the table doesn't have.
     init?(of error: any Error) {
         switch error {
         case let problem as Problem: self = problem
+        case let error as ParameterProblem: self.init(error)
         case let error as EngineError: self.init(error)
         case let error as WorkError: self.init(error)
         case let error as TooManyCorners: self.init(error)
         case let error as StoreError: self.init(error)
         default: return nil
         }
+    }
+
+    init(_ error: ParameterProblem) {
+        self.init(
+            ProblemCode(error.kind), detail: error.detail, parameter: error.parameter, value: error.value,
+            allowed: error.allowed)
     }
 
     init(_ error: EngineError) {
@@ -98,6 +107,77 @@ extension WorkClass {
         case .query: "queries"
         case .intake: "observations sent in"
         case .background, .publication: "background work"
+        }
+    }
+}
+
+extension ProblemCode {
+    init(_ kind: ParameterProblem.Kind) {
+        self =
+            switch kind {
+            case .invalidParameter: .invalidParameter
+            case .unknownParameter: .unknownParameter
+            case .repeatedParameter: .repeatedParameter
+            case .missingParameter: .missingParameter
+            case .invalidBody: .invalidBody
+            case .unknownMember: .unknownMember
+            case .severalAreas: .severalAreas
+            case .outsideGrid: .outsideGrid
+            case .unknownLayer: .unknownLayer
+            case .unknownFrame: .unknownFrame
+            case .unknownCollection: .unknownCollection
+            case .unknownFormat: .unknownFormat
+            case .unknownStyle: .unknownStyle
+            case .noSuchRoute: .noSuchRoute
+            case .areaTooLarge: .areaTooLarge
+            case .ringTooFewPositions: .ringTooFewPositions
+            case .ringTooManyPositions: .ringTooManyPositions
+            case .ringNotClosed: .ringNotClosed
+            case .ringCrossesItself: .ringCrossesItself
+            case .ringWithoutArea: .ringWithoutArea
+            case .ringWithHoles: .ringWithHoles
+            case .unknownWaypoint: .unknownWaypoint
+            case .routeTooFewPositions: .routeTooFewPositions
+            case .routeTooManyPositions: .routeTooManyPositions
+            case .routeAntipodal: .routeAntipodal
+            case .routeTooLong: .routeTooLong
+            case .routeTooWinding: .routeTooWinding
+            case .routeAroundTheEarth: .routeAroundTheEarth
+            }
+    }
+}
+
+/// Changes of sources that administrators ask for.
+extension Problem {
+    init(_ problem: SourceSettings.Problem) {
+        if let reason = problem.reason {
+            self.init(
+                .queryInvalid, detail: "\(problem.member) can't be used: \(reason).",
+                parameter: problem.member, allowed: problem.allowed)
+        } else {
+            self.init(
+                problem.area == nil ? .invalidSetting : .invalidRing,
+                detail: "\(problem.member) is \(problem.value); it must be \(problem.allowed).",
+                parameter: problem.member, value: problem.value, allowed: problem.allowed)
+        }
+    }
+
+    init(_ refusal: SourceLoop.Refusal, source: SourceID) {
+        switch refusal {
+        case .tooSoon(let seconds):
+            self.init(
+                .refreshedAlready,
+                detail: "Source \(source) is refreshed once a minute at most.", retryAfterSeconds: seconds)
+        case .halted:
+            self.init(
+                .sessionRefused,
+                detail:
+                    "The upstream of source \(source) refused the key; POST /admin/sources/\(source)/start tries again."
+            )
+        case .nothingToAsk:
+            self.init(
+                .nothingToAsk,
+                detail: "Source \(source) has no types, no severities, or no area to ask for.")
         }
     }
 }

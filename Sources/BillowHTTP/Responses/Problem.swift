@@ -8,7 +8,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 import Turbulence
-import WireJSON
+import JSONKit
 
 /// An answer that isn't what was asked for, with its reason.
 ///

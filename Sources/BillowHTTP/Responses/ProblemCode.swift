@@ -1,11 +1,10 @@
 import BillowEngine
 import BillowStore
-import Geometry
 package import HTTPTypes
 
 /// The one table of what an answer's `code` can be.
 ///
-/// A `Problem` takes its status and title from here. README has the same table, which a test compares with this one.
+/// A `Problem` takes its status and title from here. The documentation's table is made of it.
 package enum ProblemCode: String, CaseIterable, Sendable {
     // 400
     case invalidRequest = "invalid-request"
@@ -92,6 +91,9 @@ package enum ProblemCode: String, CaseIterable, Sendable {
 
     /// The status of an answer with this code. A code has one status.
     package var status: HTTPResponse.Status { row.status }
+
+    /// The status as a number, for the documentation.
+    package var statusCode: Int { row.status.code }
 
     /// Source: RFC 9457 section 4.2.1 (`about:blank`: the title is the status's phrase)
     package var title: String { row.status.reasonPhrase }
@@ -184,38 +186,6 @@ package enum ProblemCode: String, CaseIterable, Sendable {
 }
 
 extension ProblemCode {
-    init(_ failure: RingRules.Failure) {
-        self =
-            switch failure {
-            case .tooFew: .ringTooFewPositions
-            case .tooMany: .ringTooManyPositions
-            case .open: .ringNotClosed
-            case .crossing: .ringCrossesItself
-            case .withoutArea: .ringWithoutArea
-            case .holes: .ringWithHoles
-            case .tooLarge: .areaTooLarge
-            }
-    }
-
-    init(_ failure: Route.Failure) {
-        self =
-            switch failure {
-            case .tooFew: .routeTooFewPositions
-            case .tooMany: .routeTooManyPositions
-            case .antipodal: .routeAntipodal
-            case .tooLong: .routeTooLong
-            }
-    }
-
-    init(_ failure: Corridor.Failure) {
-        self =
-            switch failure {
-            case .width: .invalidParameter
-            case .tooWinding: .routeTooWinding
-            case .aroundTheEarth: .routeAroundTheEarth
-            }
-    }
-
     init(_ error: StoreError) {
         self =
             switch error {

@@ -2,7 +2,7 @@ import BillowEngine
 import BillowSnapshot
 import BillowSync
 import Turbulence
-import WireJSON
+import JSONKit
 
 /// Where every source stands, as `/status` and `/admin/sources` show it.
 struct SourceStatus: Sendable {
@@ -142,9 +142,9 @@ extension SourceState.Failure {
     /// Its message without paths and addresses of this machine's side, which only administrators and the log are told.
     var publicMessage: String {
         switch code {
-        case "store": "the database can't be read or written"
-        case "inbox": "the inbox can't be read or written"
-        case "simulated-data": "simulated and real data may not be mixed"
+        case .store: "the database can't be read or written"
+        case .inbox: "the inbox can't be read or written"
+        case .simulatedData: "simulated and real data may not be mixed"
         default: message
         }
     }
@@ -152,7 +152,7 @@ extension SourceState.Failure {
 
 extension SourceStatus.Source.Failure {
     fileprivate init(_ failure: SourceState.Failure) {
-        self.init(code: failure.code, message: failure.message, at: failure.at.description)
+        self.init(code: failure.code.rawValue, message: failure.message, at: failure.at.description)
     }
 }
 

@@ -1,6 +1,6 @@
 import BillowEngine
 import HTTPTypes
-import WireJSON
+import JSONKit
 
 /// `/status` for a person: the same, as a page.
 enum StatusPage {
@@ -43,7 +43,8 @@ enum StatusPage {
     static let keyForm =
         head("<script type=\"module\" src=\"js/status-page.js\"></script>") + """
             <h1>Billow: status</h1><p class="note">This server's status needs a key with scope read.</p>
-            <noscript><p>This page needs JavaScript to send a key. A program sends it in the header X-API-Key.</p></noscript>
+            <noscript><p>This page needs JavaScript to send a key. A program sends it in the header X-API-Key.</p>\
+            </noscript>
             </body></html>
 
             """

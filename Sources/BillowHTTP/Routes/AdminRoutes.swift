@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowParameters
 import BillowStore
 import BillowSync
 import Foundation
@@ -7,7 +8,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import Turbulence
-import WireJSON
+import JSONKit
 
 /// `/admin/sources`: what is asked of each source, how often, and how that goes. Never where, and never by which key.
 struct AdminRoutes: Sendable {
@@ -90,44 +91,10 @@ struct AdminRoutes: Sendable {
 
     private func refresh(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let loop = try steered(parameters)
-        let whole = try QueryReader(request, known: ["full"]).boolean("full") ?? false
-        do throws(SourceLoop.Refusal) { try await loop.demand(whole: whole) } catch {
+        let whole = try RefreshParameters(QueryReader(request, known: RefreshParameters.names)).isFull
+        do throws(SourceLoop.Refusal) { try await loop.requestSync(full: whole) } catch {
             throw Problem(error, source: loop.id)
         }
         return try answer(status[loop.id], request, status: .accepted)
-    }
-}
-
-extension Problem {
-    fileprivate init(_ problem: SourceSettings.Problem) {
-        if let reason = problem.reason {
-            self.init(
-                .queryInvalid, detail: "\(problem.member) can't be used: \(reason).",
-                parameter: problem.member, allowed: problem.allowed)
-        } else {
-            self.init(
-                problem.area == nil ? .invalidSetting : .invalidRing,
-                detail: "\(problem.member) is \(problem.value); it must be \(problem.allowed).",
-                parameter: problem.member, value: problem.value, allowed: problem.allowed)
-        }
-    }
-
-    fileprivate init(_ refusal: SourceLoop.Refusal, source: SourceID) {
-        switch refusal {
-        case .tooSoon(let seconds):
-            self.init(
-                .refreshedAlready,
-                detail: "Source \(source) is refreshed once a minute at most.", retryAfterSeconds: seconds)
-        case .halted:
-            self.init(
-                .sessionRefused,
-                detail:
-                    "The upstream of source \(source) refused the key; POST /admin/sources/\(source)/start tries again."
-            )
-        case .nothingToAsk:
-            self.init(
-                .nothingToAsk,
-                detail: "Source \(source) has no types, no severities, or no area to ask for.")
-        }
     }
 }

@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowParameters
 import BillowAreas
 import BillowSnapshot
 import BillowStore
@@ -8,13 +9,14 @@ import HTTPTypes
 import Hummingbird
 import Turbulence
 
-/// `POST /alerts`: turbulence ahead of a position; `POST /flights`, `PUT /flights/{id}/position` and `DELETE /flights/{id}`:
-/// flights that are looked ahead for, whose alerts are events for those that listen with the key that registered them.
+/// `POST /alerts`: turbulence ahead of a position; `POST /flights`, `PUT /flights/{id}/position` and `DELETE
+/// /flights/{id}`: flights that are looked ahead for, whose alerts are events for those that listen with the key that
+/// registered them.
 struct AlertRoutes: Sendable {
     let frames: FrameSource
     let alerts: AlertSource
     let monitor: FlightMonitor
-    let gate: Gate
+    let authorizer: Authorizer
     let airports: AirportTable
     let areaLimitKm2: Double
     let now: @Sendable () -> Instant
@@ -61,7 +63,7 @@ struct AlertRoutes: Sendable {
     }
 
     private func register(_ request: Request) async throws -> Response {
-        let key = try await gate.admit(request, needs: .read).key.id
+        let key = try await authorizer.authorize(request, needs: .read).key.id
         let bytes = Data(try await request.bytes(upTo: AlertBody.longest).readableBytesView)
         let body = try JSONBody.decode(AlertBody.self, from: bytes)
         // A position that comes along must be one.
@@ -77,7 +79,7 @@ struct AlertRoutes: Sendable {
     }
 
     private func position(_ request: Request, _ id: String) async throws -> Response {
-        let key = try await gate.admit(request, needs: .read).key.id
+        let key = try await authorizer.authorize(request, needs: .read).key.id
         let state = try await body(of: request).flight()
         guard try await monitor.owns(id, key: key) else { throw Problem.unknownFlight(id) }
         let answer = try await monitor.position(state, of: id, key: key, at: now(), in: try frames.snapshot())
@@ -86,7 +88,7 @@ struct AlertRoutes: Sendable {
     }
 
     private func end(_ request: Request, _ id: String) async throws -> Response {
-        let key = try await gate.admit(request, needs: .read).key.id
+        let key = try await authorizer.authorize(request, needs: .read).key.id
         guard try await monitor.end(id, key: key) else { throw Problem.unknownFlight(id) }
         return Response(status: .noContent, headers: Self.headers)
     }

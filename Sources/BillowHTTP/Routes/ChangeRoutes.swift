@@ -1,6 +1,8 @@
 import BillowEngine
+import BillowParameters
 import BillowExchange
 import BillowSnapshot
+import Datasets
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -22,25 +24,12 @@ struct ChangeRoutes: Sendable {
     }
 
     private func answer(_ request: Request, _ name: String) async throws -> Response {
-        guard let collection = ExportCollection(rawValue: name) else { throw Problem.unknownCollection(name) }
-        let known = FeatureQuery.names(collection).subtracting(["time", "datetime", "aggregate"])
-        let reader = try QueryReader(request, known: known.union(["since", "geometry"]))
-        try reader.requireJSON("geojson")
-        let since = reader.text("since")
-        // A hexagon's shape is that of the cell in its properties, and most of its bytes.
-        let isNamedByCell = collection.isHexagons || collection == .observations
-        let hasGeometry = try reader.boolean("geometry") ?? !isNamedByCell
-        var parameters = reader.all
-        // Of a log, too, what was observed in the history: not all that is stored.
-        if parameters["hours"] == nil { parameters["hours"] = History.default.text }
-        parameters["geometry"] = String(hasGeometry)
-        for name in ["since", "f"] { parameters[name] = nil }
-        let delta = try await changes.changes(
-            of: "\(collection.rawValue)?\(QueryReader.query(parameters))", since: since, hasGeometry: hasGeometry
-        ) { [frames, parameters] snapshot in
-            var parameters = parameters
-            parameters["geometry"] = nil
-            return try FeatureQuery(parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
+        guard let collection = Catalogue.dataset(name) else { throw ParameterProblem.unknownCollection(name) }
+        let asked = try ChangeParameters(
+            QueryReader(request, known: ChangeParameters.names(collection)), of: collection)
+        let (since, hasGeometry) = (asked.since, asked.hasGeometry)
+        let delta = try await changes.changes(of: asked.name, since: since, hasGeometry: hasGeometry) {
+            [frames] snapshot in try asked.features.query(frames, in: snapshot)
         }
         let shown = policy.shown(delta.query, in: delta.snapshot)
         var headers = AnswerHeaders.make(shown, freshSeconds: 1)

@@ -1,35 +1,15 @@
 import BillowEngine
+import BillowParameters
 import BillowExchange
 import BillowSnapshot
 import BillowStore
+import Datasets
 import Foundation
 import Geometry
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import Turbulence
-
-/// Where a page of features starts, as `next` links say it: behind a feature, in the log as of a version.
-struct PageStart: Sendable {
-    var head: Head
-    var cursor: FeatureSource.Cursor
-
-    var text: String { "\(head.version)-\(head.log)-\(cursor.text)" }
-
-    init(head: Head, cursor: FeatureSource.Cursor) {
-        self.head = head
-        self.cursor = cursor
-    }
-
-    init(_ text: String) throws(EngineError) {
-        let parts = text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let version = Digits.integer(parts[0]) else {
-            throw FeatureSource.badCursor(FeatureSource.Cursor(text: text))
-        }
-        head = Head(version: Version(rawValue: Int64(version)), log: String(parts[1]))
-        cursor = FeatureSource.Cursor(text: String(parts[2]))
-    }
-}
 
 /// `/collections`, `/collections/{id}`, `…/items` and `…/items/{featureId}`.
 ///
@@ -44,8 +24,6 @@ struct CollectionRoutes: Sendable {
     let areaLimitKm2: Double
     let work: WorkExecutor
 
-    static let defaultLimit = 1_000
-    static let maximumLimit = 10_000
     /// A page ends with the feature that brings it to so many bytes.
     static let maximumBytes = 8 << 20
 
@@ -95,9 +73,9 @@ struct CollectionRoutes: Sendable {
         var collections: [Collection]
     }
 
-    private func describe(_ collection: ExportCollection, base: String, snapshot: Snapshot) -> Collection {
+    private func describe(_ collection: Dataset, base: String, snapshot: Snapshot) -> Collection {
         let extent = frames.extent(of: snapshot)
-        let path = "\(base)/collections/\(collection.rawValue)"
+        let path = "\(base)/collections/\(collection.id)"
         var links = [
             Link(href: path, rel: "self", type: "application/json", title: nil),
             Link(href: "\(path)/items", rel: "items", type: "application/geo+json", title: "The features, in pages"),
@@ -105,11 +83,11 @@ struct CollectionRoutes: Sendable {
         for format in ExportFormat.allCases {
             links.append(
                 Link(
-                    href: "\(base)/export/\(collection.rawValue).\(format.rawValue)", rel: "enclosure",
+                    href: "\(base)/export/\(collection.id).\(format.rawValue)", rel: "enclosure",
                     type: format.mediaType, title: "All in one \(format.rawValue) download"))
         }
         return Collection(
-            id: collection.rawValue, title: collection.title, description: collection.summary,
+            id: collection.id, title: collection.title, description: collection.summary,
             extent: Collection.Extent(
                 temporal: .init(interval: [[extent.lowerBound.description, extent.upperBound.description]])),
             links: links)
@@ -122,7 +100,7 @@ struct CollectionRoutes: Sendable {
         return try JSONAnswer.make(
             Collections(
                 links: [Link(href: "\(base)/collections", rel: "self", type: "application/json", title: nil)],
-                collections: ExportCollection.allCases.map { describe($0, base: base, snapshot: snapshot) }),
+                collections: Catalogue.all.map { describe($0, base: base, snapshot: snapshot) }),
             headers: [.cacheControl: "no-cache"], request: request)
     }
 
@@ -134,9 +112,9 @@ struct CollectionRoutes: Sendable {
             headers: [.cacheControl: "no-cache"], request: request)
     }
 
-    func collection(_ parameters: Parameters) throws(Problem) -> ExportCollection {
+    func collection(_ parameters: Parameters) throws(ParameterProblem) -> Dataset {
         let id = parameters.get("id") ?? ""
-        guard let collection = ExportCollection(rawValue: id) else { throw .unknownCollection(id) }
+        guard let collection = Catalogue.dataset(id) else { throw .unknownCollection(id) }
         return collection
     }
 
@@ -144,28 +122,28 @@ struct CollectionRoutes: Sendable {
 
     private func items(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let collection = try collection(parameters)
-        let reader = try QueryReader(request, known: FeatureQuery.names(collection).union(["limit", "after"]))
+        let reader = try QueryReader(
+            request, known: FeatureParameters.names(collection).union(PageParameters.names))
+        let asked = try FeatureParameters(reader, of: collection)
+        let page = try PageParameters(reader)
         let snapshot = try frames.snapshot()
-        let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
-        return try await page(of: query, reader, in: snapshot, request)
+        return try await answer(try asked.query(frames, in: snapshot), page, in: snapshot, request)
     }
 
     /// A page of what a query asks for. A page after the first continues the version that the first was read at.
-    func page(of query: FeatureQuery, _ reader: QueryReader, in snapshot: Snapshot, _ request: Request) async throws
+    func answer(_ query: FeatureQuery, _ page: PageParameters, in snapshot: Snapshot, _ request: Request) async throws
         -> Response
     {
-        try reader.requireJSON("geojson")
-        let limit = try reader.integer("limit", in: 1...Self.maximumLimit) ?? Self.defaultLimit
-        let start = try reader.text("after").map { (text) throws(EngineError) in try PageStart(text) }
-        let former = if let start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
+        let former =
+            if let start = page.start { try await frames.snapshot(of: start.head, now: snapshot) } else { snapshot }
         let shown = policy.shown(query, in: snapshot)
         var pieces = FeaturePage(
-            features.reader(query, in: former, after: start?.cursor),
+            features.reader(query, in: former, after: page.start?.cursor),
             FeatureWriter(
                 query.collection, as: .geojson, members: CollectionMembers(query, snapshot: former, shown: shown)),
-            limit: limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
+            limit: page.limit, address: "\(BaseURL.of(request, publicURL))\(request.uri.path)",
             query: request.uri.query,
-            nextQuery: { query.nextQuery(reader, after: PageStart(head: former.head, cursor: $0)) })
+            nextQuery: { page.next(PageStart(head: former.head, cursor: $0), of: query) })
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = "application/geo+json"
         let first = try await pieces.next() ?? []
@@ -176,17 +154,18 @@ struct CollectionRoutes: Sendable {
 
     private func item(_ request: Request, _ parameters: Parameters) async throws -> Response {
         let collection = try collection(parameters)
-        let reader = try QueryReader(request, known: FeatureQuery.names(collection))
+        let reader = try QueryReader(request, known: FeatureParameters.names(collection))
         try reader.requireJSON("geojson")
+        let asked = try FeatureParameters(reader, of: collection)
         let snapshot = try frames.snapshot()
-        let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
+        let query = try asked.query(frames, in: snapshot)
         let shown = policy.shown(query, in: snapshot)
         let id = parameters.text("feature")
         var writer = FeatureWriter(collection, as: .geojsonl)
         guard try await features.write(id: id, query, in: snapshot, to: &writer) else {
             throw Problem(
                 .unknownFeature,
-                detail: "There is no feature '\(id.prefix(100))' in \(collection.rawValue) at \(query.instant).",
+                detail: "There is no feature '\(id.prefix(100))' in \(collection.id) at \(query.instant).",
                 parameter: "featureId", value: String(id.prefix(100)))
         }
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
@@ -266,62 +245,5 @@ struct FeaturePage: AnswerPieces {
         json.name("href")
         json.value(href)
         json.closeObject()
-    }
-}
-
-extension ExportCollection {
-    var title: String {
-        switch self {
-        case .turbulence: "Turbulence"
-        case .hexagons: "Turbulence by H3 cell"
-        case .polygons: "Turbulence polygons"
-        case .observations: "Turbulence observations"
-        case .pireps: "Pilot reports"
-        case .hazards: "Hazard areas"
-        case .forecast: "Forecast areas"
-        case .traffic: "Aircraft"
-        case .tracks: "Tracks of aircraft"
-        }
-    }
-
-    var summary: String {
-        switch self {
-        case .turbulence: "What the layer of that name draws: its features are those of hexagons."
-        case .polygons: "Hexagons of one severity, or of it and worse, dissolved into one area."
-        case .hexagons: "The most severe standing record of every cell at an instant, over a history."
-        case .observations: "Every record of the log, standing or not."
-        case .pireps: "Pilot reports as they were sent, also those without a word on turbulence."
-        case .hazards: "SIGMETs and G-AIRMETs that hold at an instant."
-        case .forecast: "Areas of forecast turbulence that hold at an instant; not observations."
-        case .traffic: "Where every aircraft was seen last."
-        case .tracks: "The way of every aircraft over a history, with the time of every vertex."
-        }
-    }
-}
-
-extension FeatureQuery {
-    /// The parameters of the next page: the same of the same version, with the instant held fast.
-    func nextQuery(_ reader: QueryReader, after start: PageStart) -> String {
-        var parameters = reader.all
-        parameters["after"] = start.text
-        if collection.isHexagons || collection.isPicture && !isInterval {
-            parameters["time"] = nil
-            let start = reader.text("datetime").flatMap {
-                $0.contains("/") ? instant.advanced(by: -filter.lookBackSeconds) : nil
-            }
-            parameters["datetime"] = start.map { "\($0)/\(instant)" } ?? instant.description
-        } else if reader.has("hours"), !reader.has("datetime") {
-            parameters["time"] = instant.description
-        }
-        return QueryReader.query(parameters)
-    }
-}
-
-extension Problem {
-    static func unknownCollection(_ id: some StringProtocol) -> Problem {
-        Problem(
-            .unknownCollection, detail: "There is no collection '\(id.prefix(100))'.",
-            parameter: "collection", value: String(id.prefix(100)),
-            allowed: ExportCollection.allCases.map(\.rawValue).joined(separator: ", "))
     }
 }

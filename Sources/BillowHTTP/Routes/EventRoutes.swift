@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowParameters
 import BillowStore
 import HTTPTypes
 import Hummingbird
@@ -10,7 +11,7 @@ import NIOCore
 struct EventRoutes: Sendable {
     let hub: EventHub
     let publisher: SnapshotPublisher
-    let gate: Gate
+    let authorizer: Authorizer
     let flights: FlightMonitor
 
     /// Of a stream of events.
@@ -22,16 +23,16 @@ struct EventRoutes: Sendable {
 
     /// A flight's events are for the key that registered it, and nobody else.
     private func check(_ flight: String, _ request: Request) async throws {
-        let key = try await gate.admit(request, needs: .read).key.id
+        let key = try await authorizer.authorize(request, needs: .read).key.id
         guard try await flights.owns(flight, key: key) else { throw Problem.unknownFlight(flight) }
     }
 
     private func listen(_ request: Request) async throws -> Response {
-        let reader = try QueryReader(request, known: ["flight", "lastEventId"])
-        if let flight = reader.text("flight") { try await check(flight, request) }
+        let asked = EventParameters(try QueryReader(request, known: EventParameters.names))
+        if let flight = asked.flight { try await check(flight, request) }
         let subscription = try hub.subscribe(
             // A browser can't send the header with its first request.
-            after: request.headers[.lastEventID] ?? reader.text("lastEventId"), flight: reader.text("flight"),
+            after: request.headers[.lastEventID] ?? asked.lastEventID, flight: asked.flight,
             greeting: publisher.snapshot.map(EventFeed.everything))
         // A client that hangs up makes room at once, not at the next heartbeat.
         let handler = WorkRequester.current?.onLeave { [weak subscription] in subscription?.cancel() }

@@ -1,6 +1,8 @@
 import BillowEngine
+import BillowParameters
 import BillowExchange
 import BillowSnapshot
+import Datasets
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -21,8 +23,8 @@ struct ExportRoutes: Sendable {
             return Response(
                 status: .ok, headers: headers, body: try StreamedAnswer.body(first, pieces, work: work))
         }
-        // As of a GET, but nobody knows the length before all is written. Only the first piece is made: it tells what can't
-        // be asked.
+        // As of a GET, but nobody knows the length before all is written. Only the first piece is made: it tells what
+        // can't be asked.
         router.head("/export/:file") { request, context in
             let (headers, export) = try prepared(request, context.parameters)
             var pieces = export.pieces()
@@ -32,27 +34,18 @@ struct ExportRoutes: Sendable {
     }
 
     private func prepared(_ request: Request, _ parameters: Parameters) throws -> (HTTPFields, FeatureExport) {
-        let file = parameters.text("file")
-        let parts = file.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let collection = ExportCollection(rawValue: String(parts.first ?? "")) else {
-            throw Problem.unknownCollection(parts.first ?? "")
-        }
-        guard parts.count == 2, let format = ExportFormat(rawValue: String(parts[1])) else {
-            throw Problem(
-                .unknownFormat,
-                detail: "There is no format '\(parts.dropFirst().joined().prefix(100))'.",
-                parameter: "format", value: String(parts.dropFirst().joined().prefix(100)),
-                allowed: ExportFormat.allCases.map(\.rawValue).joined(separator: ", "))
-        }
-        let reader = try QueryReader(request, known: FeatureQuery.names(collection))
+        let file = try ExportParameters(file: parameters.text("file"))
+        let (collection, format) = (file.collection, file.format)
+        let reader = try QueryReader(request, known: FeatureParameters.names(collection))
         try reader.requireJSON(format.rawValue)
+        let asked = try FeatureParameters(reader, of: collection)
         let snapshot = try frames.snapshot()
-        let query = try FeatureQuery(reader, collection: collection, frames: frames, snapshot: snapshot)
+        let query = try asked.query(frames, in: snapshot)
         let shown = policy.shown(query, in: snapshot)
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.contentType] = format.mediaType
         headers[.contentDisposition] =
-            "attachment; filename=\"\(collection.rawValue)-\(query.instant.compact).\(format.rawValue)\""
+            "attachment; filename=\"\(collection.id)-\(query.instant.compact).\(format.rawValue)\""
         return (
             headers, FeatureExport(features: features, query: query, format: format, snapshot: snapshot, shown: shown)
         )

@@ -6,12 +6,12 @@ import Hummingbird
 import NIOCore
 import Turbulence
 
-/// `POST /observations`: takes observations into the log. What the answer calls accepted is durable, and sending it again
-/// changes nothing, so a reporter that was offline sends all it has until it gets its answer.
+/// `POST /observations`: takes observations into the log. What the answer calls accepted is durable, and sending it
+/// again changes nothing, so a reporter that was offline sends all it has until it gets its answer.
 struct IngestRoutes: Sendable {
     let store: any Store
-    /// Whether this server's data is made up; nil where its sources' answers tell. What is sent in is as what is there, or
-    /// what is fetched first.
+    /// Whether this server's data is made up; nil where its sources' answers tell. What is sent in is as what is there,
+    /// or what is fetched first.
     let simulated: Bool?
     /// The sources that are fetched: nobody else may speak for them.
     let fetched: Set<SourceID>

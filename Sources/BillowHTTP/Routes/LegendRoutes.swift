@@ -1,4 +1,5 @@
 import BillowEngine
+import BillowParameters
 import BillowRaster
 import BillowSnapshot
 import BillowTiles
@@ -9,15 +10,15 @@ import Turbulence
 /// `/legend.json`, `/legend.png` and `/legend.svg`.
 struct LegendRoutes: Sendable {
     let frames: FrameSource
-    let shelf: StyleShelf
+    let styleStore: StyleStore
     let policy: FreshnessPolicy
     private let painter: LegendPainter
 
-    private var styles: StyleLibrary { shelf.current }
+    private var styles: StyleLibrary { styleStore.current }
 
-    init(frames: FrameSource, shelf: StyleShelf, policy: FreshnessPolicy) {
+    init(frames: FrameSource, styleStore: StyleStore, policy: FreshnessPolicy) {
         self.frames = frames
-        self.shelf = shelf
+        self.styleStore = styleStore
         self.policy = policy
         painter = LegendPainter(frames.caches)
     }
@@ -29,41 +30,32 @@ struct LegendRoutes: Sendable {
         }
         router.get("/legend.png") { request, _ in
             let (legend, headers) = try legend(request)
-            let png = try await painter.png(legend, options: try Self.options(request))
+            let png = try await painter.png(legend, options: try LegendParameters.options(QueryReader(request)))
             return try Self.answer(png, type: "image/png", headers, request)
         }
         router.get("/legend.svg") { request, _ in
             let (legend, headers) = try legend(request)
-            let svg = try await painter.svg(legend, options: try Self.options(request))
+            let svg = try await painter.svg(legend, options: try LegendParameters.options(QueryReader(request)))
             return try Self.answer(Array(svg.utf8), type: "image/svg+xml", headers, request)
         }
     }
 
     private func legend(_ request: Request) throws -> (Legend, HTTPFields) {
-        let reader = try QueryReader(request)
-        let layers = try reader.layers("layer")
+        let asked = try LegendParameters(QueryReader(request), styles: styles)
+        let (layers, filter) = (asked.layers, asked.filter)
         let snapshot = try frames.snapshot()
-        let filter = try reader.filter()
         let shown = policy.shown(layers, at: snapshot.publication.asOf, filter: filter, in: snapshot)
         let freshness = shown.freshness
         let notes =
             (freshness.isStale ? ["Stale: last data \(freshness.dataTime?.description ?? "never")"] : [])
             + (shown.isIncomplete ? ["Incomplete: \(freshness.sinceWords)"] : [])
-            + filter.notes(lookBackSeconds: LayerTime.historySeconds(of: layers, filter))
+            + filter.notes(lookBackSeconds: layers.historySeconds(filter))
         let legend = layers.legend(
-            style: try styles.style(reader), severities: filter.severities, simulated: freshness.isSimulated,
+            style: asked.style, severities: filter.severities, simulated: freshness.isSimulated,
             notes: notes)
         var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         headers[.cacheControl] = "no-cache"
         return (legend, headers)
-    }
-
-    private static func options(_ request: Request) throws -> LegendOptions {
-        let reader = try QueryReader(request)
-        return try LegendOptions(
-            scale: try reader.integer("scale", in: LegendOptions.scales) ?? 1,
-            theme: try reader.choice("theme", Theme.allCases.map { ($0.rawValue, $0) }),
-            orientation: try reader.choice("orientation", Orientation.allCases.map { ($0.rawValue, $0) }) ?? .vertical)
     }
 
     private static func answer(_ bytes: [UInt8], type: String, _ headers: HTTPFields, _ request: Request) throws

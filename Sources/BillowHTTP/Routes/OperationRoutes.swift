@@ -3,6 +3,7 @@ import BillowSnapshot
 import BillowStore
 import BillowSync
 import BillowTiles
+import Datasets
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -13,14 +14,14 @@ import Turbulence
 /// `/healthz`, `/readyz` and `/status`.
 struct OperationRoutes: Sendable {
     let publisher: SnapshotPublisher
-    let answers: KeptAnswers
+    let microcache: ResponseMicrocache
     let tiles: TileService
     let vectors: VectorTileSource
     let maps: MapRenderer
     let sources: SourceStatus
     let policy: FreshnessPolicy
     let readiness: Readiness
-    let gate: Gate
+    let authorizer: Authorizer
     let started: Instant
     let now: @Sendable () -> Instant
 
@@ -40,7 +41,7 @@ struct OperationRoutes: Sendable {
         headers[.cacheControl] = "no-store"
         headers[.vary] = "Accept, X-API-Key"
         let isAdministrator: Bool
-        do { isAdministrator = try await gate.isAdministrator(request) } catch let problem as Problem
+        do { isAdministrator = try await authorizer.isAdministrator(request) } catch let problem as Problem
             where isPage && problem.status == .unauthorized && request.headers[.apiKey] == nil
         {
             // A browser that opens the page can't send a key; a page that asks for one can.
@@ -72,17 +73,17 @@ struct OperationRoutes: Sendable {
         var completeSince: String?
     }
 
-    private static let everyKind = Set(DataKind.allCases)
+    private static let everyKind = Set(Catalogue.kinds)
 
     private func layerStates(_ snapshot: Snapshot, at now: Instant) -> [String: LayerState] {
-        let states = Layer.allCases.map { layer in
+        let states = Catalogue.layers.map { layer in
             let freshness = policy.freshness(of: LayerList(layer), in: snapshot, filter: Filter(), at: now)
             return (
-                layer.rawValue,
+                layer.id,
                 LayerState(
                     stale: freshness.isStale, dataTime: freshness.dataTime?.description,
                     incomplete: freshness.isIncomplete(
-                        at: now, lookBack: LayerTime.lookBack(of: LayerList(layer), Filter())),
+                        at: now, lookBack: [layer].lookBack(Filter())),
                     completeSince: freshness.completeSince?.description)
             )
         }
@@ -186,7 +187,7 @@ struct OperationRoutes: Sendable {
             newestObservation: snapshot?.extent.observed?.upperBound.description,
             storeFailure: publisher.storeFailure.map { isRedacted ? "the log says why" : $0.description },
             damage: publisher.damage.isEmpty ? nil : publisher.damage.map(Damage.init),
-            answerCache: Cache(answers.statistics), tileCache: Cache(tiles.statistics),
+            answerCache: Cache(microcache.statistics), tileCache: Cache(tiles.statistics),
             vectorTileCache: Cache(vectors.statistics),
             mapCache: Cache(maps.statistics),
             layers: snapshot.map { layerStates($0, at: now) },
@@ -207,8 +208,8 @@ package final class Readiness: Sendable {
     /// Requests whose last byte is not yet handed over.
     var inFlight: Int { answering.load(ordering: .relaxed) }
 
-    /// A request that is being answered, for as long as somebody holds it: an answer may be let go of without its body ever
-    /// being asked for, as to HEAD or to a client that has gone.
+    /// A request that is being answered, for as long as somebody holds it: an answer may be let go of without its body
+    /// ever being asked for, as to HEAD or to a client that has gone.
     final class Answering: Sendable {
         private let readiness: Readiness
 

@@ -1,20 +1,17 @@
 import BillowEngine
+import BillowParameters
 import BillowRaster
 import BillowTiles
+import Datasets
 import HTTPTypes
 import Hummingbird
 
 /// `/styles` and `/styles/{id}.json`.
 struct StyleRoutes: Sendable {
-    let shelf: StyleShelf
+    let styleStore: StyleStore
     let publicURL: String?
 
-    private var styles: StyleLibrary { shelf.current }
-
-    /// What a style document shows at first; the other layers are in it, hidden.
-    private static let visible: Set<Layer> = [.turbulence, .hazards, .pireps]
-    /// The layers of a style document, the lowest first.
-    private static let drawn: [Layer] = [.turbulence, .forecast, .hazards, .tracks, .traffic, .pireps]
+    private var styles: StyleLibrary { styleStore.current }
 
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/styles") { request, _ in
@@ -69,23 +66,20 @@ struct StyleRoutes: Sendable {
                 .unknownStyle, detail: "There is no style '\(name.prefix(100))'.", parameter: "id",
                 value: String(name.prefix(100)), allowed: styles.styles.map { "\($0.id).json" }.joined(separator: ", "))
         }
-        let query = try QueryReader(request)
-        _ = try query.filter()
+        let filters = try StyleParameters(QueryReader(request)).passedOn
         let base = BaseURL.of(request, publicURL)
-        let filters = query.passedOn(QueryReader.filterNames.union(["opacity", "time", "labels", "incomplete"]))
-            .dropFirst()
         let tail = "style=\(style.id)" + (filters.isEmpty ? "" : "&\(filters)")
         var sources: [String: StyleDocument.Source] = [:]
-        for layer in Self.drawn {
-            sources[layer.rawValue] = StyleDocument.Source(url: "\(base)/tiles/\(layer.rawValue).json?\(tail)")
+        for layer in Catalogue.stack {
+            sources[layer.id] = StyleDocument.Source(url: "\(base)/tiles/\(layer.id).json?\(tail)")
         }
         let ground = StyleDocument.Layer(
             id: "ground", type: "background",
             paint: ["background-color": style.theme == .dark ? "#14181D" : "#DDE3E8"])
-        let layers = Self.drawn.map { layer in
+        let layers = Catalogue.stack.map { layer in
             StyleDocument.Layer(
-                id: layer.rawValue, type: "raster", source: layer.rawValue,
-                layout: ["visibility": Self.visible.contains(layer) ? "visible" : "none"])
+                id: layer.id, type: "raster", source: layer.id,
+                layout: ["visibility": layer.isShownAtFirst ? "visible" : "none"])
         }
         let document = StyleDocument(
             name: "Billow: \(style.title)",

@@ -1,17 +1,28 @@
 import Foundation
-import WireJSON
+import JSONKit
 
-/// The products of the Aviation Weather Center that are simulated. The raw value is the path's last part.
-enum AviationWeatherProduct: String, CaseIterable, Sendable {
-    case pilotReports = "pirep"
-    case sigmets = "airsigmet"
-    case internationalSigmets = "isigmet"
-    case gairmets = "gairmet"
+/// A product of the Aviation Weather Center that is simulated.
+struct AviationWeatherProduct: Sendable, Hashable {
+    /// The path's last part.
+    let name: String
+    /// What the simulated world has of it at a time, in Unix seconds.
+    let records: @Sendable (AviationWeatherWorld, Int) -> [AviationWeatherRecord]
+
+    static let all: [AviationWeatherProduct] = [.pilotReports, .sigmets, .internationalSigmets, .gairmets]
+
+    static let pilotReports = AviationWeatherProduct(name: "pirep") { $0.pilotReports(at: $1) }
+    static let sigmets = AviationWeatherProduct(name: "airsigmet") { $0.sigmets(at: $1) }
+    static let internationalSigmets = AviationWeatherProduct(name: "isigmet") { $0.internationalSigmets(at: $1) }
+    /// Its pictures are asked for one by one.
+    static let gairmets = AviationWeatherProduct(name: "gairmet") { $0.gairmets(forecastHour: 0, at: $1) }
+
+    static func == (a: AviationWeatherProduct, b: AviationWeatherProduct) -> Bool { a.name == b.name }
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// One record as `format=json` gives it, from which the GeoJSON form is made: other names, other times, no absent keys.
 ///
-/// Source: facts/aviationweather.md, "JSON and GeoJSON use different names"
+/// Source: docs/upstreams/aviationweather.md, "JSON and GeoJSON use different names"
 struct AviationWeatherRecord: Sendable {
     var members: [String: JSONValue]
 

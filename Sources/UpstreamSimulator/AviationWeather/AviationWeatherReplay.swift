@@ -1,5 +1,5 @@
 import Foundation
-import WireJSON
+import JSONKit
 
 /// The Aviation Weather Center's captured answers: `pirep…`, `airsigmet…`, `isigmet…` and `gairmet…`, in the JSON form, and
 /// of aircraft reports in the GeoJSON form too. The times of each file are moved by themselves, so that its newest record
@@ -9,8 +9,8 @@ struct AviationWeatherReplay: Sendable {
 
     /// - Throws: `ReplayError`, naming the file.
     init(_ replay: Replay, startedAt: Int) throws(ReplayError) {
-        for product in AviationWeatherProduct.allCases {
-            let files = replay.files(named: product.rawValue + "_")
+        for product in AviationWeatherProduct.all {
+            let files = replay.files(named: product.name + "_")
                 .filter { $0.name.hasSuffix(".json") || $0.name.hasSuffix(".geojson") }
             guard !files.isEmpty else { continue }
             records[product] = []

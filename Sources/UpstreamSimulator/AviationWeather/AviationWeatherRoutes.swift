@@ -2,11 +2,11 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import WireJSON
+import JSONKit
 
 /// The Aviation Weather Center's look-alike: aircraft reports, SIGMETs and G-AIRMETs in both JSON forms, with its limits.
 ///
-/// Source: facts/aviationweather.md
+/// Source: docs/upstreams/aviationweather.md
 struct AviationWeatherRoutes: Sendable {
     private let state: SimulatorState
     private let transport: Transport
@@ -30,8 +30,8 @@ struct AviationWeatherRoutes: Sendable {
     }
 
     func add(to router: Router<SimulatorContext>) {
-        for product in AviationWeatherProduct.allCases {
-            router.get("api/data/\(product.rawValue)") { request, context in
+        for product in AviationWeatherProduct.all {
+            router.get("api/data/\(product.name)") { request, context in
                 await answer(product, request, context)
             }
         }
@@ -135,9 +135,6 @@ struct AviationWeatherRoutes: Sendable {
                 return latitude >= box[0] && latitude <= box[2] && longitude >= box[1] && longitude <= box[3]
                     && Double(time) >= oldest && time <= now
             }
-        case .sigmets: found = (replay?.records(of: product) ?? world.sigmets(at: now)).filter(isWanted)
-        case .internationalSigmets:
-            found = (replay?.records(of: product) ?? world.internationalSigmets(at: now)).filter(isWanted)
         case .gairmets:
             let hour = try query.number("fore").flatMap { Int(exactly: $0) } ?? 0
             guard [0, 3, 6, 9, 12].contains(hour) else {
@@ -146,6 +143,7 @@ struct AviationWeatherRoutes: Sendable {
             found =
                 (replay?.records(of: product)?.filter { $0["forecastHour"]?.integer == hour }
                 ?? world.gairmets(forecastHour: hour, at: now)).filter(isWanted)
+        default: found = (replay?.records(of: product) ?? product.records(world, now)).filter(isWanted)
         }
         // What has ended is not served any more.
         let current = found.filter { ($0.time("validTimeTo") ?? .max) > now }

@@ -1,7 +1,7 @@
 import Foundation
 import Geometry
 import Synchronization
-import WireJSON
+import JSONKit
 
 /// The simulated world as the Aviation Weather Center would see it: what some flights report, and warnings around its
 /// bodies of turbulent air, which drift along with them. A pure function of world and time.
@@ -100,7 +100,7 @@ final class AviationWeatherWorld: Sendable {
     // MARK: Warnings
 
     /// A body of turbulent air that is alive at a time.
-    private struct Body: Sendable {
+    struct Body: Sendable {
         /// The same for as long as it lives.
         let number: Int
         let isJet: Bool
@@ -129,7 +129,7 @@ final class AviationWeatherWorld: Sendable {
     }
 
     /// The bodies worth a warning, the strongest first.
-    private func warned(at time: Int, edr: Double, inside: Bool) -> [(body: Body, now: Patch.Now)] {
+    func warned(at time: Int, edr: Double, inside: Bool) -> [(body: Body, now: Patch.Now)] {
         bodies(at: time).map { ($0, $0.patch.now(time)) }
             .filter { body, now in
                 let area = Self.conus
@@ -248,17 +248,17 @@ final class AviationWeatherWorld: Sendable {
 
     // MARK: Shapes and words
 
-    private static func corner(_ place: (longitude: Double, latitude: Double)) -> JSONValue {
+    static func corner(_ place: (longitude: Double, latitude: Double)) -> JSONValue {
         .object(["lat": number(place.latitude), "lon": number(place.longitude)])
     }
 
     /// Three decimals, as the service gives.
-    private static func number(_ value: Double) -> JSONValue { .number((value * 1_000).rounded() / 1_000) }
+    static func number(_ value: Double) -> JSONValue { .number((value * 1_000).rounded() / 1_000) }
 
     /// Whole thousands.
-    private static func feet(_ value: Double) -> Double { max(0, (value / 1_000).rounded()) * 1_000 }
+    static func feet(_ value: Double) -> Double { max(0, (value / 1_000).rounded()) * 1_000 }
 
-    private static func level(_ feet: Double) -> String { String(format: "%03d", Int(feet / 100)) }
+    static func level(_ feet: Double) -> String { String(format: "%03d", Int(feet / 100)) }
 
     /// `HHMM`.
     private static func clock(_ seconds: Int) -> String {
@@ -266,7 +266,7 @@ final class AviationWeatherWorld: Sendable {
     }
 
     /// `DDHHMM`.
-    private static func day(_ seconds: Int) -> String {
+    static func day(_ seconds: Int) -> String {
         AviationWeatherRecord.text(seconds).dropFirst(8).prefix(2) + clock(seconds)
     }
 }

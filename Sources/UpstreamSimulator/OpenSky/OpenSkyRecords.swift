@@ -14,7 +14,7 @@ struct OpenSkyVector: Sendable {
     var tail: String
     var category: Int
 
-    /// Source: facts/opensky.md, `states` reply.
+    /// Source: docs/upstreams/opensky.md, "State vectors"
     func json(extended: Bool) -> String {
         "[\(head),\(timePosition.map(String.init) ?? "null"),\(lastContact),\(tail)\(extended ? ",\(category)" : "")]"
     }
@@ -44,7 +44,7 @@ struct OpenSkyFlight: Sendable, Decodable {
     var departureAirportCandidatesCount: Int
     var arrivalAirportCandidatesCount: Int
 
-    /// Source: facts/opensky.md, Flight object.
+    /// Source: docs/upstreams/opensky.md, "Flights and tracks"
     var json: String {
         func text(_ value: String?) -> String { value.map { "\"\($0)\"" } ?? "null" }
         func number(_ value: Int?) -> String { value.map(String.init) ?? "null" }
@@ -82,7 +82,7 @@ struct OpenSkyTrack: Sendable {
 
     /// Start and end are written in exponent form, as the real service does.
     ///
-    /// Source: facts/opensky.md, Track object.
+    /// Source: docs/upstreams/opensky.md, "Flights and tracks"
     var json: String {
         func exponent(_ seconds: Int) -> String {
             let digits = String(seconds)

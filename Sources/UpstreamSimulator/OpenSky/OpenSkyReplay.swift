@@ -1,5 +1,5 @@
 import Foundation
-import WireJSON
+import JSONKit
 
 /// OpenSky's captured answers: the largest snapshot (`states_all…`), the flights of all `flights…` and the tracks of all
 /// `tracks…`.

@@ -5,7 +5,7 @@ import NIOCore
 
 /// OpenSky's look-alike: the token endpoint and the seven services.
 ///
-/// Source: facts/opensky.md
+/// Source: docs/upstreams/opensky.md
 struct OpenSkyRoutes: Sendable {
     private let clientID: String
     private let clientSecret: String
@@ -305,7 +305,7 @@ struct OpenSkyRoutes: Sendable {
 
 /// An error answer in the form of OpenSky's framework.
 ///
-/// Source: facts/opensky.md, Headers and status codes.
+/// Source: docs/upstreams/opensky.md, "Status codes"
 struct OpenSkyRefusal: Error {
     let status: HTTPResponse.Status
     /// nil: no body at all.

@@ -23,8 +23,8 @@ struct Category: Sendable {
 
     /// 0…4 of an EDR in ten-thousandths: C60's bounds 0.10, 0.15, 0.20, 0.45, scaled; each bound belongs to the upper.
     ///
-    /// Source: facts/skypath.md section 14 for C60; the factors are the simulator's own, in the manner of the GTG
-    /// display's light, medium and heavy classes (facts/turbulence-science.md).
+    /// Source: docs/concepts.md, "Severity", for C60; the factors are the simulator's own, in the manner of the GTG
+    /// display's light, medium and heavy classes.
     func severity(tenThousandths edr: UInt16) -> Int {
         let felt = Double(edr) / factor
         return felt < 1_000 ? 0 : felt < 1_500 ? 1 : felt < 2_000 ? 2 : felt < 4_500 ? 3 : 4

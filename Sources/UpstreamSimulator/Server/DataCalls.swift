@@ -2,7 +2,7 @@ import Foundation
 import Geometry
 import Hummingbird
 import NIOCore
-import WireJSON
+import JSONKit
 
 /// The three data calls: validate, select, write. No transport, no key.
 struct DataCalls: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import Geometry
 import NIOCore
-import WireJSON
+import JSONKit
 
 /// Checks of request members, with messages worded as Ajv words them.
 enum Schema {

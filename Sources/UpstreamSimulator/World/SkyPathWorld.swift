@@ -1,5 +1,5 @@
 import Geometry
-import WireJSON
+import JSONKit
 
 /// What SkyPath has beside turbulence. Paths and shapes are not public: they are what Billow's client assumes.
 public enum SkyPathProduct: String, CaseIterable, Sendable {
@@ -20,7 +20,7 @@ public enum SkyPathProduct: String, CaseIterable, Sendable {
 
 /// The simulated world in those shapes. A pure function of world and time.
 ///
-/// Source of the members' names: facts/skypath.md sections 9.2, 9.3, 9.5 and 14
+/// Source: docs/upstreams/skypath.md, "Products that are assumed"
 struct SkyPathWorld: Sendable {
     private let world: World
     private let traffic: OpenSkyTraffic

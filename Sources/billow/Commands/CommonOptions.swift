@@ -40,8 +40,8 @@ enum SystemClock {
 }
 
 extension SQLiteStore {
-    /// Opens a database for data that is simulated, or for data that is not: the two never share a file. nil takes either:
-    /// where nothing will be added, or where what comes first will tell.
+    /// Opens a database for data that is simulated, or for data that is not: the two never share a file. nil takes
+    /// either: where nothing will be added, or where what comes first will tell.
     static func open(path: String, simulated: Bool?) async throws -> SQLiteStore {
         let store = try await SQLiteStore.open(path: path)
         guard let simulated else { return store }

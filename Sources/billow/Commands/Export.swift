@@ -2,9 +2,10 @@ import ArgumentParser
 import BillowExchange
 import BillowRaster
 import BillowEngine
-import BillowHTTP
+import BillowParameters
 import BillowStore
 import BillowSync
+import Datasets
 import Foundation
 import Turbulence
 
@@ -59,11 +60,11 @@ struct Export: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
-            guard let collection = ExportCollection(rawValue: collection) else {
+            guard let collection = Catalogue.dataset(collection) else {
                 throw Failure(
                     .usage,
                     "there is no collection '\(collection)'; it must be "
-                        + ExportCollection.allCases.map(\.rawValue).joined(separator: ", "))
+                        + Catalogue.all.map(\.id).joined(separator: ", "))
             }
             let format = try self.exportFormat
             let settings = try common.settings(needs: .stored)
@@ -103,7 +104,7 @@ struct Export: AsyncParsableCommand {
     }
 
     private func write(
-        _ collection: ExportCollection, _ format: ExportFormat, _ settings: Settings, _ store: SQLiteStore,
+        _ collection: Dataset, _ format: ExportFormat, _ settings: Settings, _ store: SQLiteStore,
         to sink: OutputFile
     ) async throws {
         let logger = Logs.start(level: settings.logLevel)
@@ -116,8 +117,7 @@ struct Export: AsyncParsableCommand {
         var count = 0
         try await sink.write(from: store, publisher) {
             let snapshot = try frames.snapshot()
-            let query = try FeatureQuery(
-                parameters: parameters, collection: collection, frames: frames, snapshot: snapshot)
+            let query = try FeatureParameters(QueryReader(parameters), of: collection).query(frames, in: snapshot)
             let export = FeatureExport(
                 features: FeatureSource(frames: frames, store: store), query: query, format: format,
                 snapshot: snapshot,

@@ -1,7 +1,8 @@
 import ArgumentParser
 import BillowExchange
+import BillowParameters
+import BillowAreas
 import BillowEngine
-import BillowHTTP
 import BillowStore
 import BillowSync
 import Foundation
@@ -34,8 +35,8 @@ struct Failure: Error {
         }
     }
 
-    /// The same; SIGINT and SIGTERM cancel the body, which leaves nothing unfinished behind, and then end the process as
-    /// they always do.
+    /// The same; SIGINT and SIGTERM cancel the body, which leaves nothing unfinished behind, and then end the process
+    /// as they always do.
     static func reportedUnlessInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let task = Task { try await reported(body) }
         let received = Mutex<Int32?>(nil)
@@ -79,37 +80,30 @@ struct Failure: Error {
         case let failure as Failure: self = failure
         case let error as SettingsError: self.init(error.kind, error.description)
         case let error as StoreError:
-            switch error {
-            case .corrupt(let path, _):
+            if case .corrupt(let path, _) = error {
                 self.init(
-                    .data,
+                    Kind(error),
                     "\(error.description); billow check says more, and billow salvage reads what can be read of \(path)"
                 )
-            case .foreign: self.init(.data, error.description)
-            default: self.init(.inputOutput, error.description)
+            } else {
+                self.init(Kind(error), error.description)
             }
-        case let error as OpenSkyError: self.init(Self.kind(of: error), error.description)
+        case let error as EngineError: self.init(Kind(error), error.description)
+        case let error as WorkError: self.init(Kind(error), error.description)
+        case let error as ParameterProblem: self.init(Kind(error), error.detail)
+        case let error as TooManyCorners:
+            self.init(
+                Kind(error), "smoothed like that the polygons have \(error.corners) corners, of at most \(error.most)")
+        case let error as UpstreamError: self.init(Kind(error), error.description)
         case let error as ReplayError: self.init(.data, error.description)
         case let error as ImportFileError: self.init(.inputOutput, error.description)
         case let error as FileError: self.init(.inputOutput, error.description)
         case let error as SimulatedDataError: self.init(.data, error.description)
         case let error as TooManySourcesError: self.init(.data, error.description)
-        case let problem as Problem: self.init(.usage, problem.detail)
         case let error as SocketAddressError.UnknownHost:
             self.init(.unavailable, "\(error.host):\(error.port) can't be listened on: the host isn't known")
         case let error as any CustomStringConvertible: self.init(.software, error.description)
         default: self.init(.software, "\(error)")
-        }
-    }
-}
-
-extension Failure {
-    private static func kind(of error: OpenSkyError) -> Kind {
-        switch error {
-        case .invalidQuery, .invalidConfiguration: .usage
-        case .unreadable, .tooLarge: .data
-        case .cancelled: .software
-        default: .unavailable
         }
     }
 }

@@ -1,3 +1,4 @@
+import Datasets
 import ArgumentParser
 import BillowRaster
 import BillowTiles
@@ -55,7 +56,7 @@ struct LegendCommand: AsyncParsableCommand {
         do { return try LayerList(layers).legend(style: style) } catch {
             throw Failure(
                 .usage,
-                "'\(layers)' is no list of layers; they are \(Layer.allCases.map(\.rawValue).joined(separator: ", "))")
+                "'\(layers)' is no list of layers; they are \(Catalogue.layers.map(\.id).joined(separator: ", "))")
         }
     }
 

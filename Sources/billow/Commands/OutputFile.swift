@@ -3,7 +3,8 @@ import BillowStore
 import Foundation
 import Synchronization
 
-/// Where a command writes to: standard output, a device or pipe, or a file that appears under its name when it is whole.
+/// Where a command writes to: standard output, a device or pipe, or a file that appears under its name when it is
+/// whole.
 final class OutputFile: Sendable {
     private enum Sink {
         case stream(FileHandle)
@@ -49,8 +50,8 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Runs what writes what a database shows. Where damage is met that the snapshot didn't know of, it is run once more,
-    /// so that what is written says that it is incomplete.
+    /// Runs what writes what a database shows. Where damage is met that the snapshot didn't know of, it is run once
+    /// more, so that what is written says that it is incomplete.
     func write(from store: SQLiteStore, _ publisher: SnapshotPublisher, _ body: () async throws -> Void) async throws {
         try await write {
             try await publisher.refresh()

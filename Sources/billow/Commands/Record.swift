@@ -1,10 +1,11 @@
 import ArgumentParser
 import BillowExchange
+import Datasets
 import Foundation
 import Geometry
 import OpenSky
 import Turbulence
-import WireJSON
+import JSONKit
 
 /// One line of what a service said: its values by name, in order, and where it is.
 struct Record {
@@ -50,7 +51,10 @@ enum RecordFormat: String, ExpressibleByArgument, CaseIterable {
 
     private static func features(_ records: [Record]) throws -> [UInt8] {
         let placed = records.compactMap { record in
-            record.geometry.map { Feature(id: record.id, geometry: $0, properties: record.properties) }
+            record.geometry.map { geometry in
+                let properties = record.properties.compactMap { name, value in value.map { (name: name, value: $0) } }
+                return Feature(id: record.id, geometry: geometry, properties: properties)
+            }
         }
         guard !placed.isEmpty || records.isEmpty else {
             throw Failure(.usage, "these records have no place: take --format table or json")
@@ -111,6 +115,7 @@ struct Table {
         case .flag(let flag): Cell(text: flag ? "yes" : "no", isNumber: false)
         case .instant(let instant): Cell(text: instant.description, isNumber: false)
         case .instants(let instants): Cell(text: "\(instants.count) times", isNumber: false)
+        case .groups(let groups): Cell(text: "\(groups.count) groups", isNumber: false)
         case nil: Cell(text: "", isNumber: false)
         }
     }

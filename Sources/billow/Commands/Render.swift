@@ -1,11 +1,12 @@
 import ArgumentParser
 import BillowRaster
 import BillowEngine
-import BillowHTTP
+import BillowParameters
 import BillowSnapshot
 import BillowStore
 import BillowSync
 import BillowTiles
+import Datasets
 import Foundation
 import Geometry
 import Turbulence
@@ -35,7 +36,7 @@ struct RenderOptions: ParsableArguments {
     }
 
     /// Opens what pictures are drawn from, and writes the one that `draw` makes of it.
-    func write(_ draw: (Studio) async throws -> [UInt8]) async throws {
+    func write(_ draw: (RenderContext) async throws -> [UInt8]) async throws {
         let settings = try common.settings(needs: [.stored, .styles])
         let logger = Logs.start(level: settings.logLevel)
         let sink = try OutputFile(output, sparing: settings.database)
@@ -52,19 +53,19 @@ struct RenderOptions: ParsableArguments {
             polygonHistories: settings.polygons, logger: logger)
         let parameters = try parameters()
         try await sink.write(from: store, publisher) {
-            let studio = Studio(
+            let context = RenderContext(
                 frames: frames, snapshot: try frames.snapshot(),
                 pictures: PictureSource(frames: frames, store: store), styles: styles, parameters: parameters,
                 timeline: settings.timeline,
                 policy: FreshnessPolicy(settings.freshness(), states: SourceStates(), frames: frames))
-            try sink.write(try await draw(studio))
+            try sink.write(try await draw(context))
         }
         try store.close()
     }
 }
 
 /// What pictures are drawn from.
-struct Studio {
+struct RenderContext {
     let frames: FrameSource
     let snapshot: Snapshot
     let pictures: PictureSource
@@ -72,6 +73,23 @@ struct Studio {
     let parameters: [String: String]
     let timeline: TimelineSettings
     let policy: FreshnessPolicy
+
+    /// What `/maps` would draw for the same parameters.
+    func mapRequest(layers: LayerList) throws -> MapRenderer.Request {
+        try MapParameters(layers: layers, QueryReader(parameters), styles: styles).request(
+            frames, policy, in: snapshot
+        ).request
+    }
+
+    /// The tile that `/tiles` would draw for the same parameters.
+    func tile(layers: String, place: String) async throws -> [UInt8] {
+        let asked = try TileParameters(layers: layers, place: place, QueryReader(parameters), styles: styles)
+        let scene = try frames.scene(of: asked.layers, at: asked.time, in: snapshot)
+        let shown = policy.shown(
+            asked.layers, scene: scene.layers, at: scene.instant, filter: asked.filter, in: snapshot)
+        let request = asked.request(scene, isIncomplete: shown.isIncomplete)
+        return try await TileService(pictures: pictures).tile(request, in: snapshot) { _ in false }.png
+    }
 }
 
 struct RenderMap: AsyncParsableCommand {
@@ -92,20 +110,19 @@ struct RenderMap: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
-            try await options.write { studio in
-                let maps = try MapRenderer(pictures: studio.pictures)
+            try await options.write { context in
+                let maps = try MapRenderer(pictures: context.pictures)
                 if animate {
-                    let request = try await AnimationRenderer.Request(
-                        layers: layers, parameters: studio.parameters, frames: studio.frames,
-                        snapshot: studio.snapshot, styles: studio.styles, settings: studio.timeline,
-                        policy: studio.policy)
-                    return try await AnimationRenderer(maps: maps, frames: studio.frames, policy: studio.policy).png(
-                        request, in: studio.snapshot)
+                    let asked = try AnimationParameters(
+                        layers: LayerList(parameter: layers), QueryReader(context.parameters), styles: context.styles,
+                        defaults: context.timeline.defaults)
+                    let timelines = TimelineService(
+                        frames: context.frames, settings: context.timeline, policy: context.policy)
+                    return try await AnimationRenderer(maps: maps, frames: context.frames, policy: context.policy).png(
+                        try await asked.request(timelines, in: context.snapshot), in: context.snapshot)
                 }
-                let request = try MapRenderer.Request(
-                    layers: layers, parameters: studio.parameters, frames: studio.frames, snapshot: studio.snapshot,
-                    styles: studio.styles, policy: studio.policy)
-                return try await maps.png(request, in: studio.snapshot)
+                let request = try context.mapRequest(layers: LayerList(parameter: layers))
+                return try await maps.png(request, in: context.snapshot)
             }
         }
     }
@@ -124,10 +141,8 @@ struct RenderTile: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
-            try await options.write { studio in
-                try await TileService(pictures: studio.pictures).png(
-                    layers: layers, place: tile, parameters: studio.parameters, frames: studio.frames,
-                    snapshot: studio.snapshot, styles: studio.styles, policy: studio.policy)
+            try await options.write { context in
+                try await context.tile(layers: layers, place: tile)
             }
         }
     }
@@ -153,26 +168,24 @@ struct RenderSheet: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
-            try await options.write { studio in
-                let request = try MapRenderer.Request(
-                    layers: Layer.turbulence.rawValue, parameters: studio.parameters, frames: studio.frames,
-                    snapshot: studio.snapshot, styles: studio.styles, policy: studio.policy)
+            try await options.write { context in
+                let request = try context.mapRequest(layers: LayerList(.turbulence))
                 let sheet = ContactSheet(
-                    layers: try rows(), styles: try chosen(from: studio.styles), zooms: try wholeNumbers(),
+                    layers: try rows(), styles: try chosen(from: context.styles), zooms: try wholeNumbers(),
                     center: try middle(), filter: request.filter)
                 return try await sheet.png(
-                    MapRenderer(pictures: studio.pictures), at: request.instant, in: studio.snapshot)
+                    MapRenderer(pictures: context.pictures), at: request.instant, in: context.snapshot)
             }
         }
     }
 
     private func rows() throws -> [LayerList] {
-        guard let layers else { return Layer.allCases.map { LayerList($0) } }
+        guard let layers else { return Catalogue.layers.map { LayerList($0) } }
         return try layers.split(separator: " ").map { text in
             do { return try LayerList(text) } catch {
                 throw Failure(
                     .usage,
-                    "'\(text)' is no list of layers; they are \(Layer.allCases.map(\.rawValue).joined(separator: ", "))"
+                    "'\(text)' is no list of layers; they are \(Catalogue.layers.map(\.id).joined(separator: ", "))"
                 )
             }
         }

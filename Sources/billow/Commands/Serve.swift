@@ -173,7 +173,8 @@ private struct Server {
             services.append(application.receiving(try loop(for: source, httpClient, states, loops)))
         }
         let address = settings.server.host
-        services.append(StyleReload(shelf: application.styles, folder: settings.server.stylesFolder, logger: logger))
+        services.append(
+            StyleReload(styleStore: application.styles, folder: settings.server.stylesFolder, logger: logger))
         let portFile = settings.server.portFile
         // A leftover would name another server's port.
         defer { if let portFile { unlink(portFile) } }
@@ -205,7 +206,7 @@ private struct Server {
 
 /// Reads the styles again at each SIGHUP. What can't be used is said, and what was read before stays.
 private struct StyleReload: Service {
-    let shelf: StyleShelf
+    let styleStore: StyleStore
     let folder: String
     let logger: Logger
 
@@ -213,8 +214,8 @@ private struct StyleReload: Service {
         await cancelWhenGracefulShutdown {
             for await _ in await UnixSignalsSequence(trapping: .sighup) {
                 do {
-                    shelf.replace(by: try StyleLibrary(folder: folder))
-                    logger.notice("styles read again", metadata: ["styles": "\(shelf.current.styles.map(\.id))"])
+                    styleStore.replace(by: try StyleLibrary(folder: folder))
+                    logger.notice("styles read again", metadata: ["styles": "\(styleStore.current.styles.map(\.id))"])
                 } catch { logger.error("the styles stay as they were: \(error)") }
             }
         }
@@ -246,7 +247,8 @@ extension SourceID {
 }
 
 extension Settings.Source {
-    /// A source of the demo: of SkyPath the simulated world by the v4 call, six hours of it; of the others all there is.
+    /// A source of the demo: of SkyPath the simulated world by the v4 call, six hours of it; of the others all there
+    /// is.
     static func demo(_ id: SourceID, port: Int, update: UpdateFrequency) throws -> Settings.Source {
         let baseURL = "http://127.0.0.1:\(port)"
         let kind: Kind
@@ -254,14 +256,14 @@ extension Settings.Source {
             kind = .aviationWeather(
                 AviationWeatherSettings(
                     configuration: AviationWeatherConfiguration(baseURL: baseURL),
-                    products: AviationWeatherUpstream.Product.allCases, areas: AviationWeatherUpstream.defaultAreas,
+                    products: AviationWeatherUpstream.Product.all, areas: AviationWeatherUpstream.defaultAreas,
                     // A simulator of one's own may be asked at will.
                     spacingSeconds: 0))
         } else if id == .simulatedTraffic {
             kind = .openSky(
                 OpenSkySettings(configuration: OpenSkyConfiguration(baseURL: baseURL), boxes: []))
         } else {
-            guard let key = SkyPathSecret(UpstreamSimulator.Configuration().apiKey) else {
+            guard let key = Secret(UpstreamSimulator.Configuration().apiKey) else {
                 throw Failure(.software, "the simulator's key can't be used")
             }
             kind = .skyPath(

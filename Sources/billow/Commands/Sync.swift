@@ -58,8 +58,7 @@ struct Sync: AsyncParsableCommand {
                 }
                 Terminal.say(
                     "\(source.id): \(outcome.accepted) new, \(outcome.duplicates) known, \(outcome.retracted) retracted"
-                        + outcome.skipped.sorted { $0.key < $1.key }.map { ", \($0.value) skipped (\($0.key))" }
-                        .joined())
+                        + outcome.skipped.map { ", \($0.value) skipped (\($0.key))" }.sorted().joined())
             } catch {
                 failed = error.kind == .store ? .inputOutput : failed ?? .unavailable
                 Terminal.say("\(source.id): \(error.message)")

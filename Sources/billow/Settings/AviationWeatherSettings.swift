@@ -22,7 +22,7 @@ extension AviationWeatherSettings {
             section.value("form", expected: "json or geojson") { AviationWeatherConfiguration.Form(rawValue: $0) }
             ?? configuration.form
         configuration.timeout = section.timeout() ?? configuration.timeout
-        let names = AviationWeatherUpstream.Product.allCases.map(\.rawValue).joined(separator: ", ")
+        let names = AviationWeatherUpstream.Product.all.map(\.rawValue).joined(separator: ", ")
         let products = section.list("products", expected: "some of \(names)") {
             AviationWeatherUpstream.Product(rawValue: $0)
         }
@@ -32,7 +32,7 @@ extension AviationWeatherSettings {
         }
         guard !section.hasProblems else { return nil }
         self.init(
-            configuration: configuration, products: products ?? AviationWeatherUpstream.Product.allCases,
+            configuration: configuration, products: products ?? AviationWeatherUpstream.Product.all,
             areas: areas ?? AviationWeatherUpstream.defaultAreas,
             spacingSeconds: spacing ?? configuration.politeSpacingSeconds)
     }

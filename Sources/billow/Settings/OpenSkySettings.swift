@@ -1,7 +1,7 @@
 import Foundation
 import OpenSky
 import Turbulence
-import WireHTTP
+import UpstreamKit
 
 /// A source of kind `opensky`.
 struct OpenSkySettings: Sendable {

@@ -1,6 +1,6 @@
 import BillowEngine
 import BillowHTTP
-import WireHTTP
+import UpstreamKit
 
 extension Settings {
     struct Server: Sendable {

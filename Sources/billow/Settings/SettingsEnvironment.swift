@@ -49,7 +49,7 @@ enum SettingsEnvironment {
 
     /// What this project's tests and measurements are told by.
     private static let ofTests: Set = [
-        "BILLOW_MEASURE", "BILLOW_ORACLE_TILES", "BILLOW_STORE_VICTIM", "BILLOW_SYNC_VICTIM",
+        "BILLOW_MEASURE", "BILLOW_ORACLE_TILES", "BILLOW_STORE_VICTIM", "BILLOW_SYNC_VICTIM", "BILLOW_WRITE_DOCS",
     ]
 
     /// Whether it tells of a Kubernetes service named `billow`: `BILLOW_SERVICE_HOST`, and `BILLOW_PORT` with an address.

@@ -23,7 +23,7 @@ extension SkyPathSettings {
             section.problem("baseURL", "can't be used: \(problem)")
         }
         let key = section.value("apiKey", expected: "1 or more printable ASCII characters", secret: true) {
-            SkyPathSecret($0)
+            Secret($0)
         }
         section.require("apiKey")
         let name = "1 to 100 characters"

@@ -1,0 +1,301 @@
+public import Foundation
+
+/// Reads G-AIRMETs and SIGMETs in each of the forms that they have been given in: the service's JSON array and GeoJSON
+/// FeatureCollection, in today's units and in those from before September 2025, and the GeoJSON of an archive that
+/// keeps what the service said about every hour.
+///
+/// Source: aviationweather.gov Data API, schema 4.0; the archive: louisadamian/sigmet-geojson
+public enum HazardDecoder {
+    /// What an answer held.
+    public struct Outcome: Sendable {
+        public var reports: [HazardReport] = []
+        /// Records that couldn't be read, by `ReportError.code`.
+        public var refused: [ReportError.Code: Int] = [:]
+
+        /// The refused records that should have been an area. A line (a freezing level, say) is none, and nothing is
+        /// missing without it.
+        public var unreadable: [ReportError.Code: Int] { refused.filter { !$0.key.isHarmless } }
+
+        /// Records, readable or not.
+        public var count: Int { refused.values.reduce(reports.count, +) }
+    }
+
+    /// Reads a whole answer. An empty body (status 204) is an empty list.
+    ///
+    /// - Throws: where nothing of it can be read; a single bad record is counted instead.
+    public static func decode(_ data: Data) throws(DocumentError) -> Outcome {
+        var outcome = Outcome()
+        switch WireDocument.firstByte(of: data) {
+        case nil: break
+        case UInt8(ascii: "<"): throw .html
+        case UInt8(ascii: "["), UInt8(ascii: "{"):
+            for record in try WireDocument.records(HazardReport.self, in: data) {
+                switch record {
+                case .success(let report): outcome.reports.append(report)
+                case .failure(let error): outcome.refused[error.code, default: 0] += 1
+                }
+            }
+        default: throw .unknownForm
+        }
+        return outcome
+    }
+
+    /// Members that make a record a hazard's.
+    public static let marks = Set(HazardForm.all.flatMap(\.marks))
+
+    /// Reads one record: an object of the JSON array, or one Feature.
+    public static func report(json data: Data) throws(ReportError) -> HazardReport {
+        try WireDocument.record(HazardReport.self, json: data)
+    }
+}
+
+extension HazardReport: WireReadable {
+    init(wire: WireRecord) throws(ReportError) {
+        guard let form = HazardForm.all.first(where: { $0.marks.contains(where: wire.has) }) else {
+            throw .notAReport
+        }
+        self = try form.read(wire)
+    }
+}
+
+extension HazardForm {
+    static let gairmet = HazardForm(product: .gairmet, marks: ["forecastHour"]) { wire throws(ReportError) in
+        try wire.gairmet()
+    }
+    static let sigmet = HazardForm(product: .sigmet, marks: ["airSigmetType", "rawAirSigmet"]) {
+        wire throws(ReportError) in try wire.sigmet()
+    }
+    static let internationalSigmet = HazardForm(product: .isigmet, marks: ["firId", "rawSigmet"]) {
+        wire throws(ReportError) in try wire.internationalSigmet()
+    }
+}
+
+// MARK: - The products
+
+extension WireRecord {
+    /// How long the picture of an hour holds, as the next is of three hours later.
+    private static let pictureSeconds: TimeInterval = 3 * 3_600
+    /// A longer validity can't be meant: six hours is what SIGMETs of cyclones and ash have.
+    private static let longestValidity: TimeInterval = 3 * 86_400
+
+    fileprivate func gairmet() throws(ReportError) -> HazardReport {
+        guard let hazard = text("hazard") else { throw .missing(field: "hazard") }
+        let (outlines, dropped) = try outlines(shape: text("geom") ?? text("geometryType"))
+        // The archive calls the hour that is pictured `validTimeTo`, and the issue `validTimeFrom`.
+        let isArchived = !has("validTime")
+        let hour = isArchived ? "validTimeTo" : "validTime"
+        guard let validFrom = try looseTime(hour) else { throw .missing(field: hour) }
+        var report = HazardReport(
+            product: .gairmet, series: [hazard, text("tag")].compactMap { $0 }.joined(separator: " "),
+            validFrom: validFrom, validTo: validFrom.addingTimeInterval(Self.pictureSeconds), outlines: outlines,
+            droppedCorners: dropped)
+        report.isArchived = isArchived
+        report.hazard = hazard
+        report.intensity = text("severity")
+        (report.baseFeet, report.topFeet) = try band(base: height("base"), top: height("top"))
+        report.issuedAt = lenientLooseTime(isArchived ? "validTimeFrom" : "issueTime")
+        report.forecastHour = lenientNumber("forecastHour").flatMap { Int(exactly: $0) }
+        report.status = text("status")
+        report.text = text("due_to") ?? text("rawAirSigmet")
+        return report
+    }
+
+    fileprivate func sigmet() throws(ReportError) -> HazardReport {
+        let bulletin = SigmetText(text("rawAirSigmet") ?? "")
+        if bulletin.saysNone { throw .noHazard }
+        let (outlines, dropped) = try outlines(shape: nil)
+        let office = text("icaoId") ?? text("airportIcao")
+        guard let validTo = try looseTime("validTimeTo") else { throw .missing(field: "validTimeTo") }
+        let header = bulletin.issuedAt(before: validTo)
+        guard let validFrom = try looseTime("validTimeFrom") ?? header else { throw .missing(field: "validTimeFrom") }
+        try check(validFrom, validTo)
+        guard let series = bulletin.series ?? text("seriesId") ?? text("alphaChar") else {
+            throw .missing(field: "seriesId")
+        }
+        var report = HazardReport(
+            product: .sigmet, series: series, validFrom: validFrom, validTo: validTo, outlines: outlines,
+            droppedCorners: dropped)
+        report.isArchived = has("airportIcao")
+        report.office = office
+        report.hazard = text("hazard")
+        report.intensity = text("qualifier") ?? bulletin.intensity
+        // The lower limit stands in one of two places, the upper one in either or both, the second the higher.
+        let lows = [try feet("altitudeLow1"), try feet("altitudeLow2")].compactMap { $0 }
+        let highs = [try feet("altitudeHi1"), try feet("altitudeHi2")].compactMap { $0 }
+        (report.baseFeet, report.topFeet) = try band(base: lows.min(), top: highs.max())
+        report.issuedAt = lenientLooseTime("creationTime") ?? header
+        report.text = bulletin.body
+        return report
+    }
+
+    fileprivate func internationalSigmet() throws(ReportError) -> HazardReport {
+        let bulletin = SigmetText(text("rawSigmet") ?? "")
+        let (outlines, dropped) = try outlines(shape: text("geom"))
+        guard let validFrom = try looseTime("validTimeFrom") else { throw .missing(field: "validTimeFrom") }
+        guard let validTo = try looseTime("validTimeTo") else { throw .missing(field: "validTimeTo") }
+        try check(validFrom, validTo)
+        guard let region = text("firId") ?? text("icaoId") else { throw .missing(field: "firId") }
+        guard let series = text("seriesId") else { throw .missing(field: "seriesId") }
+        var report = HazardReport(
+            product: .isigmet, series: "\(region) \(series)", validFrom: validFrom, validTo: validTo,
+            outlines: outlines, droppedCorners: dropped)
+        report.office = text("icaoId")
+        report.hazard = text("hazard")
+        report.intensity = text("qualifier")
+        (report.baseFeet, report.topFeet) = try band(base: feet("base"), top: feet("top"))
+        report.issuedAt = bulletin.issuedAt(before: validTo) ?? lenientLooseTime("receiptTime")
+        report.status = text("chng")
+        report.text = bulletin.body
+        return report
+    }
+
+    func check(_ validFrom: Date, _ validTo: Date) throws(ReportError) {
+        let seconds = validTo.timeIntervalSince(validFrom)
+        guard seconds > 0, seconds <= Self.longestValidity else {
+            throw .invalid(
+                "validTimeTo", validTo.formatted(.iso8601), "after \(validFrom.formatted(.iso8601)), by 3 days at most")
+        }
+    }
+
+    // MARK: - Heights
+
+    func band(base: Int?, top: Int?) throws(ReportError) -> (Int?, Int?) {
+        if let base, let top, base > top { throw .invalid("base", "\(base)", "at most the top, \(top)") }
+        return (base, top)
+    }
+
+    /// A bound of a G-AIRMET in feet. Hundreds of feet since September 2025, feet before: no level is below 10 in the
+    /// one, nor below 1,000 in the other. `FZL`, the freezing level, is no number of feet.
+    func height(_ name: String) throws(ReportError) -> Int? {
+        if text(name) == "FZL" { return nil }
+        if text(name) == "SFC" { return 0 }
+        guard let value = try number(name) else { return nil }
+        return try ReportFields.feet(name, value, unit: value < 1_000 ? 100 : 1)
+    }
+
+    func feet(_ name: String) throws(ReportError) -> Int? {
+        if text(name) == "SFC" { return 0 }
+        return try number(name).map { value throws(ReportError) in try ReportFields.feet(name, value, unit: 1) }
+    }
+
+    // MARK: - Times
+
+    /// A moment as the archive writes it: the first of an array, without seconds, without a zone (it is UTC).
+    func looseTime(_ name: String) throws(ReportError) -> Date? {
+        let texts = try? values.decode([String].self, forKey: WireKey(name))
+        guard var text = texts.map({ $0.first ?? "" }) ?? self.text(name), Double(text) == nil else {
+            return try time(name)
+        }
+        if text.isEmpty { return nil }
+        if text.count == "2025-12-19T02:18".count { text += ":00" }
+        guard let date = ReportFields.date(text) ?? ReportFields.date(text + "Z") else {
+            throw .invalid(name, text, "ISO 8601, or Unix seconds")
+        }
+        return Date(
+            timeIntervalSince1970: TimeInterval(
+                try ReportFields.seconds(name, date.timeIntervalSince1970.rounded(.down))))
+    }
+
+    func lenientLooseTime(_ name: String) -> Date? { (try? looseTime(name)) ?? nil }
+
+    // MARK: - Outlines
+
+    /// The outlines, and how many corners had no number.
+    ///
+    /// - Parameter shape: what the JSON form calls it: `AREA`, `AREAS`, `LINE`.
+    func outlines(shape: String?) throws(ReportError) -> ([[HazardPosition]], dropped: Int) {
+        let rings: [[WireCorner]]
+        if isFeature {
+            guard let geometry, let type = try? geometry.decode(String.self, forKey: WireKey("type")) else {
+                throw .missing(field: "geometry")
+            }
+            switch type {
+            case "Polygon":
+                let polygon = try? geometry.decode([[WireCorner]].self, forKey: WireKey("coordinates"))
+                rings = polygon.map { Array($0.prefix(1)) } ?? []
+            case "MultiPolygon":
+                let polygons = try? geometry.decode([[[WireCorner]]].self, forKey: WireKey("coordinates"))
+                rings = polygons.map { $0.compactMap(\.first) } ?? []
+            default: throw .notAnArea(type)
+            }
+        } else {
+            if shape == "LINE" { throw .notAnArea("LINE") }
+            if let corners = try? values.decode([WireCorner].self, forKey: WireKey("coords")) {
+                rings = [corners]
+            } else {
+                rings = (try? values.decode([[WireCorner]].self, forKey: WireKey("coords"))) ?? []
+            }
+        }
+        guard !rings.isEmpty else { throw .missing(field: isFeature ? "coordinates" : "coords") }
+        var outlines: [[HazardPosition]] = []
+        var dropped = 0
+        for ring in rings {
+            let places = ring.compactMap(\.place)
+            for place in places where abs(place.longitude) > 360 || abs(place.latitude) > 90 {
+                throw .invalid("coords", "\(place.longitude) \(place.latitude)", "longitude and latitude in degrees")
+            }
+            guard Set(places).count >= 3 else {
+                throw .invalid("coords", "\(Set(places).count) places", "at least 3 different ones")
+            }
+            dropped += ring.count - places.count
+            outlines.append(places)
+        }
+        return (outlines, dropped)
+    }
+}
+
+/// A corner in any of the forms: `{"lat": 46.55, "lon": "-95.03"}` or `["-95.03", 46.55]`, numbers as such or as texts.
+private struct WireCorner: Decodable {
+    /// nil where a number is missing or none.
+    let place: HazardPosition?
+
+    init(from decoder: any Decoder) throws {
+        if var list = try? decoder.unkeyedContainer() {
+            // A list of lists is another level of nesting, for the caller to open.
+            let longitude = try list.decode(WireNumber.self)
+            let latitude = try list.decode(WireNumber.self)
+            place = WireCorner.place(longitude, latitude)
+        } else {
+            let object = try decoder.container(keyedBy: WireKey.self)
+            place = WireCorner.place(
+                try object.decodeIfPresent(WireNumber.self, forKey: WireKey("lon")),
+                try object.decodeIfPresent(WireNumber.self, forKey: WireKey("lat")))
+        }
+    }
+
+    private static func place(_ longitude: WireNumber?, _ latitude: WireNumber?) -> HazardPosition? {
+        guard let longitude = longitude?.value, let latitude = latitude?.value else { return nil }
+        return HazardPosition(longitude: longitude, latitude: latitude)
+    }
+}
+
+private struct WireNumber: Decodable {
+    let value: Double?
+
+    init(from decoder: any Decoder) throws {
+        let single = try decoder.singleValueContainer()
+        if single.decodeNil() {
+            value = nil
+        } else if let number = try? single.decode(Double.self) {
+            value = number
+        } else {
+            value = Double(try single.decode(String.self)).flatMap { $0.isFinite ? $0 : nil }
+        }
+    }
+}
+
+extension HazardReport {
+    /// The parts that no record goes without; all others as if none were named.
+    init(
+        product: HazardProduct, series: String, validFrom: Date, validTo: Date, outlines: [[HazardPosition]],
+        droppedCorners: Int
+    ) {
+        self.product = product
+        self.series = series
+        self.validFrom = validFrom
+        self.validTo = validTo
+        self.outlines = outlines
+        self.droppedCorners = droppedCorners
+        isArchived = false
+    }
+}

@@ -1,0 +1,129 @@
+public import Foundation
+
+/// Reads aircraft reports in each of the forms that the service has given them: the JSON array, the GeoJSON
+/// FeatureCollection (other names, absent keys, ISO times) and the older ADDS CSV (feet).
+///
+/// ```swift
+/// let outcome = try PilotReportDecoder.decode(data)
+/// for report in outcome.reports { print(report.text) }
+/// for (reason, count) in outcome.refused { print("\(count) × \(reason)") }
+/// ```
+public enum PilotReportDecoder {
+    /// What an answer held.
+    public struct Outcome: Sendable {
+        public var reports: [AircraftReport] = []
+        /// Records that couldn't be read, by `ReportError.code`.
+        public var refused: [ReportError.Code: Int] = [:]
+        /// Words outside the documented lists, as `field: word`, in reports that were read.
+        public var unknownWords: [String: Int] = [:]
+
+        init() {}
+
+        mutating func add(_ result: Result<AircraftReport, ReportError>) {
+            switch result {
+            case .success(let report):
+                reports.append(report)
+                for word in report.unknownWords { unknownWords[word, default: 0] += 1 }
+            case .failure(let error): refused[error.code, default: 0] += 1
+            }
+        }
+    }
+
+    /// Reads a whole answer, the form told by its first character. An empty body (status 204) is an empty list.
+    ///
+    /// - Throws: where nothing of it can be read; a single bad record is counted instead.
+    public static func decode(_ data: Data) throws(DocumentError) -> Outcome {
+        var outcome = Outcome()
+        switch WireDocument.firstByte(of: data) {
+        case nil: break
+        case UInt8(ascii: "<"): throw .html
+        case UInt8(ascii: "["), UInt8(ascii: "{"):
+            for record in try WireDocument.records(AircraftReport.self, in: data) { outcome.add(record) }
+        default:
+            try decodeADDS(String(decoding: data, as: UTF8.self), into: &outcome)
+        }
+        return outcome
+    }
+
+    /// Reads one record: an object of the JSON array, or one Feature.
+    public static func report(json data: Data) throws(ReportError) -> AircraftReport {
+        try WireDocument.record(AircraftReport.self, json: data)
+    }
+}
+
+extension AircraftReport: WireReadable {
+    init(wire: WireRecord) throws(ReportError) {
+        // Reports from the ground (METAR) have a place, a time and a text as well, and must not pass for silent
+        // aircraft.
+        let own = ["pirepType", "airepType", "acType", "fltLvl", "fltlvl", "fltLvlType", "fltlvlType", "tbInt1"]
+        guard own.contains(where: wire.has) else { throw .notAReport }
+        let place = try wire.point()
+        guard let text = wire.text("rawOb") else { throw .missing(field: "rawOb") }
+        guard let observedAt = try wire.time("obsTime") else { throw .missing(field: "obsTime") }
+        var fields = ReportFields(
+            observedAtSeconds: try ReportFields.seconds("obsTime", observedAt.timeIntervalSince1970.rounded(.down)),
+            longitude: place.longitude, latitude: place.latitude, text: text)
+        fields.receivedAt = wire.lenientTime("receiptTime")
+        fields.kind = wire.text("pirepType") ?? wire.text("airepType")
+        fields.office = wire.text("icaoId")
+        fields.aircraft = wire.text("acType")
+        fields.aircraftName = wire.text("aircraft")
+        fields.levelFeet = try wire.hundredsOfFeet(wire.has("fltLvl") ? "fltLvl" : "fltlvl")
+        fields.levelKind = wire.text("fltLvlType") ?? wire.text("fltlvlType")
+        fields.temperatureCelsius = wire.lenientNumber("temp")
+        fields.windDirectionDegrees = wire.lenientNumber("wdir")
+        fields.windSpeedKnots = wire.lenientNumber("wspd")
+        fields.weather = wire.text("wxString")
+        fields.qualityFlags = wire.lenientNumber("qcField").flatMap { Int(exactly: $0) } ?? 0
+        fields.clouds = wire.clouds()
+        for group in ["1", "2"] {
+            if let layer = try wire.turbulence(group) { fields.turbulence.append(layer) }
+            if let layer = wire.icing(group) { fields.icing.append(layer) }
+        }
+        self = try fields.report()
+    }
+}
+
+extension WireRecord {
+    fileprivate func turbulence(_ group: String) throws(ReportError) -> TurbulenceLayer? {
+        let layer = TurbulenceLayer(
+            intensity: text("tbInt" + group).map(TurbulenceIntensity.init(rawValue:)),
+            type: text("tbType" + group).map(TurbulenceType.init(rawValue:)),
+            frequency: text("tbFreq" + group).map(TurbulenceFrequency.init(rawValue:)),
+            baseFeet: try hundredsOfFeet("tbBas" + group), topFeet: try hundredsOfFeet("tbTop" + group))
+        return layer.isEmpty ? nil : layer
+    }
+
+    /// Icing is told along; what can't be read of it costs no report.
+    fileprivate func icing(_ group: String) -> IcingLayer? {
+        let layer = IcingLayer(
+            intensity: text("icgInt" + group).map(IcingIntensity.init(rawValue:)),
+            type: text("icgType" + group).map(IcingType.init(rawValue:)),
+            baseFeet: try? hundredsOfFeet("icgBas" + group), topFeet: try? hundredsOfFeet("icgTop" + group))
+        return layer.isEmpty ? nil : layer
+    }
+
+    /// Cloud heights are feet in every form.
+    fileprivate func clouds() -> [CloudLayer] {
+        struct Wire: Decodable {
+            var cover: String?
+            var base: Double?
+            var top: Double?
+        }
+        // Clouds are told along; what can't be read of them costs no report.
+        let layers = (try? values.decodeIfPresent([Wire].self, forKey: WireKey("clouds"))) ?? []
+        return layers.map {
+            CloudLayer(
+                cover: $0.cover ?? "", baseFeet: $0.base.flatMap { try? ReportFields.feet("base", $0, unit: 1) },
+                topFeet: $0.top.flatMap { try? ReportFields.feet("top", $0, unit: 1) })
+        }
+    }
+}
+
+extension TurbulenceLayer {
+    var isEmpty: Bool { intensity == nil && type == nil && frequency == nil && baseFeet == nil && topFeet == nil }
+}
+
+extension IcingLayer {
+    var isEmpty: Bool { intensity == nil && type == nil && baseFeet == nil && topFeet == nil }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import JSONKit
+
+/// The name of a member of a record.
+struct WireKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(_ name: String) { stringValue = name }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
+/// What a record can be read as.
+protocol WireReadable: Sendable {
+    init(wire: WireRecord) throws(ReportError)
+}
+
+/// One record of an answer, in either form: the members of an object of the JSON array, or the properties of a Feature
+/// with its geometry. Null, the empty text and absence mean the same.
+struct WireRecord {
+    let values: KeyedDecodingContainer<WireKey>
+    /// nil in the JSON form, where the place stands among the members.
+    let geometry: KeyedDecodingContainer<WireKey>?
+    /// Whether it is a Feature, even one without a geometry.
+    let isFeature: Bool
+
+    init(_ decoder: any Decoder) throws(ReportError) {
+        // Any failure to open a container means the same: this is no record.
+        guard let record = try? decoder.container(keyedBy: WireKey.self) else { throw .notAReport }
+        isFeature = record.contains(WireKey("geometry")) || record.contains(WireKey("properties"))
+        guard isFeature else {
+            values = record
+            geometry = nil
+            return
+        }
+        guard let properties = try? record.nestedContainer(keyedBy: WireKey.self, forKey: WireKey("properties")) else {
+            throw .notAReport
+        }
+        values = properties
+        // A geometry of null is for whoever needs one to miss.
+        geometry = try? record.nestedContainer(keyedBy: WireKey.self, forKey: WireKey("geometry"))
+    }
+
+    /// Whether there is such a member, whatever its value.
+    func has(_ name: String) -> Bool { values.contains(WireKey(name)) }
+
+    /// Where a report was made: a Point, or `lon` and `lat`.
+    func point() throws(ReportError) -> HazardPosition {
+        guard isFeature else {
+            guard let longitude = try number("lon") else { throw .missing(field: "lon") }
+            guard let latitude = try number("lat") else { throw .missing(field: "lat") }
+            return HazardPosition(longitude: longitude, latitude: latitude)
+        }
+        guard let coordinates = try? geometry?.decode([Double].self, forKey: WireKey("coordinates")),
+            coordinates.count >= 2
+        else { throw .missing(field: "geometry") }
+        return HazardPosition(longitude: coordinates[0], latitude: coordinates[1])
+    }
+
+    func text(_ name: String) -> String? {
+        // Another type than text is for number() to judge.
+        guard let text = try? values.decodeIfPresent(String.self, forKey: WireKey(name)) else { return nil }
+        let trimmed = text.trimmingCharacters(in: .whitespaces)
+        return trimmed.isEmpty ? nil : trimmed
+    }
+
+    /// The schema says text for some heights and the service sends numbers: both are read.
+    func number(_ name: String) throws(ReportError) -> Double? {
+        let key = WireKey(name)
+        guard values.contains(key), (try? values.decodeNil(forKey: key)) != true else { return nil }
+        if let value = try? values.decode(Double.self, forKey: key) { return value }
+        guard let text = try? values.decode(String.self, forKey: key) else {
+            throw .invalid(name, "another type", "a number")
+        }
+        if text.trimmingCharacters(in: .whitespaces).isEmpty { return nil }
+        guard let value = Double(text), value.isFinite else { throw .invalid(name, text, "a number") }
+        return value
+    }
+
+    /// A number that is told along: what can't be read costs no record.
+    func lenientNumber(_ name: String) -> Double? { (try? number(name)) ?? nil }
+
+    /// A moment: Unix seconds or ISO 8601 with a zone.
+    func time(_ name: String) throws(ReportError) -> Date? {
+        if let text = text(name), Double(text) == nil {
+            guard let date = ReportFields.date(text) else {
+                throw .invalid(name, text, "ISO 8601 with a zone, or Unix seconds")
+            }
+            return date
+        }
+        return try number(name).map { value throws(ReportError) in
+            Date(timeIntervalSince1970: TimeInterval(try ReportFields.seconds(name, value)))
+        }
+    }
+
+    /// A moment that is told along: what can't be read costs no record.
+    func lenientTime(_ name: String) -> Date? { (try? time(name)) ?? nil }
+
+    func hundredsOfFeet(_ name: String) throws(ReportError) -> Int? {
+        // `SFC` is what the service writes for the ground.
+        if text(name) == "SFC" { return 0 }
+        guard let value = try number(name) else { return nil }
+        return try ReportFields.feet(name, value, unit: 100)
+    }
+}
+
+/// Reads whole answers and single records, whatever they hold.
+enum WireDocument {
+    /// The first byte that isn't blank, nor a byte order mark's.
+    static func firstByte(of data: Data) -> UInt8? {
+        let blank: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
+        return data.first { !blank.contains($0) }
+    }
+
+    /// The records of a JSON array or a FeatureCollection, each read or refused by itself.
+    ///
+    /// - Throws: where nothing of it can be read, the service's own error body included.
+    static func records<Value: WireReadable>(_ type: Value.Type, in data: Data) throws(DocumentError)
+        -> [Result<Value, ReportError>]
+    {
+        if firstByte(of: data) == UInt8(ascii: "[") {
+            return try parse([Lenient<Value>].self, data).map(\.result)
+        }
+        let document = try parse(Document<Value>.self, data)
+        if let error = document.error { throw .service(error) }
+        guard let features = document.features else { throw .unknownForm }
+        return features.map(\.result)
+    }
+
+    /// One record by itself.
+    static func record<Value: WireReadable>(_ type: Value.Type, json data: Data) throws(ReportError) -> Value {
+        let record: Lenient<Value>
+        do { record = try JSONDecoder().decode(Lenient<Value>.self, from: data) } catch { throw .notAReport }
+        return try record.result.get()
+    }
+
+    private static func parse<Value: Decodable>(_ type: Value.Type, _ data: Data) throws(DocumentError) -> Value {
+        do { return try JSONDecoder().decode(type, from: data) } catch DecodingError.typeMismatch {
+            throw .unknownForm
+        } catch DecodingError.dataCorrupted(let context) {
+            throw .malformed(context.debugDescription.printable)
+        } catch { throw .malformed(error.localizedDescription.printable) }
+    }
+
+    /// A FeatureCollection, or the error body `{"status": "error", "error": "…"}`.
+    private struct Document<Value: WireReadable>: Decodable {
+        var features: [Lenient<Value>]?
+        var error: String?
+    }
+
+    /// A record that never fails to decode, so that a bad one costs no neighbour.
+    private struct Lenient<Value: WireReadable>: Decodable {
+        let result: Result<Value, ReportError>
+
+        init(from decoder: any Decoder) {
+            do throws(ReportError) { result = .success(try Value(wire: WireRecord(decoder))) } catch {
+                result = .failure(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import BillowEngine
+import NIOCore
+import NIOHTTP1
+
+/// Answers a request from the microcache, on the connection's own thread, and caches the answers of pictures that go
+/// by.
+///
+/// It stands behind the HTTP decoder and its limits, and before everything else. It answers only when nothing that came
+/// before is still to be answered, so that answers leave in the order of the requests, and only while the connection
+/// takes what is written, so that a client that doesn't read can't have answers piled up for it.
+final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// An answer that is being looked at as it goes by.
+    private struct Recording {
+        var address: String
+        var moment: ResponseMicrocache.Moment
+        var head: HTTPResponseHead?
+        var body = ByteBuffer()
+    }
+
+    private let microcache: ResponseMicrocache
+    /// Requests handed on whose answers have not ended.
+    private var handedOn = 0
+    /// What the request that is being read is answered with.
+    private var answer: ResponseMicrocache.Answer?
+    private var recording: Recording?
+
+    init(_ microcache: ResponseMicrocache) { self.microcache = microcache }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            if handedOn == 0, context.channel.isWritable, Self.isPlain(head) {
+                let moment = microcache.moment
+                answer = microcache.answer(to: head.uri, at: moment)
+                if answer != nil { return }
+                recording = Recording(address: head.uri, moment: moment)
+            }
+            handedOn += 1
+        case .body:
+            if answer != nil { return }
+        case .end:
+            if let answer {
+                self.answer = nil
+                context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
+                context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
+                context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+                return
+            }
+        }
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(let head): if recording != nil { record(head) }
+        case .body(let part): if recording != nil { record(part) }
+        case .end:
+            handedOn = max(0, handedOn - 1)
+            if let recording, let head = recording.head {
+                microcache.keep(
+                    ResponseMicrocache.Answer(head: head, body: recording.body), to: recording.address,
+                    at: recording.moment)
+            }
+            recording = nil
+        }
+        context.write(data, promise: promise)
+    }
+
+    private func record(_ head: HTTPResponseHead) {
+        if Self.isForAll(head) { recording?.head = head } else { recording = nil }
+    }
+
+    private func record(_ part: IOData) {
+        guard case .byteBuffer(var bytes) = part, let length = recording?.body.readableBytes,
+            length + bytes.readableBytes <= ResponseMicrocache.largestBody
+        else {
+            recording = nil
+            return
+        }
+        // The usual body is one buffer, which isn't copied.
+        if length == 0 { recording?.body = bytes } else { recording?.body.writeBuffer(&bytes) }
+    }
+
+    /// Whether a request asks for nothing but its address: no key, no condition, no body, and the connection stays.
+    private static func isPlain(_ head: HTTPRequestHead) -> Bool {
+        guard head.method == .GET, head.version == .http1_1, head.isKeepAlive else { return false }
+        for (name, _) in head.headers where decisive.contains(name.lowercased()) { return false }
+        return true
+    }
+
+    /// Headers that an answer may depend on, beside those of content negotiation, which are named in `Vary`.
+    private static let decisive: Set = [
+        "authorization", "content-length", "cookie", "expect", "if-match", "if-modified-since", "if-none-match",
+        "if-range", "if-unmodified-since", "range", "transfer-encoding", "upgrade", "x-api-key",
+    ]
+
+    /// Whether an answer is a picture or a vector tile for everybody who asks for the address.
+    ///
+    /// Source: RFC 9111 section 3 (what a shared cache may store), taken more strictly
+    private static func isForAll(_ head: HTTPResponseHead) -> Bool {
+        guard head.status == .ok, let type = head.headers.first(name: "Content-Type"), mediaTypes.contains(type),
+            head.headers.first(name: "Cache-Control")?.hasPrefix("public") == true
+        else { return false }
+        return !["Vary", "Set-Cookie", "Connection"].contains { head.headers.contains(name: $0) }
+    }
+
+    private static let mediaTypes: Set = ["image/png", "application/vnd.mapbox-vector-tile"]
+}

@@ -1,0 +1,24 @@
+import BillowParameters
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension Request {
+    /// The whole body. One that says that it is longer is refused before any of it comes.
+    /// - Throws: `Problem` 413.
+    func bytes(upTo longest: Int) async throws -> ByteBuffer {
+        let tooLarge = Problem(
+            .bodyTooLarge, detail: "The body is larger than \(longest) bytes.",
+            allowed: "at most \(longest) bytes")
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > longest { throw tooLarge }
+        do { return try await body.collect(upTo: longest) } catch is NIOTooManyBytesError { throw tooLarge }
+    }
+}
+
+extension JSONBody {
+    /// - Throws: `Problem` 400 with the place in the body, 413.
+    static func read<Body: Decodable>(_ type: Body.Type, of request: Request, longest: Int) async throws -> Body {
+        try decode(type, from: Data(try await request.bytes(upTo: longest).readableBytesView))
+    }
+}

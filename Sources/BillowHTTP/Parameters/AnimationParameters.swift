@@ -1,0 +1,69 @@
+package import BillowEngine
+package import BillowRaster
+package import BillowSnapshot
+package import BillowTiles
+package import BillowTimeline
+import Turbulence
+
+/// The parameters of `/animations/{layers}.png` and of `billow render map --animate`: those of a filter
+/// (`FeatureParameters`), and these.
+///
+/// | name | type | range | default |
+/// | --- | --- | --- | --- |
+/// | `start`, `end`, `intervals`, `anchor` | as of `TimelineParameters` | | |
+/// | `bbox`, `width`, `height`, `scale` | as of `MapParameters` | | width 640 |
+/// | `style`, `opacity`, `labels`, `incomplete` | as of `MapParameters` | | |
+/// | `legend`, `timestamp` | true or false | | true |
+/// | `form` | animation or sheet | | animation |
+/// | `delay`, `hold` | milliseconds | 20…60000 | 500, three times `delay` |
+/// | `loop` | times; 0 is for ever | 0…10000 | 0 |
+package struct AnimationParameters: Sendable {
+    private let layers: LayerList
+    private let timeline: TimelineRequest
+    private let filter: Filter
+    private let region: MapRegion
+    private let style: Style
+    private let labels: Int
+    private let hasLegend: Bool
+    private let hasTimeStamp: Bool
+    private let hatchesIncomplete: Bool
+    private let form: AnimationRenderer.Form
+    private let delay: Int
+    private let hold: Int
+    private let loops: Int
+
+    private static let defaultWidth = 640
+
+    package init(
+        layers: LayerList, _ query: QueryReader, styles: StyleLibrary, defaults: TimelineDefaults
+    ) throws(ParameterProblem) {
+        self.layers = layers
+        delay = try query.integer("delay", in: AnimationRenderer.delays) ?? AnimationRenderer.defaultDelay
+        timeline = try query.timeline(defaults)
+        filter = try query.filter()
+        region = try query.region(defaultWidth: Self.defaultWidth)
+        style = try styles.style(query)
+        labels = try query.labels()
+        hasLegend = try query.boolean("legend") ?? true
+        hasTimeStamp = try query.boolean("timestamp") ?? true
+        hatchesIncomplete = try query.hatchesIncomplete()
+        form = try query.choice("form", [("animation", .animation), ("sheet", .sheet)]) ?? .animation
+        hold =
+            try query.integer("hold", in: AnimationRenderer.delays)
+            ?? min(3 * delay, AnimationRenderer.delays.upperBound)
+        loops = try query.integer("loop", in: 0...10_000) ?? 0
+    }
+
+    /// What is drawn for them.
+    package func request(_ timelines: TimelineService, in snapshot: Snapshot) async throws
+        -> AnimationRenderer.Request
+    {
+        let timeline = try timelines.timeline(timeline, in: snapshot)
+        return AnimationRenderer.Request(
+            layers: layers,
+            times: try await timelines.times(of: layers.layers, timeline, filter, in: snapshot),
+            region: region, filter: filter, style: style, labels: labels, hasLegend: hasLegend,
+            hasTimeStamp: hasTimeStamp, hatchesIncomplete: hatchesIncomplete, form: form, delayMilliseconds: delay,
+            holdMilliseconds: hold, loops: loops)
+    }
+}

@@ -1,0 +1,28 @@
+package import Geometry
+
+/// The parameters of `/collections/{id}/area`, beside `FeatureParameters` and `PageParameters`.
+///
+/// | name | type | range | default |
+/// | --- | --- | --- | --- |
+/// | `coords` | `POLYGON((…))` or `MULTIPOLYGON(((…)))` | at most 250 positions and `areaLimit` | required in a GET |
+/// | `crs` | any text | | ignored |
+///
+/// A POST has the polygon in its body instead (`ShapeBody`).
+package struct AreaParameters: Sendable {
+    package let area: AreaIndex
+
+    package static let names: Set<String> = ["coords", "crs"]
+
+    package init(_ reader: QueryReader, body: ShapeBody?, limitKm2: Double) throws(ParameterProblem) {
+        let shape =
+            if let body { body.shape } else { WellKnownText.shape(try reader.required("coords")) }
+        guard case .polygons(let polygons)? = shape else {
+            throw body == nil
+                ? reader.invalid("coords", reader.phrase("coords") ?? "", "POLYGON((longitude latitude, …))")
+                : ParameterProblem(
+                    .invalidBody,
+                    detail: "The body has neither a GeoJSON Polygon nor a member 'polygon'.")
+        }
+        area = try AreaReader.area(polygons, limitKm2: limitKm2)
+    }
+}

@@ -1,0 +1,39 @@
+import BillowEngine
+package import Geometry
+
+/// Areas of requests, by the rules that rings must keep.
+package enum AreaReader {
+    /// Polygons without holes: one ring, or the parts of one that the antimeridian cut.
+    package static func area(_ polygons: [[[LonLat]]], limitKm2: Double?) throws(ParameterProblem) -> AreaIndex {
+        var parts: [[[LonLat]]] = []
+        do throws(RingRules.Failure) {
+            for rings in polygons {
+                guard rings.count == 1, let ring = rings.first else {
+                    throw rings.isEmpty ? .tooFew(0) : .holes(rings.count - 1)
+                }
+                parts += try RingRules.area(inside: ring).polygons
+            }
+            let positions = polygons.joined().reduce(0) { $0 + $1.count }
+            // A ring of 250 positions gains some where it is cut.
+            guard positions <= 2 * AreaRing.positions.upperBound else { throw .tooMany(positions) }
+            let area = MultiPolygon(polygons: parts)
+            if let limitKm2, area.areaKm2 > limitKm2 {
+                throw .tooLarge(km2: Int(min(area.areaKm2, 1e9).rounded()), limit: Int(limitKm2))
+            }
+            guard let index = AreaIndex(area) else { throw .withoutArea }
+            return index
+        } catch {
+            throw ParameterProblem(ParameterProblem.Kind(error), detail: "\(Self.capitalized(error.description)).")
+        }
+    }
+
+    package static func corridor(around route: Route, width: Double, tolerance: Double?) throws(ParameterProblem)
+        -> Corridor
+    {
+        do { return try Corridor(around: route, width: width, tolerance: tolerance) } catch {
+            throw ParameterProblem(ParameterProblem.Kind(error), detail: "\(capitalized(error.description)).")
+        }
+    }
+
+    static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+}

@@ -1,0 +1,34 @@
+import BillowEngine
+package import BillowRaster
+package import BillowSnapshot
+package import BillowTiles
+import Turbulence
+
+/// The parameters of `/legend.json`, `.png` and `.svg`: those of a filter (`FeatureParameters`), and these.
+///
+/// | name | type | range | default |
+/// | --- | --- | --- | --- |
+/// | `layer` | list of layers | `Layer` | hexagons |
+/// | `style`, `opacity` | a style's id, number | 0…1 | skypath, 1 |
+/// | `scale` | pictures only: pixels of a point | `LegendOptions.scales` | 1 |
+/// | `theme` | pictures only: light or dark | | that of the style |
+/// | `orientation` | pictures only | vertical, horizontal | vertical |
+package struct LegendParameters: Sendable {
+    package let layers: LayerList
+    package let filter: Filter
+    package let style: Style
+
+    package init(_ reader: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {
+        layers = try reader.layers("layer")
+        filter = try reader.filter()
+        style = try styles.style(reader)
+    }
+
+    /// How a picture of the legend looks.
+    package static func options(_ reader: QueryReader) throws -> LegendOptions {
+        try LegendOptions(
+            scale: try reader.integer("scale", in: LegendOptions.scales) ?? 1,
+            theme: try reader.choice("theme", Theme.allCases.map { ($0.rawValue, $0) }),
+            orientation: try reader.choice("orientation", Orientation.allCases.map { ($0.rawValue, $0) }) ?? .vertical)
+    }
+}

@@ -1,0 +1,81 @@
+import BillowEngine
+package import BillowRaster
+package import BillowTiles
+import Datasets
+import Geometry
+import Turbulence
+
+extension QueryReader {
+    /// Whether incomplete pictures are to be hatched.
+    func hatchesIncomplete() throws(ParameterProblem) -> Bool {
+        try choice("incomplete", [("hatch", true), ("none", false)]) ?? false
+    }
+
+    /// How many aircraft of a block are named.
+    func labels() throws(ParameterProblem) -> Int {
+        try integer("labels", in: PictureContent.labelCounts) ?? PictureContent.defaultLabels
+    }
+
+    /// The layers of a legend.
+    package func layers(_ name: String) throws(ParameterProblem) -> LayerList {
+        let text = text(name) ?? Dataset.hexagons.id
+        do { return try LayerList(text) } catch {
+            throw invalid(
+                name, text, "a list without repeats of " + Catalogue.layers.map(\.id).joined(separator: ", "))
+        }
+    }
+
+    /// The window that `bbox`, `width`, `height` and `scale` ask for; one side alone brings the other.
+    func region(defaultWidth: Int) throws(ParameterProblem) -> MapRegion {
+        let box = try bbox() ?? .world
+        func unusable(_ expected: String) -> ParameterProblem { invalid("bbox", text("bbox") ?? "", expected) }
+        guard box.south < box.north, box.west != box.east, !(box.west == 180 && box.east == -180) else {
+            throw unusable("a box with an area")
+        }
+        // What lies beyond has no place on the map: a picture of it would look as if nothing were there.
+        guard box.south < UnitMercator.maximumLatitude, box.north > -UnitMercator.maximumLatitude else {
+            throw unusable("a box that reaches between 85.0511 degrees south and north, where web mercator ends")
+        }
+        // To filter by, it is the world; a picture would be of another region than the one asked for.
+        guard try bboxWidth() ?? 360 <= 360 else { throw unusable("a box at most 360 degrees wide") }
+        let width = try integer("width", in: MapRegion.sides)
+        let height = try integer("height", in: MapRegion.sides)
+        let scale = try integer("scale", in: 1...3) ?? 1
+        let across = width ?? height.map { MapRegion.width(of: box, height: $0) } ?? defaultWidth
+        guard
+            let region = MapRegion(
+                box, width: across, height: height ?? MapRegion.height(of: box, width: across), scale: scale)
+        else { throw unusable("a box that fits a picture") }
+        return region
+    }
+}
+
+extension LayerList {
+    /// The layers that a path names.
+    package init(parameter text: some StringProtocol) throws(ParameterProblem) {
+        do { try self.init(text) } catch {
+            switch error {
+            case .unusable(let error): throw ParameterProblem(error)
+            case .unknown(let name):
+                throw ParameterProblem(
+                    .unknownLayer, detail: "There is no layer '\(name)'.", parameter: "layers",
+                    value: name, allowed: Catalogue.layers.map(\.id).joined(separator: ", "))
+            }
+        }
+    }
+}
+
+extension StyleLibrary {
+    /// The style and opacity that a request asks for.
+    package func style(_ query: QueryReader) throws(ParameterProblem) -> Style {
+        let id = query.text("style") ?? StyleLibrary.defaultID
+        guard let style = self[id] else {
+            throw query.invalid("style", id, styles.map(\.id).joined(separator: ", "))
+        }
+        guard let text = query.text("opacity") else { return style }
+        guard let opacity = QueryReader.decimal(text), opacity >= 0, opacity <= 1 else {
+            throw query.invalid("opacity", text, "a number from 0 to 1")
+        }
+        return style.faded(by: opacity)
+    }
+}

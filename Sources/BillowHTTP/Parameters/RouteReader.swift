@@ -1,0 +1,113 @@
+import BillowEngine
+package import Geometry
+package import Turbulence
+
+/// Routes of requests.
+package struct RouteReader: Sendable {
+    private let airports: AirportTable
+
+    package static let names: Set<String> = [
+        "coords", "route", "width", "corridor-width", "width-units", "speed", "departure",
+    ]
+    private static let speeds = 1.0...2_000.0
+
+    package struct Asked: Sendable {
+        package var route: Route
+        /// Nautical miles, edge to edge.
+        package var width: Double
+        /// Knots.
+        var speed: Double?
+        package var departure: Instant?
+    }
+
+    package init(_ airports: AirportTable) { self.airports = airports }
+
+    package func read(_ reader: QueryReader, _ body: ShapeBody?, defaultWidth: Double = Corridor.defaultWidth)
+        throws(ParameterProblem)
+        -> Asked
+    {
+        let places: [LonLat]
+        if let body {
+            places = try self.places(of: body)
+        } else if let text = reader.phrase("coords") {
+            guard case .line(let line)? = WellKnownText.shape(text) else {
+                throw reader.invalid("coords", text, "LINESTRING(longitude latitude, …)")
+            }
+            places = line
+        } else {
+            places = try waypoints(
+                try reader.required("route").split(whereSeparator: \.isWhitespace).map(String.init))
+        }
+        let route: Route
+        do { route = try Route(places) } catch {
+            throw ParameterProblem(
+                ParameterProblem.Kind(error), detail: "\(AreaReader.capitalized(error.description)).",
+                parameter: "route")
+        }
+        return Asked(
+            route: route, width: try width(reader, body) ?? defaultWidth,
+            speed: try number("speed", body?.speed, reader, in: Self.speeds),
+            departure: try departure(reader, body))
+    }
+
+    private func places(of body: ShapeBody) throws(ParameterProblem) -> [LonLat] {
+        if let route = body.route { return try waypoints(route) }
+        guard case .line(let line)? = body.shape else {
+            throw ParameterProblem(
+                .invalidBody,
+                detail: "The body has neither a GeoJSON LineString nor a member 'route'.")
+        }
+        return line
+    }
+
+    private func waypoints(_ words: [String]) throws(ParameterProblem) -> [LonLat] {
+        var places: [LonLat] = []
+        for word in words where word != "DCT" {
+            guard let place = Waypoint.place(word, airports: airports) else {
+                throw ParameterProblem(
+                    .unknownWaypoint,
+                    detail: "'\(word.prefix(50))' is no waypoint that is known here.", parameter: "route",
+                    value: String(word.prefix(50)),
+                    allowed: "4038N07347W, a pair longitude,latitude, or the ICAO code of a large airport")
+            }
+            places.append(place)
+        }
+        return places
+    }
+
+    private func width(_ reader: QueryReader, _ body: ShapeBody?) throws(ParameterProblem) -> Double? {
+        let metres = try reader.choice(
+            "width-units", [("NM", 1_852.0), ("nmi", 1_852.0), ("km", 1_000.0), ("m", 1.0), ("mi", 1_609.344)])
+        let range = Corridor.widths
+        if let text = reader.text("corridor-width") {
+            let width = QueryReader.decimal(text).map { $0 * (metres ?? 1_852) / 1_852 }
+            guard let width, range.contains(width) else {
+                throw reader.invalid("corridor-width", text, "a width of 1 to 250 NM, edge to edge")
+            }
+            return width
+        }
+        return try number("width", body?.width, reader, in: range)
+    }
+
+    private func departure(_ reader: QueryReader, _ body: ShapeBody?) throws(ParameterProblem) -> Instant? {
+        guard let text = body?.departure ?? reader.text("departure") else { return nil }
+        guard let instant = Instant(text) else {
+            throw reader.invalid("departure", text, "an instant in whole seconds with a zone")
+        }
+        return instant
+    }
+
+    /// A number of the body, or else of the query.
+    private func number(
+        _ name: String, _ value: Double?, _ reader: QueryReader, in range: ClosedRange<Double>
+    ) throws(ParameterProblem) -> Double? {
+        guard let value else { return try reader.number(name, in: range) }
+        guard range.contains(value) else {
+            throw ParameterProblem(
+                ParameterError(
+                    parameter: name, value: String(value),
+                    expected: "a number from \(range.lowerBound) to \(range.upperBound)"))
+        }
+        return value
+    }
+}

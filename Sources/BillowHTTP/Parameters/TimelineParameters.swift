@@ -1,0 +1,59 @@
+package import BillowEngine
+package import BillowRaster
+import BillowSnapshot
+package import BillowTimeline
+import Datasets
+import Turbulence
+
+/// The parameters of `/timeline.json`: those of a filter (`FeatureParameters`), and these.
+///
+/// | name | type | range | default |
+/// | --- | --- | --- | --- |
+/// | `start`, `end` | instant or offset | what the log has | the setting `timeline` |
+/// | `intervals` | whole number of frames | 1…the setting's limit | the setting `timeline` |
+/// | `anchor` | true or false | | the setting `timeline` |
+/// | `layers` | list of layers, each once | `Catalogue.layers` | all |
+/// | `composed` | true or false | | false |
+/// | `time` | instant or offset | the timeline | none |
+/// | `rule` | latest, nearest or exact | | latest |
+/// | `style`, `opacity`, `incomplete` | passed on to the tiles | as of `TileParameters` | |
+package struct TimelineParameters: Sendable {
+    private let timeline: TimelineRequest
+    private let layers: [Dataset]
+    private let isComposed: Bool
+    private let filter: Filter
+    private let time: TimePoint?
+    private let rule: FrameRule
+    private let style: Style
+    private let passedOn: String
+
+    private static let passedOnNames = QueryReader.filterNames.union(["style", "opacity", "incomplete"])
+    /// Bytes of the parameters that each frame's address repeats, as they stand in it.
+    private static let mostPassedOn = 512
+
+    package init(_ query: QueryReader, styles: StyleLibrary, defaults: TimelineDefaults) throws(ParameterProblem) {
+        // Every frame's address repeats them.
+        passedOn = String(query.passedOn(Self.passedOnNames).dropFirst())
+        guard passedOn.utf8.count <= Self.mostPassedOn else {
+            throw query.invalid(
+                "source", "\(passedOn.prefix(100))…", "filters and style of at most \(Self.mostPassedOn) bytes together"
+            )
+        }
+        layers = query.has("layers") ? try Dataset.layers(query.text("layers") ?? "") : Catalogue.layers
+        timeline = try query.timeline(defaults)
+        isComposed = try query.boolean("composed") ?? false
+        filter = try query.filter()
+        time = try query.timePoint("time")
+        rule = try query.choice("rule", FrameRule.allCases.map { ($0.rawValue, $0) }) ?? .latest
+        style = try styles.style(query)
+    }
+
+    /// What a manifest is made for.
+    ///
+    /// - Parameter base: what the addresses in it begin with.
+    package func request(base: String) -> TimelineService.Request {
+        TimelineService.Request(
+            timeline: timeline, pictures: isComposed ? [layers] : layers.map { [$0] }, filter: filter, time: time,
+            rule: rule, style: style, base: base, passedOn: passedOn)
+    }
+}

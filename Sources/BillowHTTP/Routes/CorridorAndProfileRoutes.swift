@@ -1,0 +1,192 @@
+import BillowEngine
+import BillowParameters
+import BillowAreas
+import BillowExchange
+import BillowRaster
+import BillowSnapshot
+import Geometry
+import HTTPTypes
+import Hummingbird
+import Turbulence
+
+/// `POST /corridors`: a ring around a route; `/profiles.json` and `.png`: turbulence along a route, seen from the side.
+struct CorridorAndProfileRoutes: Sendable {
+    let frames: FrameSource
+    let policy: FreshnessPolicy
+    let styleStore: StyleStore
+    let airports: AirportTable
+
+    func add(to router: some RouterMethods<some RequestContext>) {
+        router.post("/corridors") { request, _ in try await corridor(request) }
+        router.get("/profiles.json") { request, _ in try await profileJSON(request) }
+        router.get("/profiles.png") { request, _ in try await profilePNG(request) }
+    }
+
+    // MARK: - Corridors
+
+    private func corridor(_ request: Request) async throws -> Response {
+        let reader = try QueryReader(request, known: CorridorShapeParameters.names)
+        try reader.requireJSON("geojson")
+        let body = try await JSONBody.read(ShapeBody.self, of: request, longest: ShapeBody.longest)
+        let parameters = try CorridorShapeParameters(reader, body: body, airports: airports)
+        let asked = parameters.asked
+        let corridor = try AreaReader.corridor(
+            around: asked.route, width: asked.width, tolerance: parameters.tolerance)
+        var json = JSONWriter()
+        json.openObject()
+        json.name("type")
+        json.value("Feature")
+        json.name("geometry")
+        let polygons = corridor.area.polygons
+        json.rawValue(
+            FeatureWriter.bytes(of: polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons)))
+        json.name("properties")
+        json.openObject()
+        json.name("width")
+        json.value(asked.width, decimals: 3)
+        json.name("length")
+        json.value(asked.route.metres / Geodesic.metresPerNauticalMile, decimals: 2)
+        json.name("area")
+        json.value(corridor.area.areaKm2, decimals: 0)
+        json.name("tolerance")
+        json.value(corridor.tolerance, decimals: 6)
+        json.name("positions")
+        json.value(Int64(corridor.ring.count))
+        json.closeObject()
+        // Not cut at the antimeridian: what other services want.
+        json.name("ring")
+        json.openArray()
+        for place in corridor.ring {
+            json.openArray()
+            json.value(place.longitude, decimals: FeatureWriter.coordinateDecimals)
+            json.value(place.latitude, decimals: FeatureWriter.coordinateDecimals)
+            json.closeArray()
+        }
+        json.closeArray()
+        json.closeObject()
+        return try BytesAnswer.make(
+            json.bytes, headers: [.contentType: "application/geo+json", .cacheControl: "no-store"], request: request)
+    }
+
+    // MARK: - Profiles
+
+    private struct Profile {
+        var profile: VerticalProfile
+        /// SIGMETs and G-AIRMETs on the way.
+        var hazards: [RouteHazard]
+        var asked: RouteReader.Asked
+        var instant: Instant
+        var filter: Filter
+        /// What a picture says of itself.
+        var caption: [String]
+        var shown: Shown
+        var headers: HTTPFields
+    }
+
+    private func profile(_ reader: QueryReader) async throws -> Profile {
+        let parameters = try ProfileParameters(reader, airports: airports)
+        let (asked, filter, stretch, corridor) = (
+            parameters.asked, parameters.filter, parameters.stretch, parameters.corridor
+        )
+        let snapshot = try frames.snapshot()
+        let instant = try frames.instant(parameters.time, in: snapshot)
+        let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
+        let index = AreaIndex(corridor.area)
+        let half = asked.width / 2 * Geodesic.metresPerNauticalMile
+        let profile = VerticalProfile(
+            frame.standingRecords(area: index.map { CellArea($0) } ?? .everywhere), along: asked.route, half: half,
+            stretch: stretch * Geodesic.metresPerNauticalMile)
+        let hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
+            filter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? true
+        }
+        let shown = policy.turbulenceAndHazards(at: instant, filter: filter, in: snapshot)
+        let headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        return Profile(
+            profile: profile, hazards: RouteHazard.all(hazards, along: asked.route, half: half), asked: asked,
+            instant: instant, filter: filter,
+            caption: shown.caption(filter, historySeconds: filter.lookBackSeconds, asOf: snapshot.publication.asOf),
+            shown: shown, headers: headers)
+    }
+
+    private struct ProfileAnswer: Encodable {
+        var time: String
+        var history: Double
+        /// As of a FeatureCollection.
+        var dataTime: String?
+        var stale: Bool
+        var simulated: Bool
+        var completeSince: String?
+        var incomplete: Bool
+        /// Nautical miles.
+        var length: Double
+        var width: Double
+        var stretch: Double
+        var records: Int
+        /// Feet, the lower edge of each row.
+        var altitudes: [Int]
+        /// By row of `altitudes` and by stretch; null where nothing is known.
+        var severities: [[Int?]]
+        var hazards: [Hazard]
+
+        struct Hazard: Encodable {
+            var area: AlertAnswer.Hazard
+            /// Nautical miles flown at which it begins and ends.
+            var stretches: [[Double]]
+
+            private enum Keys: String, CodingKey { case stretches }
+
+            func encode(to encoder: any Encoder) throws {
+                try area.encode(to: encoder)
+                var members = encoder.container(keyedBy: Keys.self)
+                try members.encode(stretches, forKey: .stretches)
+            }
+        }
+    }
+
+    private func profileJSON(_ request: Request) async throws -> Response {
+        let made = try await profile(try QueryReader(request, known: ProfileParameters.names))
+        let profile = made.profile
+        let rows = Self.rows(made.filter)
+        return try JSONAnswer.make(
+            ProfileAnswer(
+                time: made.instant.description, history: Double(made.filter.lookBackSeconds) / 3_600,
+                dataTime: made.shown.freshness.dataTime?.description, stale: made.shown.freshness.isStale,
+                simulated: made.shown.freshness.isSimulated,
+                completeSince: made.shown.freshness.completeSince?.description, incomplete: made.shown.isIncomplete,
+                length: Self.rounded(profile.length / Geodesic.metresPerNauticalMile), width: made.asked.width,
+                stretch: Self.rounded(profile.stretch / Geodesic.metresPerNauticalMile), records: profile.records,
+                altitudes: rows.map { $0 * 1_000 },
+                severities: rows.map { profile.severities[$0].map { $0.map { Int($0.rawValue) } } },
+                hazards: made.hazards.map { hazard in
+                    ProfileAnswer.Hazard(
+                        area: AlertAnswer.Hazard(hazard.area),
+                        stretches: hazard.stretches.map { stretch in
+                            [stretch.lowerBound, stretch.upperBound].map {
+                                Self.rounded($0 / Geodesic.metresPerNauticalMile)
+                            }
+                        })
+                }),
+            headers: made.headers, request: request)
+    }
+
+    private static func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
+
+    private static func rows(_ filter: Filter) -> Range<Int> {
+        filter.altitudes.minimum..<min(filter.altitudes.maximum, AltitudeBlock.range.count)
+    }
+
+    private func profilePNG(_ request: Request) async throws -> Response {
+        let reader = try QueryReader(request, known: ProfileParameters.Picture.names)
+        let asked = try ProfileParameters.Picture(reader, styles: styleStore.current)
+        let made = try await profile(reader)
+        let picture = ProfilePicture(
+            profile: made.profile, hazards: made.hazards, instant: made.instant, rows: Self.rows(made.filter),
+            style: asked.style,
+            severities: made.filter.severities, title: asked.title,
+            caption: made.caption,
+            width: asked.width, height: asked.height)
+        var headers = made.headers
+        headers[.contentType] = "image/png"
+        return try BytesAnswer.make(try picture.png(), headers: headers, request: request)
+    }
+}

@@ -1,0 +1,66 @@
+public import AviationFormats
+public import BillowExchange
+public import OpenSky
+public import SkyPath
+
+/// Why a record of an upstream isn't used.
+public enum SkipReason: Sendable, Hashable, CustomStringConvertible {
+    case inTheFuture
+    case olderThanRetention
+    case outsideTheArea
+    case withoutPosition
+    case sharedAddress
+    case nowcastSeverity
+    case beyondTheLimit
+    case refusedFile
+    case skyPath(SkyPathSkipReason)
+    case openSky(RowCounts.Reason)
+    case report(ReportError.Code)
+    case hazard(HazardAreas.SkipReason)
+    /// A record of a file, by the import's own words.
+    case imported(String)
+
+    /// A few words for people, by which `/status` counts.
+    public var description: String {
+        switch self {
+        case .inTheFuture: "in the future"
+        case .olderThanRetention: "older than retention"
+        case .outsideTheArea: "outside the area"
+        case .withoutPosition: "without position"
+        case .sharedAddress: "same address as another flight"
+        case .nowcastSeverity: "nowcast severity outside 2–4"
+        case .beyondTheLimit: "beyond the service's limit of 400"
+        case .refusedFile: "file refused"
+        case .skyPath(let reason): reason.rawValue
+        case .openSky(let reason): reason.rawValue
+        case .report(let code): code.description
+        case .hazard(let reason): reason.description
+        case .imported(let words): words
+        }
+    }
+}
+
+/// What was changed in a record before it was used. The raw value is the words for people.
+public enum Adjustment: String, Sendable, Hashable {
+    case broughtToParent = "brought to parent cell"
+    case loweredSeverity = "severity lowered to 4"
+    case droppedEDR = "EDR dropped"
+    case droppedValue = "value dropped"
+    case unknownWord = "unknown word"
+    case withoutLevel = "in pireps only, without a usable level"
+    case droppedCorner = "corner left out"
+
+    /// The adjustment of a hazard.
+    init(_ adjustment: HazardAreas.Adjustment) {
+        switch adjustment {
+        case .droppedCorner: self = .droppedCorner
+        }
+    }
+}
+
+extension Dictionary {
+    /// The same counts by other keys.
+    func counted<Other: Hashable>(by key: (Key) -> Other) -> [Other: Int] where Value == Int {
+        [Other: Int](map { (key($0.key), $0.value) }, uniquingKeysWith: +)
+    }
+}

@@ -1,0 +1,458 @@
+import Turbulence
+import UpstreamKit
+
+/// The rules of a source's rounds as a pure state machine: events go in, actions come out. It has no clock, does no
+/// work and waits for nothing; `SourceLoop` performs the actions and reports what came of them.
+///
+/// Each area of the query has a lane of its own, with one activity at a time: a pause, a fetch or the release of data
+/// that is no longer asked for. The end of an activity is an event, whose actions name the next one. A change, a
+/// request or a restart comes at any time and only interrupts: it never starts an activity itself.
+struct SyncStateMachine: Sendable {
+    /// The times of an event.
+    struct Moment: Sendable, Hashable {
+        /// The time of the data.
+        var now: Instant
+        /// A clock that nobody sets, for waits.
+        var uptime: Duration
+    }
+
+    /// What happened.
+    enum Event: Sendable {
+        /// The time of an area's next round has come; the parts are those that the round would ask for now.
+        case due(DataQuery.Area, parts: Set<SourceState.Part>)
+        /// A pause is over, or was interrupted.
+        case slept(DataQuery.Area)
+        /// The release of an area's data has ended, and whether it succeeded.
+        case released(DataQuery.Area, isDone: Bool)
+        /// The cursors of an area were reset, for a round that fetches everything.
+        case cursorsReset(DataQuery.Area)
+        /// A fetch has ended; `spread` (0 ..< 1) spreads the wait after a failure.
+        case fetched(DataQuery.Area, Result<SyncOutcome, SyncError>, spread: Double)
+        /// The settings have changed.
+        case changed(SyncPlan)
+        /// The settings and the refusal of the process before are known.
+        case restored(SyncPlan, isHalted: Bool, refusal: SourceState.Failure?)
+        /// Pauses are to end.
+        case woken
+        /// A round of every area is requested, whatever the frequency says; a full one fetches everything.
+        case syncRequested(full: Bool)
+        /// The source is started again, by hand.
+        case restarted
+    }
+
+    /// What is to be done.
+    enum Action: Sendable, Hashable {
+        /// Reports `due` for an area at once, with the parts of this moment.
+        case poll(DataQuery.Area)
+        /// Fetches an area, after resetting its cursors where everything is wanted; `fetched` follows.
+        case fetch(DataQuery.Area, at: Instant, resetsCursors: Bool)
+        /// Ends what was stored for an area; `released` follows.
+        case release(DataQuery.Area)
+        /// Waits; `slept` follows.
+        case sleep(DataQuery.Area, Duration)
+        /// Cancels the activity of an area, whose event follows as always.
+        case interrupt(DataQuery.Area)
+        /// Stores settings and refusal for the next process.
+        case persist
+        /// Shows the state to observers.
+        case publish(SourceState)
+        /// Doesn't do what was requested.
+        case refuse(SourceLoop.Refusal)
+        /// Writes a line of the log.
+        case log(Note)
+    }
+
+    /// A line of the log.
+    enum Note: Sendable, Hashable {
+        case planChanged(UpdateFrequency)
+        case answersAgain(DataQuery.Area, failures: Int)
+        case synchronised(DataQuery.Area, SyncOutcome)
+        /// `next`: the wait until the next attempt; nil where there is none before a restart.
+        case failed(DataQuery.Area, SyncError, failures: Int, next: Duration?)
+    }
+
+    /// Changes that follow each other within this make one fetch, for the last.
+    static let debounce = Duration.seconds(1)
+    /// Between two requested rounds.
+    static let secondsBetweenRequests = 60
+    /// The pause where there is nothing to do.
+    static let idle = Duration.seconds(86_400)
+
+    /// The rounds of one area.
+    private struct Lane: Sendable {
+        var phase = Phase.resting
+        /// What ends or follows the present activity.
+        var interrupt: Interrupt?
+        var failures = 0
+        /// The request of the last successful round.
+        var held: SyncRequest?
+        var syncRequested = false
+        var fullSyncRequested = false
+        /// The area was asked for and is no more; its data may have to end.
+        var isReleased = false
+        /// The wait after the last round.
+        var delay = SyncStateMachine.idle
+        /// The parts of that wait, beside the interval.
+        var retryAfterSeconds: Int?
+        var spread = 0.5
+    }
+
+    /// The present activity of a lane.
+    private enum Phase: Sendable {
+        case resting
+        case pausing(since: Duration, delay: Duration)
+        case debouncing
+        case releasing
+        case fetching(Round)
+    }
+
+    /// In the order of their strength.
+    private enum Interrupt: Int, Sendable, Comparable {
+        /// The pause has another length now.
+        case retime
+        /// The pause ends.
+        case wake
+        /// The pause ends, and a short one follows, in which more changes may come.
+        case debounce
+
+        static func < (a: Interrupt, b: Interrupt) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    /// A round under way.
+    private struct Round: Sendable {
+        var request: SyncRequest
+        var parts: Set<SourceState.Part>
+        var wasRequested: Bool
+        /// The number of restarts when it began.
+        var restartCount: Int
+    }
+
+    /// The state for observers.
+    private(set) var state: SourceState
+    private(set) var plan: SyncPlan
+    /// Whether the upstream refused our key, so that nothing is asked until a restart.
+    private(set) var isHalted = false
+    /// Why it is halted.
+    private(set) var refusal: SourceState.Failure?
+    private var lanes: [DataQuery.Area: Lane]
+    private var restartCount = 0
+    /// The uptime at the last requested round.
+    private var requestedAt: Duration?
+
+    /// A source before its first round.
+    init(_ state: SourceState, plan: SyncPlan) {
+        self.state = state
+        self.plan = plan
+        lanes = Dictionary(uniqueKeysWithValues: plan.areas.map { ($0, Lane()) })
+    }
+
+    /// The pause between two rounds that succeed.
+    var interval: Duration { plan.interval ?? Self.idle }
+
+    /// The wait after the last round of an area; a day where there is nothing to do.
+    func delay(of area: DataQuery.Area) -> Duration { lanes[area]?.delay ?? Self.idle }
+
+    /// Whether an area is being fetched or released.
+    func isBusy(_ area: DataQuery.Area) -> Bool {
+        switch lanes[area]?.phase {
+        case .fetching, .releasing: true
+        case .resting, .pausing, .debouncing, nil: false
+        }
+    }
+
+    /// Takes an event in and gives what is to be done, in this order.
+    mutating func handle(_ event: Event, at moment: Moment) -> [Action] {
+        switch event {
+        case .due(let area, let parts): return due(area, parts, moment)
+        case .slept(let area): return slept(area, moment)
+        case .released(let area, let isDone): return released(area, isDone, moment)
+        case .cursorsReset(let area):
+            lanes[area]?.fullSyncRequested = false
+            return []
+        case .fetched(let area, let result, let spread): return fetched(area, result, spread, moment)
+        case .changed(let plan): return changed(plan)
+        case .restored(let plan, let isHalted, let refusal):
+            self.plan = plan
+            self.isHalted = isHalted
+            self.refusal = refusal
+            state.take(plan)
+            state.session = isHalted ? false : nil
+            state.refusal = refusal
+            return [.publish(state)]
+        case .woken: return plan.areas.flatMap { wake($0, .wake) }
+        case .syncRequested(let full): return requested(full, moment)
+        case .restarted: return restarted()
+        }
+    }
+
+    private var backOff: BackOff { BackOff(interval: interval) }
+
+    // MARK: - A round
+
+    private mutating func due(
+        _ area: DataQuery.Area, _ parts: Set<SourceState.Part>, _ moment: Moment
+    ) -> [Action] {
+        guard let lane = lanes[area], !isBusy(area) else { return [] }
+        lanes[area]?.interrupt = nil
+        if isHalted { return pause(area, for: Self.idle, moment) }
+        let request = plan.requests[area]
+        if request == nil, lane.isReleased {
+            lanes[area]?.phase = .releasing
+            return [.release(area)]
+        }
+        guard let request, plan.isActive(area) || lane.syncRequested else { return rest(area, moment) }
+        lanes[area]?.phase = .fetching(
+            Round(request: request, parts: parts, wasRequested: lane.syncRequested, restartCount: restartCount))
+        lanes[area]?.syncRequested = false
+        lanes[area]?.isReleased = false
+        state.fetching.formUnion(plan.feeds.isEmpty ? [] : parts)
+        state.areas[area, default: SourceState.AreaState()].lastAttempt = moment.now
+        state.areas[area]?.nextAttempt = nil
+        return [.publish(state), .fetch(area, at: moment.now, resetsCursors: lane.fullSyncRequested)]
+    }
+
+    /// Pauses until woken: there is nothing to ask for.
+    private mutating func rest(_ area: DataQuery.Area, _ moment: Moment) -> [Action] {
+        lanes[area]?.syncRequested = false
+        state.areas[area]?.nextAttempt = nil
+        return [.publish(state)] + pause(area, for: Self.idle, moment)
+    }
+
+    private mutating func released(_ area: DataQuery.Area, _ isDone: Bool, _ moment: Moment) -> [Action] {
+        guard case .releasing = lanes[area]?.phase else { return [] }
+        lanes[area]?.phase = .resting
+        guard isDone else {
+            return pause(area, for: backOff.delay(failures: 1, retryAfterSeconds: nil, random: 0.5), moment)
+        }
+        lanes[area]?.isReleased = false
+        return rest(area, moment)
+    }
+
+    private mutating func fetched(
+        _ area: DataQuery.Area, _ result: Result<SyncOutcome, SyncError>, _ spread: Double, _ moment: Moment
+    ) -> [Action] {
+        guard case .fetching(let round) = lanes[area]?.phase else { return [] }
+        lanes[area]?.phase = .resting
+        var actions: [Action]
+        let delay: Duration
+        switch result {
+        case .success(let outcome): (actions, delay) = succeeded(area, round, outcome, moment)
+        case .failure(let error) where error.kind == .cancelled:
+            // A requested round that a change cancels is retried.
+            if round.wasRequested { lanes[area]?.syncRequested = true }
+            state.count(error.outcome)
+            (actions, delay) = ([.publish(state)], interval)
+        case .failure(let error):
+            lanes[area]?.spread = spread
+            (actions, delay) = failed(area, round, error, moment)
+        }
+        let isActive = !isHalted && plan.isActive(area)
+        state.fetching.subtract(round.parts)
+        state.areas[area]?.nextAttempt = isActive ? moment.now.advanced(by: Int(delay.components.seconds)) : nil
+        actions.append(.publish(state))
+        return actions + pause(area, for: isActive ? delay : Self.idle, moment)
+    }
+
+    private mutating func succeeded(
+        _ area: DataQuery.Area, _ round: Round, _ outcome: SyncOutcome, _ moment: Moment
+    ) -> ([Action], Duration) {
+        lanes[area]?.retryAfterSeconds = nil
+        guard outcome.wasAnswered else {
+            state.count(outcome)
+            // A type that failed is disabled by now, and `disabled` says so.
+            if let type = state.areas[area]?.lastError?.type, outcome.disabled[type] != nil {
+                state.areas[area]?.lastError = nil
+            }
+            return ([.publish(state)], interval)
+        }
+        var actions: [Action] = []
+        if let failures = lanes[area]?.failures, failures > 0 {
+            actions.append(.log(.answersAgain(area, failures: failures)))
+        }
+        lanes[area]?.failures = 0
+        lanes[area]?.held = round.request
+        state.isReachable = true
+        state.session = true
+        state.refusal = nil
+        state.areas[area]?.lastSuccess = moment.now
+        state.areas[area]?.lastError = nil
+        state.areas[area]?.consecutiveFailures = 0
+        state.count(outcome)
+        return (actions + [.publish(state), .log(.synchronised(area, outcome))], nextDelay(area))
+    }
+
+    private mutating func failed(
+        _ area: DataQuery.Area, _ round: Round, _ error: SyncError, _ moment: Moment
+    ) -> ([Action], Duration) {
+        let failures = (lanes[area]?.failures ?? 0) + 1
+        lanes[area]?.failures = failures
+        lanes[area]?.retryAfterSeconds = error.retryAfterSeconds
+        // Restarted meanwhile, it tries once more.
+        let halts = error.kind == .session && round.restartCount == restartCount
+        // Another area's refusal counts until a restart.
+        isHalted = isHalted || halts
+        let failure = SourceState.Failure(
+            code: error.code, message: error.message, at: moment.now, type: error.type)
+        var actions: [Action] = []
+        if halts {
+            refusal = failure
+            // Asking on might lock the account.
+            actions += plan.areas.filter { $0 != area && isFetching($0) }.map { .interrupt($0) }
+        }
+        state.count(error.outcome)
+        state.isReachable = error.isReachable ?? state.isReachable
+        if halts {
+            state.session = false
+            state.refusal = failure
+        } else if state.session != false {
+            state.refusal = nil
+        }
+        state.areas[area]?.lastError = failure
+        state.areas[area]?.failedParts =
+            error.type.map { type in round.parts.filter { type.collections.contains($0.collection) } } ?? round.parts
+        state.areas[area]?.consecutiveFailures = failures
+        state.areas[area]?.failures += 1
+        let delay = backOff.delay(
+            failures: failures, retryAfterSeconds: error.retryAfterSeconds, random: lanes[area]?.spread ?? 0.5)
+        actions += [
+            .publish(state), .log(.failed(area, error, failures: failures, next: halts ? nil : delay)),
+        ]
+        return (halts ? actions + [.persist] : actions, delay)
+    }
+
+    private func isFetching(_ area: DataQuery.Area) -> Bool {
+        if case .fetching = lanes[area]?.phase { true } else { false }
+    }
+
+    // MARK: - Pauses
+
+    /// Begins the pause after a round, or what an interrupt during the round asks for in its place.
+    private mutating func pause(_ area: DataQuery.Area, for delay: Duration, _ moment: Moment) -> [Action] {
+        lanes[area]?.delay = delay
+        lanes[area]?.phase = .pausing(since: moment.uptime, delay: delay)
+        if lanes[area]?.interrupt != nil { return slept(area, moment) }
+        return delay > .zero ? [.sleep(area, delay)] : slept(area, moment)
+    }
+
+    private mutating func slept(_ area: DataQuery.Area, _ moment: Moment) -> [Action] {
+        guard let lane = lanes[area] else { return [] }
+        guard case .pausing(let since, _) = lane.phase else {
+            guard case .debouncing = lane.phase else { return [] }
+            lanes[area]?.phase = .resting
+            return [.poll(area)]
+        }
+        lanes[area]?.interrupt = nil
+        switch lane.interrupt {
+        case .debounce:
+            lanes[area]?.phase = .debouncing
+            return [.sleep(area, Self.debounce)]
+        case .retime:
+            let delay = nextDelay(area)
+            let left = delay - (moment.uptime - since)
+            state.areas[area]?.nextAttempt =
+                plan.isActive(area) ? moment.now.advanced(by: Int(left.components.seconds)) : nil
+            if left > .zero {
+                lanes[area]?.phase = .pausing(since: since, delay: delay)
+                return [.publish(state), .sleep(area, left)]
+            }
+            lanes[area]?.phase = .resting
+            return [.publish(state), .poll(area)]
+        case .wake, nil:
+            lanes[area]?.phase = .resting
+            return [.poll(area)]
+        }
+    }
+
+    /// Ends the pause of an area, or the next one where an activity is under way.
+    private mutating func wake(_ area: DataQuery.Area, _ interrupt: Interrupt) -> [Action] {
+        guard let lane = lanes[area] else { return [] }
+        switch lane.phase {
+        // A round follows anyway.
+        case .resting, .debouncing: return []
+        case .pausing:
+            lanes[area]?.interrupt = max(lane.interrupt ?? interrupt, interrupt)
+            return [.interrupt(area)]
+        case .fetching, .releasing:
+            lanes[area]?.interrupt = max(lane.interrupt ?? interrupt, interrupt)
+            return []
+        }
+    }
+
+    /// The wait after the last round of an area, by the present interval.
+    private func nextDelay(_ area: DataQuery.Area) -> Duration {
+        guard let lane = lanes[area], !isHalted, plan.isActive(area) else { return Self.idle }
+        return backOff.delay(failures: lane.failures, retryAfterSeconds: lane.retryAfterSeconds, random: lane.spread)
+    }
+
+    // MARK: - Steering
+
+    private mutating func changed(_ plan: SyncPlan) -> [Action] {
+        let old = self.plan
+        self.plan = plan
+        state.take(plan)
+        var actions: [Action] = [.publish(state), .log(.planChanged(plan.update))]
+        for area in plan.areas { actions += changed(area, from: old) }
+        if let interval = plan.interval, let before = old.interval, interval != before {
+            for area in plan.areas { actions += wake(area, .retime) }
+        }
+        return actions
+    }
+
+    /// The effect of a change on one area. A round under way that asks for something else than is wanted now ends;
+    /// rounds of other areas go on.
+    private mutating func changed(_ area: DataQuery.Area, from old: SyncPlan) -> [Action] {
+        guard let lane = lanes[area] else { return [] }
+        let (request, before) = (plan.requests[area], old.requests[area])
+        let (isActive, wasActive) = (plan.isActive(area), old.interval != nil)
+        var actions: [Action] = []
+        var isSuperseded = false
+        if case .fetching(let round) = lane.phase {
+            isSuperseded = round.request != request || wasActive && !isActive
+            if isSuperseded { actions.append(.interrupt(area)) }
+        }
+        guard let request else {
+            guard before != nil else { return actions }
+            lanes[area]?.isReleased = true
+            lanes[area]?.held = nil
+            lanes[area]?.failures = 0
+            return actions + wake(area, .wake)
+        }
+        guard isActive || isSuperseded else { return actions }
+        let wasAsked = wasActive && before != nil
+        let needsData = request != before && lane.held?.serves(request) != true
+        guard needsData || isSuperseded || !wasAsked else { return actions }
+        // Another request has failed nothing yet.
+        if request != before { lanes[area]?.failures = 0 }
+        return actions + wake(area, .debounce)
+    }
+
+    private mutating func requested(_ full: Bool, _ moment: Moment) -> [Action] {
+        if isHalted { return [.refuse(.halted)] }
+        guard plan.query?.asksForAnything != false else { return [.refuse(.nothingToAsk)] }
+        if let requestedAt, moment.uptime - requestedAt < .seconds(Self.secondsBetweenRequests) {
+            let left = Duration.seconds(Self.secondsBetweenRequests) - (moment.uptime - requestedAt)
+            let seconds = Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0)
+            return [.refuse(.tooSoon(retryAfterSeconds: seconds))]
+        }
+        requestedAt = moment.uptime
+        return plan.areas.flatMap { area in
+            lanes[area]?.syncRequested = true
+            if full { lanes[area]?.fullSyncRequested = true }
+            return wake(area, .wake)
+        }
+    }
+
+    private mutating func restarted() -> [Action] {
+        isHalted = false
+        refusal = nil
+        restartCount += 1
+        // Whether the key is valid is for the upstream to say.
+        state.session = nil
+        return [.publish(state)]
+            + plan.areas.flatMap { area in
+                lanes[area]?.failures = 0
+                lanes[area]?.syncRequested = true
+                return wake(area, .wake)
+            }
+    }
+}

@@ -1,0 +1,84 @@
+public import Turbulence
+
+extension Schema where Record == AircraftPosition {
+    public static let traffic = Schema([
+        Field(.icao24) { .text($0.icao24.text) },
+        Field(.callsign) { .text($0.callsign) },
+        Field(Property("altitude", .integer, "The barometric altitude", unit: "ft", filter: "minAltitude")) {
+            .integer($0.altitudeFeet)
+        },
+        Field(Property("geometricAltitude", .integer, "The altitude by satellite", unit: "ft")) {
+            .integer($0.geometricAltitudeFeet)
+        },
+        Field(Property("groundSpeed", .decimal(1), "The speed over ground", unit: "kt", range: 0...2_000)) { position in
+            position.groundSpeedKnots.map { .decimal($0, decimals: 1) }
+        },
+        Field(Property("heading", .decimal(2), "The track over ground from true north", unit: "°", range: 0...360)) {
+            position in position.headingDegrees.map { .decimal($0, decimals: 2) }
+        },
+        Field(Property("verticalRate", .integer, "The rate of climb; negative where it descends", unit: "ft/min")) {
+            .integer($0.verticalRateFeetPerMinute)
+        },
+        Field(Property("onGround", .flag, "Whether it is on the ground")) { .flag($0.isOnGround) },
+        Field(Property("category", .integer, "The emitter category of ADS-B", range: 0...20)) { position in
+            position.category.map { .integer(Int($0)) }
+        },
+        Field(Property("observedAt", .instant, "When it was seen last", filter: "datetime")) {
+            .instant($0.observedAt)
+        },
+        Field(.source) { .text($0.source.name) },
+    ])
+}
+
+/// The way of an aircraft as a feature.
+public struct TrackFeature: Sendable {
+    /// Where it was seen last.
+    public var newest: AircraftPosition
+    public var observedFrom: Instant?
+    public var observedTo: Instant?
+    /// Of every vertex, of one line after the other; empty where they aren't told.
+    public var times: [Instant]
+
+    public init(newest: AircraftPosition, observedFrom: Instant?, observedTo: Instant?, times: [Instant] = []) {
+        self.newest = newest
+        self.observedFrom = observedFrom
+        self.observedTo = observedTo
+        self.times = times
+    }
+}
+
+extension Schema where Record == TrackFeature {
+    public static let tracks = Schema([
+        Field(.icao24) { .text($0.newest.icao24.text) },
+        Field(.callsign) { .text($0.newest.callsign) },
+        Field(Property("observedFrom", .instant, "The time of its first vertex")) { .instant($0.observedFrom) },
+        Field(Property("observedTo", .instant, "The time of its last vertex")) { .instant($0.observedTo) },
+        Field(Property("times", .instants, "The time of every vertex", isInTiles: false)) {
+            $0.times.isEmpty ? nil : .instants($0.times)
+        },
+        Field(.source) { .text($0.newest.source.name) },
+    ])
+}
+
+extension Dataset {
+    /// How long the line behind an aircraft is.
+    public static let trackSeconds = 1_800
+
+    /// Aircraft where they were seen last.
+    public static let traffic = Dataset(
+        id: "traffic", title: "Traffic", shortTitle: "Aircraft",
+        summary: "Aircraft where they were seen last, turned to their heading.",
+        kind: .positions, geometry: .point, content: .positions(trackSeconds: 0), selection: .standing,
+        timeProperty: "observedAt", updates: .every(seconds: 10), drawing: .aircraft,
+        properties: Schema.traffic.properties, origins: aircraft, stacking: 50)
+
+    /// Where aircraft came from.
+    public static let tracks = Dataset(
+        id: "tracks", title: "Tracks", shortTitle: "Tracks",
+        summary: "The way of every aircraft over a history, with the time of each vertex.",
+        kind: .positions, geometry: .line, content: .positions(trackSeconds: trackSeconds), selection: .tracks,
+        timeProperty: "observedTo", drawing: .tracks, properties: Schema.tracks.properties, origins: aircraft,
+        stacking: 40)
+
+    private static let aircraft = [Origin("skypath", "flights"), Origin("opensky", "states")]
+}

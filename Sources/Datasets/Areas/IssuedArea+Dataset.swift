@@ -1,0 +1,80 @@
+public import Turbulence
+
+extension Schema where Record == IssuedArea {
+    /// Of hazards, forecasts and advisories.
+    public static let areas = Schema([
+        Field(Property("kind", .text, "The product: sigmet, isigmet, gairmet, forecast, nowcast and others")) {
+            .text($0.kind)
+        },
+        Field(Property("hazard", .text, "What it warns of: TURB, TURB-HI, TURB-LO, LLWS, CONVECTIVE and others")) {
+            .text($0.hazard)
+        },
+        Field(.severity) { .number(of: $0.severity) },
+        Field(.severityName) { .name(of: $0.severity) },
+        Field(
+            Property(
+                "altitudeMin", .integer, "The lower limit; absent where none was named", unit: "ft",
+                filter: "maxAltitude")
+        ) { .integer($0.altitudeMinFeet) },
+        Field(
+            Property(
+                "altitudeMax", .integer, "The upper limit; absent where none was named", unit: "ft",
+                filter: "minAltitude")
+        ) { .integer($0.altitudeMaxFeet) },
+        Field(Property("altitudeReference", .text, "AGL for altitudes above the ground; else above mean sea level")) {
+            $0.isAboveGround ? .text("AGL") : nil
+        },
+        Field(Property("validFrom", .instant, "From when on it holds", filter: "datetime")) { .instant($0.validFrom) },
+        Field(Property("validTo", .instant, "Until when it holds", filter: "datetime")) { .instant($0.validTo) },
+        Field(Property("issuedAt", .instant, "When it was issued")) { .instant($0.issuedAt) },
+        Field(Property("forecastHour", .integer, "Hours from the issue, of a forecast in steps", unit: "h")) {
+            .integer($0.forecastHour)
+        },
+        Field(Property("status", .text, "What the product says of its own state")) { .text($0.status) },
+        Field(Property("text", .text, "The product's own words")) { .text($0.text) },
+        Field(.source) { .text($0.source.name) },
+    ])
+}
+
+extension Dataset {
+    /// A dataset of issued areas.
+    public convenience init(
+        areas: IssuedArea.Collection, kind: DataKind, id: String, title: String, summary: String, updates: Updates,
+        areaKinds: [AreaKind], isImported: Bool = false, drawing: AreaDrawing, stacking: Int, isShownAtFirst: Bool
+    ) {
+        self.init(
+            id: id, title: title, shortTitle: title, summary: summary, kind: kind, geometry: .polygon,
+            content: .areas(areas),
+            selection: .standing, timeProperty: "validFrom", updates: updates, drawing: .areas(drawing),
+            properties: Schema.areas.properties,
+            origins: areaKinds.compactMap(\.origin) + (isImported ? [.file] : []), areaKinds: areaKinds,
+            stacking: stacking, isShownAtFirst: isShownAtFirst)
+    }
+
+    /// SIGMETs and G-AIRMETs.
+    public static let hazards = Dataset(
+        areas: .hazards, kind: .hazards, id: "hazards", title: "Hazards",
+        summary: "SIGMETs and G-AIRMETs that hold at an instant.", updates: .changes,
+        areaKinds: [
+            AreaKind("sigmet", "SIGMET", from: Origin("aviationweather", "airsigmet")),
+            AreaKind("isigmet", "SIGMET", from: Origin("aviationweather", "isigmet")),
+            AreaKind("gairmet", "G-AIRMET", from: Origin("aviationweather", "gairmet")),
+        ], isImported: true,
+        drawing: AreaDrawing(legend: [
+            .init("SIGMET, turbulence", .warning), .init("SIGMET, other", .warning, isOfTurbulence: false),
+            .init("G-AIRMET, turbulence", .advisory), .init("G-AIRMET, other", .advisory, isOfTurbulence: false),
+            .init("Forecast step, or ends within 30 min", .advisory, isFaint: true),
+        ]) { $0.kind.lowercased().contains("sigmet") ? .warning : .advisory },
+        stacking: 20, isShownAtFirst: true)
+
+    /// Forecast and nowcast areas.
+    public static let forecast = Dataset(
+        areas: .forecast, kind: .forecasts, id: "forecast", title: "Forecast",
+        summary: "Forecast and nowcast areas of turbulence that hold at an instant; not observations.",
+        updates: .every(seconds: 3_600),
+        areaKinds: [
+            AreaKind("forecast", "Forecast", from: nil),
+            AreaKind("nowcast", "Nowcast", from: Origin("skypath", "nowcast")),
+        ], drawing: AreaDrawing(legend: [.init("Forecast", .forecast)]) { _ in .forecast }, stacking: 10,
+        isShownAtFirst: false)
+}

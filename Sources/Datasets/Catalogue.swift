@@ -1,0 +1,57 @@
+public import Turbulence
+
+/// The datasets that there are.
+public enum Catalogue {
+    /// In the order in which lists name them. A new dataset is a line here.
+    public static let all: [Dataset] = [
+        .observations, .turbulence, .hexagons, .polygons, .pireps, .hazards, .forecast, .traffic, .tracks,
+    ]
+
+    /// Those that can be drawn.
+    public static let layers: [Dataset] = all.filter { $0.drawing != nil }
+
+    /// The layers of a picture of everything, the lowest first.
+    public static let stack: [Dataset] = layers.filter { layer in !layers.contains { $0.parts.contains(layer.id) } }
+        .sorted { $0.stacking < $1.stacking }
+
+    /// The layers of which a person chooses, the lowest first.
+    public static let menu: [Dataset] = layers.filter(\.parts.isEmpty).sorted { $0.stacking < $1.stacking }
+
+    /// The kinds of areas that there are.
+    public static let areaKinds: [Dataset.AreaKind] = all.flatMap(\.areaKinds)
+
+    /// The dataset whose areas are of a kind.
+    public static func dataset(ofAreaKind id: String) -> Dataset? {
+        all.first { $0.areaKinds.contains { $0.id == id } }
+    }
+
+    /// The types of an upstream service's data, each once, in the order of the datasets.
+    public static func types(of service: String) -> [String] {
+        all.flatMap(\.origins).filter { $0.service == service }.map(\.type).reduce(into: []) { types, type in
+            if !types.contains(type) { types.append(type) }
+        }
+    }
+
+    /// The kinds of data that datasets are made of, each once.
+    public static let kinds: [DataKind] = all.map(\.kind).reduce(into: []) { kinds, kind in
+        if !kinds.contains(kind) { kinds.append(kind) }
+    }
+
+    /// The datasets that a type of an upstream's data becomes.
+    public static func datasets(of origin: Dataset.Origin) -> [Dataset] {
+        all.filter { $0.origins.contains(origin) }
+    }
+
+    private static let byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
+
+    /// The dataset with an id; nil for none.
+    public static func dataset(_ id: some StringProtocol) -> Dataset? { byID[String(id)] }
+
+    /// The layer with an id; nil for none, and for a dataset that is not drawn.
+    public static func layer(_ id: some StringProtocol) -> Dataset? {
+        dataset(id).flatMap { $0.drawing == nil ? nil : $0 }
+    }
+
+    /// The dataset of a collection of areas; nil for the upstream's own turbulence polygons, which `polygons` shows.
+    public static func dataset(of areas: IssuedArea.Collection) -> Dataset? { all.first { $0.areas == areas } }
+}

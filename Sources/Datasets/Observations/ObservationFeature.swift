@@ -1,0 +1,133 @@
+import Geometry
+public import Turbulence
+
+/// An observation, or the hexagon that it decides, as a feature.
+public struct ObservationFeature: Sendable {
+    public var observation: Observation
+    /// Of the feature: an observation's own id or the one its place in the log gives it; a hexagon's cell.
+    public var id: String
+    /// In force, by `basis`.
+    public var severity: Severity
+    public var basis: SeverityBasis
+    /// The standing records that a hexagon stands for, 1 or more; nil for an observation.
+    public var reports: Int?
+    public var trend: Trend?
+
+    public init(
+        _ observation: Observation, id: String, severity: Severity, basis: SeverityBasis, reports: Int? = nil,
+        trend: Trend? = nil
+    ) {
+        self.observation = observation
+        self.id = id
+        self.severity = severity
+        self.basis = basis
+        self.reports = reports
+        self.trend = trend
+    }
+}
+
+/// How a hexagon's severity changed against 30 minutes before.
+public enum Trend: String, Sendable, Hashable {
+    case worse, better
+
+    /// nil where nothing changed or there was nothing before.
+    public init?(from before: Severity?, to now: Severity) {
+        guard let before, before != now else { return nil }
+        self = now > before ? .worse : .better
+    }
+}
+
+extension Schema where Record == ObservationFeature {
+    /// Of an observation.
+    public static let observations = Schema([
+        Field(Property("h3", .text, "The H3 cell of resolution 5", aliases: ["h3Index"])) {
+            .text($0.observation.cell.h3String)
+        },
+        Field(
+            Property(
+                "altitude", .integer, "The lower edge of the lowest block of 1,000 feet", unit: "ft",
+                range: 0...60_000, filter: "minAltitude", aliases: ["altitudeFt", "altitudeFeet"])
+        ) { .integer($0.observation.altitude.lowest.feet) },
+        Field(
+            Property(
+                "altitudeMin", .integer, "The lowest block", unit: "ft", range: 0...60_000, filter: "maxAltitude",
+                aliases: ["altitudeMinFt"])
+        ) { .integer($0.observation.altitude.lowest.feet) },
+        Field(
+            Property(
+                "altitudeMax", .integer, "The highest block", unit: "ft", range: 0...60_000, filter: "minAltitude",
+                aliases: ["altitudeMaxFt"])
+        ) { .integer($0.observation.altitude.highest.feet) },
+        Field(.severity) { .integer(Int($0.severity.rawValue)) },
+        Field(.severityName) { .text($0.severity.name) },
+        Field(Property("severityBasis", .text, "Whether the severity was reported, or follows from the EDR")) {
+            .text($0.basis.rawValue)
+        },
+        Field(
+            Property(
+                "edr", .decimal(4), "The eddy dissipation rate, its cube root", unit: "m^(2/3) s^-1", range: 0...1)
+        ) { feature in feature.observation.intensity.edr.map { .decimal($0.value, decimals: 4) } },
+        Field(Property("observedAt", .instant, "When it was observed", filter: "datetime")) {
+            .instant($0.observation.observedAt)
+        },
+        Field(.source) { .text($0.observation.source.name) },
+        Field(Property("kind", .text, "How it came about: in-situ or pilot-report", filter: "kind")) {
+            .text($0.observation.kind.name)
+        },
+        Field(
+            Property("category", .text, "The aircraft category that the severity was given for", filter: "category")
+        ) { feature in feature.observation.category.map { .text($0.name) } },
+        Field(Property("aircraft", .text, "The reporting aircraft or its type")) { .text($0.observation.aircraft) },
+    ])
+
+    /// Of a hexagon.
+    public static let hexagons = Schema(
+        observations.fields + [
+            Field(
+                Property("reports", .integer, "How many standing records the hexagon stands for", range: 1...1_000_000)
+            ) { .integer($0.reports ?? 1) },
+            Field(Property("trend", .text, "worse or better than 30 minutes before; absent where it is the same")) {
+                feature in feature.trend.map { .text($0.rawValue) }
+            },
+        ])
+}
+
+extension Property {
+    static let severity = Property(
+        "severity", .integer, "From 0, smooth, to 4, moderate to severe", range: 0...4, filter: "severity")
+    static let severityName = Property("severityName", .text, "The severity's name")
+    static let source = Property("source", .text, "Who says so, by the name in the settings", filter: "source")
+    static let callsign = Property("callsign", .text, "The flight's call sign")
+    static let icao24 = Property("icao24", .text, "The aircraft's 24-bit address, six hexadecimal digits")
+    /// Of pictures at low zooms.
+    static let resolution = Property(
+        "resolution", .integer, "The H3 resolution of the drawn cells", range: 0...15, isOfTilesOnly: true)
+}
+
+extension Dataset {
+    /// Every record of the log.
+    public static let observations = Dataset(
+        id: "observations", title: "Turbulence observations", shortTitle: "Observations",
+        summary: "Every record of the log, standing or not.",
+        kind: .observations, geometry: .point, content: .history(.observations), selection: .observed,
+        timeProperty: "observedAt", drawing: nil, properties: Schema.observations.properties)
+
+    /// The most severe standing observation of each cell.
+    public static let hexagons = Dataset(
+        id: "hexagons", title: "Turbulence hexagons", shortTitle: "Hexagons",
+        summary: "The most severe standing record of every H3 cell at an instant, over a history.",
+        kind: .observations, geometry: .polygon, content: .history(.observations), selection: .picture,
+        timeProperty: "observedAt", drawing: .cells(borderedFromZoom: 0),
+        properties: Schema.hexagons.properties + [.resolution], stacking: 1, isShownAtFirst: true)
+
+    /// Hexagons near, polygons far out.
+    public static let turbulence = Dataset(
+        id: "turbulence", title: "Turbulence", shortTitle: "Turbulence",
+        summary: "Polygons up to zoom 5 and hexagons from zoom 6 on; its features are those of hexagons.",
+        kind: .observations, geometry: .polygon, content: .history(.observations), selection: .picture,
+        drawing: .cells(borderedFromZoom: firstHexagonZoom),
+        properties: Schema.hexagons.properties + [.resolution],
+        origins: [Origin("skypath", "turbulence"), Origin("aviationweather", "pirep"), .file],
+        parts: ["hexagons", "polygons"],
+        isShownAtFirst: true)
+}

@@ -1,0 +1,78 @@
+public import Turbulence
+
+/// A turbulence polygon as a feature: dissolved from hexagons, or as an upstream issued it.
+public struct PolygonFeature: Sendable {
+    public var severity: Severity?
+    public var historySeconds: Int?
+    /// `exact` or `atLeast`; nil for what was issued.
+    public var mode: String?
+    public var altitudeMinFeet: Int?
+    public var altitudeMaxFeet: Int?
+    /// Cells that it is made of; nil for what was issued.
+    public var hexagons: Int?
+    public var observedFrom: Instant?
+    public var observedTo: Instant?
+    public var source: String
+
+    public init(
+        severity: Severity?, historySeconds: Int?, mode: String? = nil, altitudeMinFeet: Int?, altitudeMaxFeet: Int?,
+        hexagons: Int? = nil, observedFrom: Instant?, observedTo: Instant?, source: String
+    ) {
+        self.severity = severity
+        self.historySeconds = historySeconds
+        self.mode = mode
+        self.altitudeMinFeet = altitudeMinFeet
+        self.altitudeMaxFeet = altitudeMaxFeet
+        self.hexagons = hexagons
+        self.observedFrom = observedFrom
+        self.observedTo = observedTo
+        self.source = source
+    }
+
+    /// A polygon that an upstream issued.
+    public init(_ area: IssuedArea) {
+        self.init(
+            severity: area.severity, historySeconds: area.historySeconds, altitudeMinFeet: area.altitudeMinFeet,
+            altitudeMaxFeet: area.altitudeMaxFeet,
+            observedFrom: area.historySeconds.map { area.validFrom.advanced(by: -$0) }, observedTo: area.validFrom,
+            source: area.source.name)
+    }
+}
+
+extension Schema where Record == PolygonFeature {
+    public static let polygons = Schema([
+        Field(.severity) { .number(of: $0.severity) },
+        Field(.severityName) { .name(of: $0.severity) },
+        Field(
+            Property("history", .decimal(4), "How far back it looks", unit: "h", range: 0...6, filter: "hours")
+        ) { feature in feature.historySeconds.map { .decimal(Double($0) / 3_600, decimals: 4) } },
+        Field(
+            Property(
+                "mode", .text, "exact: cells of this severity alone; atLeast: of this one and worse", filter: "mode")
+        ) {
+            .text($0.mode)
+        },
+        Field(
+            Property("altitudeMin", .integer, "The lowest altitude that was asked for", unit: "ft", range: 0...60_000)
+        ) { .integer($0.altitudeMinFeet) },
+        Field(
+            Property("altitudeMax", .integer, "The highest altitude that was asked for", unit: "ft", range: 0...60_000)
+        ) { .integer($0.altitudeMaxFeet) },
+        Field(Property("hexagons", .integer, "How many cells it is made of", range: 1...3_000_000)) {
+            .integer($0.hexagons)
+        },
+        Field(Property("observedFrom", .instant, "When its oldest record was observed")) { .instant($0.observedFrom) },
+        Field(Property("observedTo", .instant, "When its newest record was observed")) { .instant($0.observedTo) },
+        Field(.source) { .text($0.source) },
+    ])
+}
+
+extension Dataset {
+    /// Hexagons of one severity, or of it and worse, as one area.
+    public static let polygons = Dataset(
+        id: "polygons", title: "Turbulence polygons", shortTitle: "Polygons",
+        summary: "Hexagons of one severity, or of it and worse, dissolved into one area; or as a source issued them.",
+        kind: .observations, geometry: .polygon, content: .polygons, selection: .picture, drawing: .polygons,
+        properties: Schema.polygons.properties + [.resolution], origins: [Origin("skypath", "polygons")],
+        areaKinds: [AreaKind(IssuedArea.polygonKind, "Polygon", from: Origin("skypath", "polygons"))], stacking: 2)
+}

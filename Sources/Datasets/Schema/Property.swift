@@ -1,0 +1,122 @@
+public import Turbulence
+
+/// One property of a dataset's features. It is described here once; GeoJSON, CSV, vector tiles, TileJSON and the
+/// documentation are derived from it.
+public struct Property: Sendable {
+    /// What sort of value a property has.
+    public enum ValueType: Sendable, Hashable {
+        case text
+        case integer
+        /// A number with at most so many decimals.
+        case decimal(Int)
+        case flag
+        /// ISO 8601 with a zone.
+        case instant
+        /// A list of instants: the time of each vertex of a line.
+        case instants
+        /// A list of turbulence groups.
+        case groups
+    }
+
+    /// Its name in GeoJSON, CSV and vector tiles.
+    public let name: StaticString
+    public let type: ValueType
+    /// What a number counts; nil for what has no unit.
+    public let unit: String?
+    /// What a number may be, both ends included; nil where nothing bounds it.
+    public let range: ClosedRange<Double>?
+    /// A sentence without its full stop.
+    public let summary: String
+    /// The parameter that selects by it; nil for none.
+    public let filter: String?
+    /// Other names under which an import reads it.
+    public let aliases: [String]
+    /// Whether it has a column in CSV, and is in GeoJSON; what only vector tiles have is not.
+    public let isOfTilesOnly: Bool
+    /// Whether vector tiles have it.
+    public let isInTiles: Bool
+
+    public init(
+        _ name: StaticString, _ type: ValueType, _ summary: String, unit: String? = nil,
+        range: ClosedRange<Double>? = nil, filter: String? = nil, aliases: [String] = [], isInTiles: Bool = true,
+        isOfTilesOnly: Bool = false
+    ) {
+        self.name = name
+        self.type = type
+        self.summary = summary
+        self.unit = unit
+        self.range = range
+        self.filter = filter
+        self.aliases = aliases
+        self.isInTiles = isInTiles
+        self.isOfTilesOnly = isOfTilesOnly
+    }
+
+    /// The type as TileJSON 3.0.0 names it in `vector_layers`; lists are texts there.
+    ///
+    /// Source: TileJSON 3.0.0 section 3.3, github.com/mapbox/tilejson-spec
+    public var tileType: String {
+        switch type {
+        case .integer, .decimal: "Number"
+        case .flag: "Boolean"
+        case .text, .instant, .instants, .groups: "String"
+        }
+    }
+}
+
+/// The value of a feature's property.
+public enum PropertyValue: Sendable, Hashable {
+    case text(String)
+    case integer(Int)
+    /// With at most so many decimals.
+    case decimal(Double, decimals: Int)
+    case flag(Bool)
+    case instant(Instant)
+    /// The time of each vertex of a line.
+    case instants([Instant])
+    case groups([TurbulenceGroup])
+}
+
+extension PropertyValue {
+    /// An integer, or nothing.
+    static func integer(_ value: Int?) -> PropertyValue? { value.map { .integer($0) } }
+    /// A text, or nothing.
+    static func text(_ value: String?) -> PropertyValue? { value.map { .text($0) } }
+    /// An instant, or nothing.
+    static func instant(_ value: Instant?) -> PropertyValue? { value.map { .instant($0) } }
+    /// A severity as its number, or nothing.
+    static func number(of severity: Severity?) -> PropertyValue? { severity.map { .integer(Int($0.rawValue)) } }
+    /// A severity as its name, or nothing.
+    static func name(of severity: Severity?) -> PropertyValue? { severity.map { .text($0.name) } }
+}
+
+/// The properties of one kind of record, each with the way to its value.
+public struct Schema<Record>: Sendable {
+    public struct Field: Sendable {
+        public let property: Property
+        /// nil where the record doesn't have it.
+        public let value: @Sendable (borrowing Record) -> PropertyValue?
+
+        public init(_ property: Property, _ value: @escaping @Sendable (borrowing Record) -> PropertyValue?) {
+            self.property = property
+            self.value = value
+        }
+    }
+
+    /// In the order of the columns.
+    public let fields: [Field]
+
+    public init(_ fields: [Field]) { self.fields = fields }
+
+    public var properties: [Property] { fields.map(\.property) }
+
+    /// The values that a record has, by name and in order.
+    public func values(of record: borrowing Record) -> [(name: StaticString, value: PropertyValue)] {
+        var values: [(name: StaticString, value: PropertyValue)] = []
+        values.reserveCapacity(fields.count)
+        for field in fields {
+            if let value = field.value(record) { values.append((field.property.name, value)) }
+        }
+        return values
+    }
+}

@@ -1,0 +1,59 @@
+import JSONKit
+
+/// What an upstream said when it refused, without secrets. `code` and `message` come from the body where it has them.
+public struct UpstreamProblem: Sendable, Hashable {
+    /// The HTTP status.
+    public let status: Int
+    /// The machine code, `FST_ERR_VALIDATION` for instance.
+    public let code: String?
+    /// At most 500 characters.
+    public let message: String?
+
+    public init(status: Int, code: String? = nil, message: String? = nil) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+}
+
+extension UpstreamProblem: CustomStringConvertible {
+    public var description: String {
+        "HTTP \(status)" + (code.map { " \($0)" } ?? "") + (message.map { ": \($0)" } ?? "")
+    }
+}
+
+extension UpstreamProblem {
+    /// What an error's body says, in its top object or in that one's `data`; members that are missing or of another
+    /// type are nil.
+    ///
+    /// - Parameters:
+    ///   - codeName: The member that holds the code; nil for none.
+    ///   - messageName: The member that holds the message.
+    package init(
+        status: Int, body: [UInt8], codeName: String? = "code", messageName: String = "message",
+        redacting secrets: [Secret]
+    ) {
+        var code: String?
+        var message: String?
+        func member(_ scanner: inout JSONScanner, _ key: JSONScanner.Key) throws(JSONScanner.Malformed) {
+            let isCode = codeName.map { scanner.matches(key, Array($0.utf8)) } ?? false
+            let isMessage = scanner.matches(key, Array(messageName.utf8))
+            if case .string(let range, let escaped) = try scanner.value() {
+                let text = scanner.text(range, escaped: escaped)
+                if isCode { code = text }
+                if isMessage { message = text }
+            }
+        }
+        var scanner = JSONScanner(body)
+        // What was read before the text broke off still helps; nothing depends on it.
+        try? scanner.object { (scanner, key) throws(JSONScanner.Malformed) in
+            if scanner.matches(key, Array("data".utf8)), scanner.peek() == UInt8(ascii: "{") {
+                try scanner.object(member)
+            } else {
+                try member(&scanner, key)
+            }
+        }
+        func clean(_ text: String) -> String { String(Secret.redacting(secrets, in: text).printable.prefix(500)) }
+        self.init(status: status, code: code.map(clean), message: message.map(clean))
+    }
+}

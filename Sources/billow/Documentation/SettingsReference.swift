@@ -1,0 +1,150 @@
+/// The reference of all settings: names and ranges as the settings' reader has them, the rest from the catalogue.
+struct SettingsReference {
+    /// A setting as the reader knows it.
+    struct Known: Hashable {
+        let path: String
+        /// The kinds of sources that have it, in the order of `sourceKinds`; empty for what is of no source.
+        var kinds: [String]
+        /// What it must be, in the reader's words.
+        var allowed: String
+
+        /// Lists, and what is inside of lists, have no variable.
+        var variable: String? {
+            path.contains("[") || allowed.hasPrefix("a list of") ? nil : SettingsEnvironment.variable(path)
+        }
+    }
+
+    static let sourceKinds = ["skypath", "aviationweather", "opensky", "inbox"]
+
+    // MARK: What the reader knows
+
+    /// Every setting that the reader asks for. It is given keys that don't exist, and names those that do; then each is
+    /// given an empty text, and it says what each must be.
+    static func known() -> [Known] {
+        var kinds: [String: [String]] = [:]
+        var paths: [String] = []
+        for kind in sourceKinds {
+            for path in names(kind: kind) {
+                if !paths.contains(path) { paths.append(path) }
+                if path.hasPrefix("sources[]") { kinds[path, default: []].append(kind) }
+            }
+        }
+        // Those that hold others are no settings themselves.
+        let all = paths
+        paths = all.filter { section in
+            !all.contains { $0.hasPrefix(section + ".") || $0.hasPrefix(section + "[]") }
+        }
+        var allowed: [String: String] = [:]
+        for kind in sourceKinds {
+            for (path, text) in ranges(of: paths.filter { kinds[$0]?.contains(kind) ?? true }, kind: kind)
+            where allowed[path] == nil {
+                allowed[path] = text
+            }
+        }
+        return paths.map { Known(path: $0, kinds: kinds[$0] ?? [], allowed: allowed[$0] ?? "") }
+    }
+
+    private static func names(kind: String) -> [String] {
+        let inner = kind == "skypath" ? ", query: {zzz: 1, scope: {zzz: 1}}, limits: {zzz: 1}, wire: {zzz: 1}" : ""
+        let yaml = """
+            zzz: 1
+            server: {zzz: 1, timeouts: {zzz: 1}}
+            severityThresholds: {zzz: 1}
+            polygons: {zzz: 1}
+            frequencies: {zzz: 1}
+            timeline: {zzz: 1, update: {zzz: 1}}
+            sources: [{kind: \(kind), zzz: 1\(inner)}]
+            """
+        return problems(yaml).flatMap { problem -> [String] in
+            guard let match = problem.text.wholeMatch(of: /is not a setting; known here: (.*)/) else { return [] }
+            let prefix = "\(problem.path.dropLast(3))".replacing("sources[0]", with: "sources[]")
+            return match.1.split(separator: ", ").map { prefix + $0 }
+        }
+    }
+
+    private static func ranges(of paths: [String], kind: String) -> [String: String] {
+        var tree = SettingsTree()
+        for path in paths where path != "sources[].kind" { tree.set(path, "\"\"") }
+        tree.set("sources[].kind", kind)
+        var unknownKind = SettingsTree()
+        unknownKind.set("sources[].kind", "\"\"")
+        return (problems(tree.yaml) + problems(unknownKind.yaml)).reduce(into: [:]) { ranges, problem in
+            guard let match = problem.text.wholeMatch(of: /(?:is ''; it )?must be (.+)/) else { return }
+            let path = problem.path.replacing("sources[0]", with: "sources[]")
+            if ranges[path] == nil { ranges[path] = String(match.1) }
+        }
+    }
+
+    private static func problems(_ yaml: String) -> [SettingsProblem] {
+        do {
+            _ = try Settings.read(yaml: yaml, file: "", environment: [:], overrides: SettingsOverrides())
+            return []
+        } catch {
+            return error.problems
+        }
+    }
+
+    // MARK: The page
+
+    /// A table for each group.
+    static func markdown() -> String {
+        let known = Dictionary(known().map { ($0.path, $0) }) { first, _ in first }
+        return SettingsCatalogue.groups.map { group in
+            let isOfSources = group.settings.contains { $0.path.hasPrefix("sources[]") }
+            let rows = group.settings.map { setting in
+                let known = known[setting.path]
+                let given = [setting.flag, known?.variable].compactMap { $0.map { "`\($0)`" } }
+                let kinds = known?.kinds ?? []
+                let origin =
+                    isOfSources
+                    ? (kinds == sourceKinds ? "all" : kinds.map { "`\($0)`" }.joined(separator: ", "))
+                    : given.joined(separator: ", ")
+                return Markdown.row([
+                    "`\(setting.path)`", origin.isEmpty ? "–" : origin, setting.standard.markdown,
+                    known?.allowed ?? "", setting.meaning,
+                ])
+            }
+            let head = Markdown.head([
+                "setting", isOfSources ? "kinds" : "flag, environment", "default", "value", "meaning",
+            ])
+            return "### \(group.title)\n\n\(head)\(rows.joined())"
+        }.joined(separator: "\n")
+    }
+}
+
+extension SettingDescription.Default {
+    fileprivate var markdown: String {
+        switch self {
+        case .none: "–"
+        case .required: "required"
+        case .value(let text): "`\(text)`"
+        case .words(let text): text
+        }
+    }
+}
+
+/// Settings by their paths, as YAML.
+struct SettingsTree {
+    private var values: [String: String] = [:]
+    private var children: [String: SettingsTree] = [:]
+
+    /// - Parameter value: as YAML has it.
+    mutating func set(_ path: String, _ value: String) { set(path.split(separator: ".").map(String.init)[...], value) }
+
+    private mutating func set(_ path: ArraySlice<String>, _ value: String) {
+        guard let name = path.first else { return }
+        if path.count == 1 {
+            values[name] = value
+        } else {
+            children[name, default: SettingsTree()].set(path.dropFirst(), value)
+        }
+    }
+
+    var yaml: String {
+        let own = values.map { "\($0.key): \($0.value)" }
+        let nested = children.map { name, tree in
+            name.hasSuffix("[]") ? "\(name.dropLast(2)): [\(tree.yaml)]" : "\(name): \(tree.yaml)"
+        }
+        return "{\((own + nested).sorted().joined(separator: ", "))}"
+    }
+}

@@ -1,0 +1,220 @@
+import EngineTestSupport
+import BillowRaster
+import BillowSnapshot
+import BillowTiles
+import Datasets
+import Foundation
+import Synchronization
+import Testing
+import Turbulence
+
+@testable import BillowEngine
+
+@Suite("Values are made once and kept while there is room", .timeLimit(.minutes(20)))
+struct SharedCacheTests {
+    /// Something that tests wait for.
+    private final class Gate: Sendable {
+        private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
+
+        func open() {
+            let waiting = state.withLock { state in
+                state.isOpen = true
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for continuation in waiting { continuation.resume() }
+        }
+
+        func pass() async {
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    if !state.isOpen { state.waiting.append(continuation) }
+                    return state.isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+        }
+    }
+
+    private final class Counter: Sendable {
+        private let value = Mutex(0)
+        var count: Int { value.withLock { $0 } }
+        func add() { value.withLock { $0 += 1 } }
+    }
+
+    private struct Broken: Error {}
+
+    @Test("concurrent askers of one key share one making")
+    func single() async throws {
+        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
+        let made = Counter()
+        let gate = Gate()
+        let values = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await cache.value(for: 1) {
+                        made.add()
+                        await gate.pass()
+                        return "one"
+                    }
+                }
+            }
+            while cache.statistics.hits + cache.statistics.misses < 20, !Task.isCancelled { await Task.yield() }
+            gate.open()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(values == Array(repeating: "one", count: 20))
+        #expect(made.count == 1)
+        #expect(cache.statistics.misses == 1)
+        #expect(cache.statistics.hits == 19)
+        #expect(cache.statistics.entries == 1)
+    }
+
+    @Test("an error goes to all who wait, and is not kept")
+    func errors() async throws {
+        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
+        await #expect(throws: Broken.self) { try await cache.value(for: 1) { throw Broken() } }
+        #expect(try await cache.value(for: 1) { "well" } == "well")
+    }
+
+    private static func text(_ letter: String, _ bytes: Int = 9_800) -> String {
+        String(repeating: letter, count: bytes)
+    }
+
+    @Test("what was used longest ago goes first, and what would push out most of the rest is not kept")
+    func eviction() async throws {
+        let budget = CacheBudget(bytes: 80_000)
+        let cache = SharedCache<Int, String>(budget) { $0.count }
+        for key in 0..<8 { _ = try await cache.value(for: key) { Self.text("a") } }
+        #expect(cache.statistics.bytes == 80_000)
+        _ = try await cache.value(for: 0) { "never asked" }
+        _ = try await cache.value(for: 8) { Self.text("b") }
+        #expect(cache.statistics.bytes <= 80_000)
+        let misses = cache.statistics.misses
+        #expect(try await cache.value(for: 0) { "gone" } == Self.text("a"))
+        #expect(try await cache.value(for: 8) { "gone" } == Self.text("b"))
+        #expect(cache.statistics.misses == misses)
+        #expect(try await cache.value(for: 1) { "anew" } == "anew")
+        let large = Self.text("x", 40_001)
+        let before = cache.statistics.bytes
+        #expect(try await cache.value(for: 9) { large } == large)
+        #expect(cache.statistics.bytes == before)
+    }
+
+    @Test("caches share their budget: the one that is used takes the room of the one that isn't")
+    func sharing() async throws {
+        let budget = CacheBudget(bytes: 100_000)
+        let idle = SharedCache<Int, String>(budget) { $0.count }
+        let busy = SharedCache<Int, String>(budget) { $0.count }
+        for key in 0..<9 { idle.keep(Self.text("i"), for: key) }
+        for key in 0..<200 {
+            busy.keep(Self.text("b"), for: key)
+            #expect(idle.statistics.bytes + busy.statistics.bytes <= 100_000)
+            // Still in use, however old.
+            #expect(busy.kept(0) != nil)
+        }
+        #expect(idle.statistics.entries == 0)
+        #expect(busy.statistics.entries >= 8)
+    }
+
+    @Test("a cache that is gone gives its room back")
+    func gone() {
+        let budget = CacheBudget(bytes: 100_000)
+        var cache: SharedCache<Int, String>? = SharedCache(budget) { $0.count }
+        for key in 0..<9 { cache?.keep(Self.text("a"), for: key) }
+        #expect(cache?.statistics.entries == 9)
+        cache = nil
+        let other = SharedCache<Int, String>(budget) { $0.count }
+        for key in 0..<10 { other.keep(Self.text("b"), for: key) }
+        #expect(other.statistics.entries == 10)
+    }
+
+    @Test("a making that nobody waits for any more is cancelled, and the next asker gets a new one")
+    func abandoned() async throws {
+        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
+        let wasCancelled = Gate()
+        let began = Gate()
+        let asker = Task {
+            try await cache.value(for: 1) {
+                began.open()
+                await withTaskCancellationHandler {
+                    await wasCancelled.pass()
+                } onCancel: {
+                    wasCancelled.open()
+                }
+                try Task.checkCancellation()
+                return "late"
+            }
+        }
+        await began.pass()
+        asker.cancel()
+        await wasCancelled.pass()
+        await #expect(throws: CancellationError.self) { try await asker.value }
+        #expect(try await cache.value(for: 1) { "new" } == "new")
+    }
+
+    @Test("one of two who wait may go; the other is served")
+    func oneLeaves() async throws {
+        let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
+        let gate = Gate()
+        let make: @Sendable () async throws -> String = {
+            await gate.pass()
+            try Task.checkCancellation()
+            return "value"
+        }
+        let first = Task { try await cache.value(for: 1, make: make) }
+        let second = Task { try await cache.value(for: 1, make: make) }
+        while cache.statistics.hits + cache.statistics.misses < 2, !Task.isCancelled { await Task.yield() }
+        first.cancel()
+        gate.open()
+        #expect(try await second.value == "value")
+    }
+
+    // MARK: - Painters
+
+    private struct Order {
+        var content: PictureContent
+        var coord: TileCoord
+        var style: Style
+
+        func paint(_ painter: PicturePainter, _ encoder: IndexedPNGEncoder) throws -> [UInt8] {
+            try painter.png(content, at: coord, scale: .one, style: style, encoder: encoder)
+        }
+    }
+
+    private func order() throws -> Order {
+        let row = ObservationRow(
+            key: ObservationKey(observedAt: noon, tag: 1), cell: try cell(10, 50),
+            altitude: AltitudeBand(try AltitudeBlock(thousands: 30).orMissing()),
+            intensity: .reported(.moderate, edr: nil), observedAt: noon, category: nil,
+            source: SourceNumber(rawValue: 0), kind: .inSitu, since: Version(rawValue: 1))
+        let window = Window(
+            rows: [row], sources: [SourceRecord(number: SourceNumber(rawValue: 0), id: try source("a"), merge: .keep)])
+        let plane = Frame(window: window, at: noon, filter: Filter(), table: SeverityTable()).plane()
+        let coord = try TileCoord(z: 0, x: 0, y: 0).orMissing()
+        let styles = try StyleLibrary(folder: World.repository.appending(path: "Styles").path)
+        return Order(
+            content: PictureContent(
+                LayerList(.hexagons), of: PictureData(instant: noon, plane: plane), in: MapRegion(coord, scale: .one)),
+            coord: coord, style: styles.default)
+    }
+
+    @Test("many more pictures than painters are painted, all alike")
+    func painters() async throws {
+        let pool = try PainterPool(expecting: 2)
+        let order = try order()
+        let work = WorkExecutor()
+        let pngs = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    let png = try await work.run(.tile) { try pool.paint(order.paint) }
+                    pool.prepare(on: work) { true }
+                    return png
+                }
+            }
+            return try await group.reduce(into: [[UInt8]]()) { $0.append($1) }
+        }
+        #expect(pngs.count == 20)
+        #expect(Set(pngs).count == 1)
+    }
+}

@@ -1,0 +1,78 @@
+import BillowStore
+import HTTPTypes
+import Testing
+import Turbulence
+
+@testable import BillowEngine
+@testable import BillowHTTP
+@testable import BillowParameters
+
+@Suite("Every error of the engine has one code and one status")
+struct ErrorTableTests {
+    private struct Row: Sendable, CustomTestStringConvertible {
+        var error: EngineError
+        var code: ProblemCode
+        var status: Int
+        var parameter: String?
+        var retryAfterSeconds: Int?
+
+        init(_ error: EngineError, _ code: ProblemCode, _ status: Int, parameter: String? = nil, retryAfter: Int? = nil)
+        {
+            self.error = error
+            self.code = code
+            self.status = status
+            self.parameter = parameter
+            retryAfterSeconds = retryAfter
+        }
+
+        var testDescription: String { code.rawValue }
+    }
+
+    private static let extent = Instant.distantPast...Instant.distantFuture
+
+    private static let rows = [
+        Row(
+            .invalid(ParameterError(parameter: "after", value: "x", expected: "a cursor")), .invalidParameter, 400,
+            parameter: "after"),
+        Row(.starting, .starting, 503, retryAfter: 1), Row(.logChanged, .logChanged, 503, retryAfter: 1),
+        Row(.versionExpired, .versionExpired, 410, parameter: "after"),
+        Row(
+            .timeOutsideLog("2026-11-21T12:00:00Z", extent: extent, parameter: "datetime"), .timeOutsideRetention, 404,
+            parameter: "datetime"),
+        Row(.historyNotMade(seconds: 3_600, made: [21_600, 7_200]), .historyNotMade, 404, parameter: "hours"),
+        Row(.noFrames(extent: extent), .noFrames, 404, parameter: "start"),
+        Row(.tooManyPixels(frames: 9, width: 9_000, height: 9_000), .tooManyPixels, 400, parameter: "intervals"),
+        Row(.tooManyFlights, .tooManyFlights, 429, retryAfter: 60),
+        Row(.flightNotStored(.end), .storeUnavailable, 503, retryAfter: 5),
+    ]
+
+    @Test("errors of the engine", arguments: rows)
+    private func engine(_ row: Row) throws {
+        let problem = try #require(Problem(of: row.error))
+        #expect(problem.code == row.code && problem.status.code == row.status)
+        #expect(problem.detail == row.error.description && problem.detail.hasSuffix("."))
+        #expect(problem.parameter == row.parameter && problem.retryAfterSeconds == row.retryAfterSeconds)
+    }
+
+    @Test("work that is refused is overloaded, and says when to come again", arguments: WorkClass.allCases)
+    func work(_ workClass: WorkClass) throws {
+        for error in [WorkError.overloaded(workClass), .tooManyAnswers] {
+            let problem = try #require(Problem(of: error))
+            #expect(problem.code == .overloaded && problem.retryAfterSeconds == error.retryAfterSeconds)
+        }
+    }
+
+    @Test("what parameters are refused for has the code of the same name", arguments: ParameterProblem.Kind.allCases)
+    func parameters(_ kind: ParameterProblem.Kind) throws {
+        let problem = Problem(ParameterProblem(kind, detail: "It is so."))
+        #expect("\(problem.code)" == kind.rawValue && (400..<500).contains(problem.status.code))
+    }
+
+    @Test("a deletion under way is told apart from a store that fails")
+    func store() {
+        #expect(Problem(StoreError.deleted(before: .distantPast)).code == .deleting)
+        #expect(Problem(StoreError.full(path: "a")).code == .storeFull)
+        #expect(Problem(StoreError.replaced(path: "a", isGone: true)).code == .storeReplaced)
+        #expect(Problem(StoreError.failed("x")).code == .storeUnavailable)
+    }
+}

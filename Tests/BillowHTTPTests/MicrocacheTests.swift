@@ -1,0 +1,231 @@
+import EngineTestSupport
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Synchronization
+import Testing
+
+@testable import BillowEngine
+@testable import BillowHTTP
+@testable import BillowParameters
+
+/// A connection whose requests go to nobody: what is handed on is seen, and answered by hand.
+private struct Connection: ~Copyable {
+    let channel: EmbeddedChannel
+    let answers: ResponseMicrocache
+
+    init(_ answers: ResponseMicrocache) throws {
+        self.answers = answers
+        channel = EmbeddedChannel(handler: MicrocacheHandler(answers))
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+    }
+
+    func ask(
+        _ address: String = "/tiles/hexagons/latest/0/0/0.png", _ method: HTTPMethod = .GET,
+        _ version: HTTPVersion = .http1_1, headers: HTTPHeaders = ["Host": "billow"]
+    ) throws {
+        let head = HTTPRequestHead(version: version, method: method, uri: address, headers: headers)
+        try channel.writeInbound(HTTPServerRequestPart.head(head))
+        try channel.writeInbound(HTTPServerRequestPart.end(nil))
+    }
+
+    /// The address of the next request that was handed on.
+    func handedOn() throws -> String? {
+        guard case .head(let head) = try channel.readInbound(as: HTTPServerRequestPart.self) else { return nil }
+        _ = try channel.readInbound(as: HTTPServerRequestPart.self)
+        return head.uri
+    }
+
+    static let picture: HTTPHeaders = [
+        "Content-Type": "image/png", "Cache-Control": "public, max-age=9", "ETag": "\"a\"",
+    ]
+
+    func answer(_ body: String, status: HTTPResponseStatus = .ok, headers: HTTPHeaders = Self.picture) throws {
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+        try channel.writeOutbound(HTTPServerResponsePart.head(head))
+        // In two parts, as a streamed body comes.
+        for part in [body.prefix(1), body.dropFirst()] where !part.isEmpty {
+            try channel.writeOutbound(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(substring: part))))
+        }
+        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+    }
+
+    /// The next answer that left.
+    func left() throws -> (head: HTTPResponseHead, body: String)? {
+        guard case .head(let head) = try channel.readOutbound(as: HTTPServerResponsePart.self) else { return nil }
+        var body = ""
+        while case .body(.byteBuffer(let part)) = try channel.readOutbound(as: HTTPServerResponsePart.self) {
+            body += String(buffer: part)
+        }
+        return (head, body)
+    }
+}
+
+@Suite("The response microcache")
+struct MicrocacheTests {
+    private final class Clock: Sendable {
+        let second = Atomic(100)
+    }
+
+    private let clock = Clock()
+    private let answers: ResponseMicrocache
+
+    init() {
+        let clock = clock
+        answers = ResponseMicrocache { clock.second.load(ordering: .relaxed) }
+    }
+
+    /// A connection over which a picture has gone once.
+    private func primed() throws -> Connection {
+        let connection = try Connection(answers)
+        try connection.ask()
+        #expect(try connection.handedOn() != nil)
+        try connection.answer("picture")
+        #expect(try connection.left()?.body == "picture")
+        return connection
+    }
+
+    @Test("who asks for the same picture in the same second has the same answer, on any connection")
+    func same() throws {
+        let first = try primed()
+        for connection in [first.channel, try Connection(answers).channel] {
+            let head = HTTPRequestHead(
+                version: .http1_1, method: .GET, uri: "/tiles/hexagons/latest/0/0/0.png",
+                headers: ["Host": "other", "Accept": "image/*", "Connection": "keep-alive"])
+            try connection.writeInbound(HTTPServerRequestPart.head(head))
+            try connection.writeInbound(HTTPServerRequestPart.end(nil))
+            #expect(try connection.readInbound(as: HTTPServerRequestPart.self) == nil)
+            let expected = HTTPResponseHead(version: .http1_1, status: .ok, headers: Connection.picture)
+            #expect(try connection.readOutbound(as: HTTPServerResponsePart.self) == .head(expected))
+            #expect(
+                try connection.readOutbound(as: HTTPServerResponsePart.self)
+                    == .body(.byteBuffer(ByteBuffer(string: "picture"))))
+            #expect(try connection.readOutbound(as: HTTPServerResponsePart.self) == .end(nil))
+        }
+        #expect(answers.statistics.hits == 2)
+        #expect(answers.statistics.misses == 1)
+        #expect(answers.statistics.entries == 1)
+        // The body and the address.
+        #expect(answers.statistics.bytes == 7 + "/tiles/hexagons/latest/0/0/0.png".utf8.count)
+    }
+
+    @Test(
+        "another second, earlier or later, and whatever else changes, make every answer anew",
+        arguments: [99, 101, nil])
+    func forgets(second: Int?) throws {
+        let connection = try primed()
+        if let second { clock.second.store(second, ordering: .relaxed) } else { answers.invalidate() }
+        try connection.ask()
+        #expect(try connection.handedOn() != nil)
+        try connection.answer("newer")
+        #expect(try connection.left()?.body == "newer")
+        try connection.ask()
+        #expect(try connection.left()?.body == "newer")
+    }
+
+    @Test("an answer that took longer than its moment is not kept", arguments: [true, false])
+    func slow(byClock: Bool) throws {
+        let connection = try Connection(answers)
+        try connection.ask()
+        if byClock { clock.second.store(101, ordering: .relaxed) } else { answers.invalidate() }
+        try connection.answer("old")
+        #expect(answers.statistics.entries == 0)
+    }
+
+    private static let notForAll: [(status: HTTPResponseStatus, headers: HTTPHeaders)] = [
+        (.notFound, Connection.picture),
+        (.ok, ["Content-Type": "image/png", "Cache-Control": "private, max-age=9"]),
+        (.ok, ["Content-Type": "image/png", "Cache-Control": "no-store"]), (.ok, ["Content-Type": "image/png"]),
+        (.ok, ["Content-Type": "application/json", "Cache-Control": "public, max-age=9"]),
+        (.ok, ["Content-Type": "image/png", "Cache-Control": "public", "Vary": "X-API-Key"]),
+        (.ok, ["Content-Type": "image/png", "Cache-Control": "public", "Connection": "close"]),
+    ]
+
+    @Test("what isn't a picture for everybody is not kept", arguments: notForAll)
+    func others(status: HTTPResponseStatus, headers: HTTPHeaders) throws {
+        let connection = try Connection(answers)
+        try connection.ask()
+        #expect(try connection.handedOn() != nil)
+        try connection.answer("text", status: status, headers: headers)
+        #expect(try connection.left()?.body == "text")
+        try connection.ask()
+        #expect(try connection.handedOn() != nil)
+    }
+
+    @Test(
+        "a request that asks for more than its address is handed on, and its answer not kept",
+        arguments: [
+            ("If-None-Match", "\"a\""), ("X-API-Key", "k"), ("Range", "bytes=0-1"), ("Content-Length", "0"),
+            ("Connection", "close"), ("Upgrade", "h2c"),
+        ])
+    func more(name: String, value: String) throws {
+        let connection = try primed()
+        try connection.ask(headers: ["Host": "billow", name: value])
+        #expect(try connection.handedOn() != nil)
+        try connection.answer("theirs")
+        _ = try connection.left()
+        try connection.ask()
+        #expect(try connection.left()?.body == "picture")
+    }
+
+    @Test("HEAD, POST and HTTP/1.0 are handed on")
+    func methods() throws {
+        let connection = try primed()
+        let address = "/tiles/hexagons/latest/0/0/0.png"
+        for (method, version) in [(HTTPMethod.HEAD, HTTPVersion.http1_1), (.POST, .http1_1), (.GET, .http1_0)] {
+            try connection.ask(address, method, version)
+            #expect(try connection.handedOn() == address)
+            try connection.answer("")
+            _ = try connection.left()
+        }
+    }
+
+    @Test("answers leave in the order of the requests")
+    func pipelined() throws {
+        let connection = try primed()
+        try connection.ask("/slow")
+        try connection.ask()
+        #expect(try connection.handedOn() == "/slow")
+        #expect(try connection.handedOn() == "/tiles/hexagons/latest/0/0/0.png")
+        #expect(try connection.left() == nil)
+        try connection.answer("slow")
+        try connection.answer("picture")
+        #expect(try connection.left()?.body == "slow")
+        #expect(try connection.left()?.body == "picture")
+        try connection.ask()
+        #expect(try connection.handedOn() == nil)
+        #expect(try connection.left()?.body == "picture")
+    }
+
+    @Test("a client that doesn't read has nothing piled up for it")
+    func unread() throws {
+        let connection = try primed()
+        connection.channel.isWritable = false
+        try connection.ask()
+        #expect(try connection.handedOn() != nil)
+        #expect(try connection.left() == nil)
+    }
+
+    @Test("what is kept is bounded: in an answer's size, in the number of answers")
+    func bounded() throws {
+        let connection = try Connection(answers)
+        for (length, isKept) in [(ResponseMicrocache.largestBody, true), (ResponseMicrocache.largestBody + 1, false)] {
+            try connection.ask("/\(length)")
+            _ = try connection.handedOn()
+            try connection.answer(String(repeating: "a", count: length))
+            _ = try connection.left()
+            #expect((answers.answer(to: "/\(length)", at: answers.moment) != nil) == isKept)
+        }
+        let empty = ResponseMicrocache.Answer(
+            head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
+        for number in 0..<10_000 { answers.keep(empty, to: "/n\(number)", at: answers.moment) }
+        #expect(answers.statistics.entries == 8_192)
+        let large = ResponseMicrocache.Answer(
+            head: empty.head, body: ByteBuffer(repeating: 0, count: ResponseMicrocache.largestBody))
+        answers.invalidate()
+        for number in 0..<200 { answers.keep(large, to: "/l\(number)", at: answers.moment) }
+        // The addresses count too, so one answer fewer than 32 fits.
+        #expect(answers.statistics.entries == 31)
+        #expect(answers.statistics.bytes <= 8 << 20)
+    }
+}

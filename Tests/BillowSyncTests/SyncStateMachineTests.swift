@@ -1,0 +1,452 @@
+import Testing
+import TestSupport
+import Turbulence
+import UpstreamKit
+
+@testable import BillowSync
+
+private typealias Event = SyncStateMachine.Event
+private typealias Action = SyncStateMachine.Action
+
+/// A machine whose clock a test sets, and the actions that do something.
+private struct Desk {
+    var machine: SyncStateMachine
+    /// Seconds since the machine was made.
+    var seconds = 0
+
+    static let start = Instant(clamping: 1_800_000_000)
+
+    init(_ plan: SyncPlan) throws {
+        machine = SyncStateMachine(SourceState(id: try skypath(), kind: "skypath", simulated: true, plan), plan: plan)
+    }
+
+    var now: Instant { Desk.start.advanced(by: seconds) }
+
+    /// The actions that follow an event, without what only shows and logs.
+    mutating func take(_ event: Event) -> [Action] {
+        machine.handle(event, at: SyncStateMachine.Moment(now: now, uptime: .seconds(seconds))).filter {
+            switch $0 {
+            case .publish, .log: false
+            default: true
+            }
+        }
+    }
+
+    /// The event `due` of an area, with one part.
+    func due(_ area: DataQuery.Area = .all) -> Event {
+        .due(area, parts: [SourceState.Part(area: area, collection: "turbulence")])
+    }
+
+    func fetch(_ area: DataQuery.Area = .all, resetsCursors: Bool = false) -> Action {
+        .fetch(area, at: now, resetsCursors: resetsCursors)
+    }
+}
+
+private func plan(
+    _ query: DataQuery = DataQuery(), update: UpdateFrequency = .fast, areas: [DataQuery.Area] = [.all]
+) -> SyncPlan {
+    let asks = query.asksForAnything
+    return SyncPlan(
+        query: query, update: update, interval: asks ? update.interval() : nil, areas: areas,
+        requests: asks ? Dictionary(uniqueKeysWithValues: areas.map { ($0, SyncRequest(query)) }) : [:],
+        collections: ["turbulence"], feeds: [.observations], slowKinds: [:], hasKey: true)
+}
+
+private func success(_ area: DataQuery.Area = .all, wasAnswered: Bool = true) -> Event {
+    var outcome = SyncOutcome()
+    outcome.wasAnswered = wasAnswered
+    return .fetched(area, .success(outcome), spread: 0.5)
+}
+
+private func failure(
+    _ kind: SyncError.Kind, _ code: SyncError.Code, retryAfterSeconds: Int? = nil, area: DataQuery.Area = .all,
+    spread: Double = 0.5
+) -> Event {
+    let error = SyncError(
+        kind: kind, code: code, message: "no", isReachable: true, retryAfterSeconds: retryAfterSeconds)
+    return .fetched(area, .failure(error), spread: spread)
+}
+
+private let timeout = failure(.transient, .upstream(.timeout))
+private let refused = failure(.session, .upstream(.unauthorized))
+private let cancelled = Event.fetched(.all, .failure(.cancelled), spread: 0.5)
+
+@Suite("The rules of a source's rounds")
+struct SyncStateMachineTests {
+    /// One line of a table: at a second, an event and the actions that follow.
+    private typealias Row = (second: Int, event: (Desk) -> Event, actions: (Desk) -> [Action])
+
+    /// Sends the events of a table through a machine.
+    private func check(
+        _ plan: SyncPlan = plan(), _ rows: [Row], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Desk {
+        var desk = try Desk(plan)
+        for (number, row) in rows.enumerated() {
+            desk.seconds = row.second
+            let expected = row.actions(desk)
+            #expect(desk.take(row.event(desk)) == expected, "row \(number)", sourceLocation: sourceLocation)
+        }
+        return desk
+    }
+
+    private static let minute = Duration.seconds(60)
+    private static let idle = SyncStateMachine.idle
+
+    @Test("A round follows the pause after the round before") func roundsFollowPauses() throws {
+        let desk = try check(
+            plan(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (2, { _ in success() }, { _ in [.sleep(.all, Self.minute)] }),
+                (62, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (62, { $0.due() }, { [$0.fetch()] }),
+            ])
+        let state = desk.machine.state
+        #expect(state.isFetching && state.areas[.all]?.lastSuccess == Desk.start.advanced(by: 2))
+        #expect(state.session == true && state.areas[.all]?.nextAttempt == nil)
+    }
+
+    @Test("A second round never begins beside the first") func roundsNeverOverlap() throws {
+        _ = try check(
+            plan(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { $0.due() }, { _ in [] }),
+                (2, { _ in success() }, { _ in [.sleep(.all, Self.minute)] }),
+                (2, { _ in success() }, { _ in [] }),
+            ])
+    }
+
+    @Test("A wake ends the pause; during a round it makes another one follow") func wakes() throws {
+        _ = try check(
+            plan(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in .woken }, { _ in [] }),
+                (2, { _ in success() }, { _ in [.poll(.all)] }),
+                (2, { $0.due() }, { [$0.fetch()] }),
+                (3, { _ in success() }, { _ in [.sleep(.all, Self.minute)] }),
+                (9, { _ in .woken }, { _ in [.interrupt(.all)] }),
+                (9, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+            ])
+    }
+
+    @Test("A refused key halts the source until a restart, which waking is not") func halts() throws {
+        let desk = try check(
+            plan(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in refused }, { _ in [.persist, .sleep(.all, Self.idle)] }),
+                (2, { _ in .woken }, { _ in [.interrupt(.all)] }),
+                (2, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (2, { $0.due() }, { _ in [.sleep(.all, Self.idle)] }),
+                (3, { _ in .syncRequested(full: false) }, { _ in [.refuse(.halted)] }),
+                (4, { _ in .restarted }, { _ in [.interrupt(.all)] }),
+                (4, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (4, { $0.due() }, { [$0.fetch()] }),
+            ])
+        #expect(!desk.machine.isHalted && desk.machine.refusal == nil && desk.machine.state.session == nil)
+    }
+
+    @Test("Restarted during a round that is refused, it tries once more") func restartsDuringARound() throws {
+        let desk = try check(
+            plan(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in .restarted }, { _ in [] }),
+                (2, { _ in refused }, { _ in [.poll(.all)] }),
+                (2, { $0.due() }, { [$0.fetch()] }),
+                (3, { _ in refused }, { _ in [.persist, .sleep(.all, Self.idle)] }),
+            ])
+        #expect(desk.machine.state.isRefused && desk.machine.state.areas[.all]?.failures == 2)
+    }
+
+    @Test("One area's refusal ends the rounds of the others, and they don't undo it") func refusalsAreShared() throws {
+        let areas: [DataQuery.Area] = [.corridor, .global]
+        let desk = try check(
+            plan(areas: areas),
+            [
+                (0, { $0.due(.corridor) }, { [$0.fetch(.corridor)] }),
+                (0, { $0.due(.global) }, { [$0.fetch(.global)] }),
+                (
+                    1, { _ in failure(.session, .upstream(.locked), area: .global) },
+                    { _ in [.interrupt(.corridor), .persist, .sleep(.global, Self.idle)] }
+                ),
+                (
+                    2, { _ in .fetched(.corridor, .failure(.cancelled), spread: 0) },
+                    { _ in [.sleep(.corridor, Self.idle)] }
+                ),
+            ])
+        #expect(desk.machine.state.lastError?.code == .upstream(.locked))
+    }
+
+    @Test("The refusal of the process before holds until a restart") func restoresARefusal() throws {
+        let failure = SourceState.Failure(code: .upstream(.locked), message: "no", at: Desk.start, type: nil)
+        let desk = try check(
+            plan(),
+            [
+                (0, { _ in .restored(plan(), isHalted: true, refusal: failure) }, { _ in [] }),
+                (0, { $0.due() }, { _ in [.sleep(.all, Self.idle)] }),
+                (1, { _ in .syncRequested(full: true) }, { _ in [.refuse(.halted)] }),
+            ])
+        #expect(desk.machine.state.activity == .refused && desk.machine.refusal == failure)
+    }
+
+    @Test("Failures double the pause up to ten minutes, and Retry-After is the least") func backsOff() throws {
+        var desk = try Desk(plan())
+        for (number, wait) in [60, 120, 240, 480, 600, 600].enumerated() {
+            #expect(desk.take(desk.due()) == [desk.fetch()])
+            #expect(desk.take(timeout) == [.sleep(.all, .seconds(wait))])
+            #expect(desk.machine.state.consecutiveFailures == number + 1)
+            #expect(desk.machine.state.nextAttempt == desk.now.advanced(by: wait))
+            desk.seconds += wait
+            #expect(desk.take(.slept(.all)) == [.poll(.all)])
+        }
+        _ = desk.take(desk.due())
+        let asked = failure(.transient, .upstream(.rateLimited), retryAfterSeconds: 3_600, spread: 1)
+        #expect(desk.take(asked) == [.sleep(.all, .seconds(3_600))])
+        desk.seconds += 3_600
+        _ = desk.take(.slept(.all))
+        _ = desk.take(desk.due())
+        #expect(desk.take(success()) == [.sleep(.all, Self.minute)])
+        #expect(desk.machine.state.consecutiveFailures == 0 && desk.machine.state.lastError == nil)
+    }
+
+    @Test("The spread of a failed round lies within 20 %", arguments: [(0.0, 48), (0.5, 60), (1.0, 72)])
+    func spreads(spread: Double, seconds: Int) throws {
+        var desk = try Desk(plan())
+        _ = desk.take(desk.due())
+        let actions = desk.take(failure(.transient, .upstream(.timeout), spread: spread))
+        guard case .sleep(_, let pause)? = actions.first else { throw Missing() }
+        #expect(abs((pause - .seconds(seconds)) / .milliseconds(1)) < 1)
+    }
+
+    @Test("A round in which nothing was due is neither a success nor a failure") func unanswered() throws {
+        let desk = try check(
+            plan(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in timeout }, { _ in [.sleep(.all, Self.minute)] }),
+                (61, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (61, { $0.due() }, { [$0.fetch()] }),
+                (62, { _ in success(wasAnswered: false) }, { _ in [.sleep(.all, Self.minute)] }),
+            ])
+        #expect(desk.machine.state.lastSuccess == nil && desk.machine.state.consecutiveFailures == 1)
+    }
+
+    @Test("What a failed or cancelled round brought is counted") func countsWhatCame() throws {
+        var desk = try Desk(plan())
+        for kind in [SyncError.Kind.transient, .cancelled, .store] {
+            _ = desk.take(desk.due())
+            var error = SyncError(kind: kind, code: .store, message: "no", isReachable: nil)
+            error.outcome.accepted = 3
+            _ = desk.take(.fetched(.all, .failure(error), spread: 0.5))
+        }
+        #expect(desk.machine.state.accepted == 9 && desk.machine.state.areas[.all]?.failures == 2)
+        #expect(desk.machine.state.isReachable == nil && !desk.machine.state.isFetching)
+    }
+
+    // MARK: - Changes
+
+    @Test("Changes within a second make one fetch") func debounces() throws {
+        _ = try check(
+            plan(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in success() }, { _ in [.sleep(.all, Self.minute)] }),
+                (10, { _ in .changed(plan(DataQuery(history: .fourHours))) }, { _ in [.interrupt(.all)] }),
+                (10, { _ in .changed(plan(DataQuery(history: .sixHours))) }, { _ in [.interrupt(.all)] }),
+                (10, { _ in .slept(.all) }, { _ in [.sleep(.all, SyncStateMachine.debounce)] }),
+                (10, { _ in .changed(plan(DataQuery(history: .fourHours))) }, { _ in [] }),
+                (10, { _ in .woken }, { _ in [] }),
+                (11, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (11, { $0.due() }, { [$0.fetch()] }),
+                (12, { _ in success() }, { _ in [.sleep(.all, Self.minute)] }),
+            ])
+    }
+
+    @Test("A change ends a round that asks for something else, and a requested one is retried") func supersedes() throws
+    {
+        _ = try check(
+            plan(update: .none),
+            [
+                (0, { $0.due() }, { _ in [.sleep(.all, Self.idle)] }),
+                (1, { _ in .syncRequested(full: false) }, { _ in [.interrupt(.all)] }),
+                (1, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (1, { $0.due() }, { [$0.fetch()] }),
+                (2, { _ in .changed(plan(DataQuery(history: .sixHours), update: .none)) }, { _ in [.interrupt(.all)] }),
+                (2, { _ in cancelled }, { _ in [.sleep(.all, SyncStateMachine.debounce)] }),
+                (3, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (3, { $0.due() }, { [$0.fetch()] }),
+                (4, { _ in success() }, { _ in [.sleep(.all, Self.idle)] }),
+            ])
+    }
+
+    @Test("Another frequency leaves the round under way alone") func frequencyDuringARound() throws {
+        _ = try check(
+            plan(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in .changed(plan(update: .medium)) }, { _ in [] }),
+                (2, { _ in success() }, { _ in [.sleep(.all, .seconds(300))] }),
+            ])
+    }
+
+    @Test("Stored data that serves the new query waits for its turn") func heldDataServes() throws {
+        _ = try check(
+            plan(DataQuery(history: .fourHours)),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in success() }, { _ in [.sleep(.all, Self.minute)] }),
+                (2, { _ in .changed(plan(DataQuery(history: .oneHour))) }, { _ in [] }),
+                (3, { _ in .changed(plan(DataQuery(history: .sixHours))) }, { _ in [.interrupt(.all)] }),
+            ])
+    }
+
+    @Test("Another frequency counts from the last round") func retimes() throws {
+        let desk = try check(
+            plan(update: .minimal),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (0, { _ in success() }, { _ in [.sleep(.all, .seconds(900))] }),
+                (100, { _ in .changed(plan(update: .medium)) }, { _ in [.interrupt(.all)] }),
+                (100, { _ in .slept(.all) }, { _ in [.sleep(.all, .seconds(200))] }),
+                (150, { _ in .changed(plan(update: .fast)) }, { _ in [.interrupt(.all)] }),
+                (150, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+            ])
+        #expect(desk.machine.state.interval == Self.minute)
+    }
+
+    @Test("A source that is stopped waits until it is asked for again") func stops() throws {
+        for stopped in [plan(update: .none), plan(DataQuery(types: [])), plan(DataQuery(global: false))] {
+            let isReleased = stopped.requests.isEmpty
+            let first: [Row] = [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in success() }, { _ in [.sleep(.all, Self.minute)] }),
+                (2, { _ in .changed(stopped) }, { _ in isReleased ? [.interrupt(.all)] : [] }),
+                (2, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (2, { $0.due() }, { _ in isReleased ? [.release(.all)] : [.sleep(.all, Self.idle)] }),
+            ]
+            let release: [Row] = [
+                (2, { _ in .released(.all, isDone: true) }, { _ in [.sleep(.all, Self.idle)] })
+            ]
+            let again: [Row] = [
+                (3, { _ in .changed(plan()) }, { _ in [.interrupt(.all)] }),
+                (3, { _ in .slept(.all) }, { _ in [.sleep(.all, SyncStateMachine.debounce)] }),
+                (4, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (4, { $0.due() }, { [$0.fetch()] }),
+            ]
+            _ = try check(plan(), first + (isReleased ? release : []) + again)
+        }
+    }
+
+    @Test("Data whose release fails is released later") func releaseFails() throws {
+        _ = try check(
+            plan(),
+            [
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in .changed(plan(DataQuery(global: false))) }, { _ in [.interrupt(.all)] }),
+                (1, { _ in cancelled }, { _ in [.poll(.all)] }),
+                (1, { $0.due() }, { _ in [.release(.all)] }),
+                (1, { $0.due() }, { _ in [] }),
+                (2, { _ in .released(.all, isDone: false) }, { _ in [.sleep(.all, Self.idle)] }),
+                (9, { _ in .woken }, { _ in [.interrupt(.all)] }),
+                (9, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (9, { $0.due() }, { _ in [.release(.all)] }),
+                // Asked for again meanwhile, it is fetched.
+                (10, { _ in .changed(plan()) }, { _ in [] }),
+                (10, { _ in .released(.all, isDone: true) }, { _ in [.sleep(.all, SyncStateMachine.debounce)] }),
+                (11, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (11, { $0.due() }, { [$0.fetch()] }),
+            ])
+    }
+
+    // MARK: - Requests
+
+    @Test("A requested round is made at once, once a minute, stopped or not") func requests() throws {
+        _ = try check(
+            plan(update: .none),
+            [
+                (0, { $0.due() }, { _ in [.sleep(.all, Self.idle)] }),
+                (0, { _ in .syncRequested(full: false) }, { _ in [.interrupt(.all)] }),
+                (0, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (0, { $0.due() }, { [$0.fetch()] }),
+                (1, { _ in success() }, { _ in [.sleep(.all, Self.idle)] }),
+                (20, { _ in .syncRequested(full: true) }, { _ in [.refuse(.tooSoon(retryAfterSeconds: 40))] }),
+                (60, { _ in .syncRequested(full: true) }, { _ in [.interrupt(.all)] }),
+                (60, { _ in .slept(.all) }, { _ in [.poll(.all)] }),
+                (60, { $0.due() }, { [$0.fetch(resetsCursors: true)] }),
+            ])
+    }
+
+    @Test("Where nothing is asked for, a request is refused") func nothingToAsk() throws {
+        _ = try check(
+            plan(DataQuery(types: [])),
+            [
+                (0, { $0.due() }, { _ in [.sleep(.all, Self.idle)] }),
+                (1, { _ in .syncRequested(full: false) }, { _ in [.refuse(.nothingToAsk)] }),
+            ])
+    }
+
+    @Test("Cursors are reset until that has succeeded once") func fullSync() throws {
+        var desk = try Desk(plan())
+        _ = desk.take(.syncRequested(full: true))
+        #expect(desk.take(desk.due()) == [desk.fetch(resetsCursors: true)])
+        _ = desk.take(failure(.store, .store))
+        #expect(desk.take(desk.due()) == [desk.fetch(resetsCursors: true)])
+        _ = desk.take(.cursorsReset(.all))
+        _ = desk.take(timeout)
+        #expect(desk.take(desk.due()) == [desk.fetch()])
+    }
+
+    // MARK: - Any order
+
+    @Test("In any order of events an area has one activity at a time, and a halted source none", arguments: 0..<200)
+    func anyOrder(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let areas: [DataQuery.Area] = [.corridor, .global]
+        let plans = [
+            plan(areas: areas), plan(DataQuery(history: .sixHours), areas: areas), plan(update: .none, areas: areas),
+            plan(DataQuery(global: false), areas: areas), plan(update: .minimal, areas: areas),
+        ]
+        var desk = try Desk(plans[0])
+        var activities: [DataQuery.Area: Action] = [:]
+        for area in areas { activities[area] = .poll(area) }
+        for step in 0..<300 {
+            desk.seconds += Int.random(in: 0..<100, using: &random)
+            let area = areas[Int.random(in: 0..<2, using: &random)]
+            let event: Event
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: event = .woken
+            case 1: event = .syncRequested(full: Bool.random(using: &random))
+            case 2: event = .restarted
+            case 3, 4: event = .changed(plans[Int.random(in: 0..<plans.count, using: &random)])
+            default:
+                switch activities.removeValue(forKey: area) {
+                case .sleep: event = .slept(area)
+                case .release: event = .released(area, isDone: Bool.random(using: &random))
+                case .fetch:
+                    let results = [
+                        success(area), success(area, wasAnswered: false),
+                        .fetched(area, .failure(.cancelled), spread: 0),
+                        failure(.transient, .upstream(.timeout), area: area),
+                        failure(.session, .upstream(.unauthorized), area: area),
+                    ]
+                    event = results[Int.random(in: 0..<results.count, using: &random)]
+                case .poll: event = desk.due(area)
+                default: throw Missing()
+                }
+            }
+            for action in desk.take(event) {
+                switch action {
+                case .poll(let area), .fetch(let area, _, _), .release(let area), .sleep(let area, _):
+                    #expect(activities[area] == nil, "step \(step)")
+                    activities[area] = action
+                    if case .fetch = action { #expect(!desk.machine.isHalted, "step \(step)") }
+                default: break
+                }
+            }
+            #expect(activities.count == areas.count, "step \(step): a lane has stopped")
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Synchronization
+
+/// Something that tests wait for.
+package final class TestGate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var passed = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// How many have come.
+    package var arrivals: Int { state.withLock { $0.passed } }
+
+    package func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    package func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                state.passed += 1
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    /// Holds the calling thread until the gate is open.
+    package func block() {
+        state.withLock { $0.passed += 1 }
+        while !state.withLock({ $0.isOpen }) { Thread.sleep(forTimeInterval: 0.005) }
+    }
+}
+
+/// Waits for a condition for as long as a test may take.
+package func until(_ what: String, _ condition: () async -> Bool) async throws {
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(120)
+    while !(await condition()) {
+        guard clock.now < end else { throw Missing(description: "not within two minutes: \(what)") }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+}
