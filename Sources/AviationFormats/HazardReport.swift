@@ -68,5 +68,5 @@ struct HazardForm: Sendable {
 
     /// The first whose mark a record has reads it. An archive writes `rawAirSigmet` into its G-AIRMETs too, so those are
     /// looked for first.
-    static let all: [HazardForm] = [.gairmet, .sigmet, .internationalSigmet]
+    static let all: [HazardForm] = [.gairmet, .sigmet, .internationalSigmet, .centerWeatherAdvisory]
 }

@@ -4,7 +4,8 @@ public import Turbulence
 public enum Catalogue {
     /// In the order in which lists name them. A new dataset is a line here.
     public static let all: [Dataset] = [
-        .observations, .turbulence, .hexagons, .polygons, .pireps, .hazards, .forecast, .traffic, .tracks,
+        .observations, .turbulence, .hexagons, .polygons, .pireps, .hazards, .forecast, .advisories,
+        .traffic, .tracks,
     ]
 
     /// Those that can be drawn.

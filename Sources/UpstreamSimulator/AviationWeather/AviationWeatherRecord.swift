@@ -8,7 +8,9 @@ struct AviationWeatherProduct: Sendable, Hashable {
     /// What the simulated world has of it at a time, in Unix seconds.
     let records: @Sendable (AviationWeatherWorld, Int) -> [AviationWeatherRecord]
 
-    static let all: [AviationWeatherProduct] = [.pilotReports, .sigmets, .internationalSigmets, .gairmets]
+    static let all: [AviationWeatherProduct] = [
+        .pilotReports, .sigmets, .internationalSigmets, .gairmets, .advisories,
+    ]
 
     static let pilotReports = AviationWeatherProduct(name: "pirep") { $0.pilotReports(at: $1) }
     static let sigmets = AviationWeatherProduct(name: "airsigmet") { $0.sigmets(at: $1) }

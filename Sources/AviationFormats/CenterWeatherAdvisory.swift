@@ -1,0 +1,37 @@
+import Foundation
+
+extension HazardProduct {
+    /// Center Weather Advisory: two hours at most, of one of the 21 Center Weather Service Units of the US.
+    public static let centerWeatherAdvisory = HazardProduct(rawValue: "cwa")
+}
+
+extension HazardForm {
+    static let centerWeatherAdvisory = HazardForm(product: .centerWeatherAdvisory, marks: ["cwsu"]) {
+        wire throws(ReportError) in try wire.centerWeatherAdvisory()
+    }
+}
+
+extension WireRecord {
+    /// Source: aviationweather.gov Data API, endpoint `cwa`; NWS Instruction 10-803, section 4 (Center Weather Advisory)
+    fileprivate func centerWeatherAdvisory() throws(ReportError) -> HazardReport {
+        guard let office = text("cwsu") else { throw .missing(field: "cwsu") }
+        var series = text("seriesId")
+        // Sometimes a number, and not a text.
+        if series == nil, let number = try number("seriesId") { series = String(format: "%.0f", number) }
+        guard let series else { throw .missing(field: "seriesId") }
+        let (outlines, dropped) = try outlines(shape: text("geom"))
+        guard let validFrom = try looseTime("validTimeFrom") else { throw .missing(field: "validTimeFrom") }
+        guard let validTo = try looseTime("validTimeTo") else { throw .missing(field: "validTimeTo") }
+        try check(validFrom, validTo)
+        var report = HazardReport(
+            product: .centerWeatherAdvisory, series: "\(office) \(series)", validFrom: validFrom, validTo: validTo,
+            outlines: outlines, droppedCorners: dropped)
+        report.office = office
+        report.hazard = text("hazard")
+        report.intensity = text("qualifier")
+        (report.baseFeet, report.topFeet) = try band(base: feet("base"), top: feet("top"))
+        report.issuedAt = validFrom
+        report.text = text("cwaText") ?? text("rawText")
+        return report
+    }
+}

@@ -1,0 +1,25 @@
+public import Turbulence
+
+extension IssuedArea.Collection {
+    /// Center Weather Advisories.
+    public static let advisories = IssuedArea.Collection(rawValue: 3)
+}
+
+extension Dataset {
+    /// Center Weather Advisories of aviationweather.gov: short warnings of one centre's airspace, turbulence among them.
+    ///
+    /// Source: NWS Instruction 10-803 (Support to Air Traffic Control Facilities), Center Weather Advisory
+    public static let advisories = Dataset(
+        areas: .advisories, kind: DataKind(rawValue: "advisories"), id: "advisories", title: "Advisories",
+        summary: "Center Weather Advisories of the US that hold at an instant, for two hours at most.",
+        updates: .changes,
+        areaKinds: [AreaKind("cwa", "Center Weather Advisory", from: Origin("aviationweather", "cwa"))],
+        isImported: true,
+        drawing: AreaDrawing(
+            legend: [
+                .init("Center advisory, turbulence", .advisory),
+                .init("Center advisory, other", .advisory, isOfTurbulence: false),
+            ], isUnnamedTurbulence: false
+        ) { _ in .advisory },
+        stacking: 15, isShownAtFirst: false)
+}

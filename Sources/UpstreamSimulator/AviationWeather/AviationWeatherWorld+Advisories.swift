@@ -1,0 +1,35 @@
+import Foundation
+import JSONKit
+
+extension AviationWeatherProduct {
+    static let advisories = AviationWeatherProduct(name: "cwa") { $0.advisories(at: $1) }
+}
+
+extension AviationWeatherWorld {
+    private static let units = [
+        ("ZAB", "Albuquerque"), ("ZFW", "Fort Worth"), ("ZHU", "Houston"), ("ZKC", "Kansas City"), ("ZOB", "Cleveland"),
+        ("ZSE", "Seattle"), ("ZTL", "Atlanta"),
+    ]
+
+    /// Bodies that are strong, but not strong enough for a SIGMET, are advised of for an hour at a time. Every third is
+    /// about thunderstorms, and every fifth names no hazard, as real ones do.
+    func advisories(at now: Int) -> [AviationWeatherRecord] {
+        let from = now / 3_600 * 3_600
+        return warned(at: from, edr: 0.2, inside: true).filter { $0.now.strength < 0.3 }.prefix(8).map { body, patch in
+            let unit = Self.units[body.number % Self.units.count]
+            let series = "\(100 + body.number % 900)"
+            let hazard: JSONValue = body.number % 5 == 0 ? .null : .string(body.number % 3 == 0 ? "TS" : "TURB")
+            let text =
+                "FAUS2\(body.number % 5) K\(unit.0) \(Self.day(from))\n\(unit.0) CWA \(series) VALID UNTIL "
+                + "\(Self.day(from + 3_600))\nSIMULATED"
+            return AviationWeatherRecord(members: [
+                "cwsu": .string(unit.0), "name": .string(unit.1), "seriesId": .string(series),
+                "validTimeFrom": .number(Double(from)), "validTimeTo": .number(Double(from + 3_600)),
+                "hazard": hazard, "qualifier": .string(body.number % 3 == 0 ? "DVLPG TSRA" : "FQT MOD"),
+                "base": .number(Self.feet(patch.altitudeFeet - 1 / patch.inverseDepth)),
+                "top": .number(Self.feet(patch.altitudeFeet + 1 / patch.inverseDepth)), "geom": .string("AREA"),
+                "rawText": .string(text), "coords": .array(patch.outline.map(Self.corner)),
+            ])
+        }
+    }
+}
