@@ -17,7 +17,7 @@ enum Query {
         """
     static let changedSteps = "SELECT step, version FROM changedStep WHERE kind = ? AND step >= ? AND version > ?"
     static let lastChangedStep = "SELECT max(version) FROM changedStep WHERE kind = ? AND step BETWEEN ? AND ?"
-    static let changedExtent = "SELECT min(step), max(step) FROM changedStep WHERE kind = 0"
+    static let changedExtent = "SELECT min(step), max(step) FROM changedStep WHERE kind = ?"
     static let changedAreas = """
         SELECT collection, validFrom, validTo, max(since, coalesce(until, 0)) FROM area
         WHERE validTo > ? AND (since > ? OR until > ?)
@@ -132,7 +132,13 @@ enum Query {
     static let countKeys = "SELECT count(*) FROM observation WHERE key >= ? AND key < ?"
     static let oldestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key LIMIT 1"
     static let newestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key DESC LIMIT 1"
-    static let newestAnyKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT 1"
+    /// Closed ones too, as far as they are read.
+    static let newestVoices = "SELECT key, reporter FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT ?"
+    static let lastKeyBefore = """
+        SELECT key FROM observation WHERE key >= 0 AND key < ? ORDER BY key DESC LIMIT 1
+        """
+    /// Of an index alone: these can be read where pages of the table can't.
+    static let openKeys = "SELECT key FROM observation WHERE since > ? AND until IS NULL"
     static let openRows = "SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key"
     static let rowsAsOf = """
         SELECT \(row) FROM observation
@@ -142,10 +148,6 @@ enum Query {
         SELECT \(rowAndDetails) FROM observation
         WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
         """
-    /// The same from the other end, up to a page that can't be read.
-    static let openRowsFalling = openRows + " DESC"
-    static let rowsAsOfFalling = rowsAsOf + " DESC"
-    static let observationPageFalling = observationPage + " DESC"
     static let openedSince = "SELECT \(row) FROM observation WHERE since > ? AND until IS NULL"
     static let closedSince = "SELECT \(row) FROM observation WHERE until > ? AND since <= ?"
 
@@ -186,21 +188,19 @@ enum Query {
         \(reports) WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
         ORDER BY observedAt, id, pilotReport.source
         """
-    /// Rising and falling, for a table whose indices or pages are damaged.
-    static let reportsByNumber = ["ASC", "DESC"].map {
-        """
+    /// For a table whose indices or pages are damaged.
+    static let reportsByNumber = """
         SELECT \(report), pilotReport.number
         FROM pilotReport NOT INDEXED CROSS JOIN source ON source.number = pilotReport.source
         WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
-            AND pilotReport.number BETWEEN ? AND ? ORDER BY pilotReport.number \($0)
+            AND pilotReport.number BETWEEN ? AND ? ORDER BY pilotReport.number
         """
-    }
     static let newestReportNumber = "SELECT number FROM pilotReport WHERE number > 0 ORDER BY number DESC LIMIT 1"
     static let oldestReport = """
         SELECT observedAt FROM pilotReport WHERE observedAt >= 0 AND until IS NULL ORDER BY observedAt LIMIT 1
         """
-    static let newestReport = """
-        SELECT observedAt FROM pilotReport WHERE observedAt >= 0 ORDER BY observedAt DESC LIMIT 1
+    static let newestReports = """
+        SELECT observedAt FROM pilotReport WHERE observedAt >= 0 ORDER BY observedAt DESC LIMIT 2
         """
     static let reportsOpenedSince = "\(reports) WHERE since > ? AND until IS NULL"
     static let reportsClosedSince = "\(reports) WHERE until > ? AND since <= ?"
@@ -212,14 +212,12 @@ enum Query {
         forecastHour, history, status, text, geometry, imported, statedTo
         """
     private static let areas = "SELECT \(areaColumns) FROM area CROSS JOIN source ON source.number = area.source"
-    static let areasByNumber = ["ASC", "DESC"].map {
-        """
+    static let areasByNumber = """
         SELECT \(areaColumns), area.number
         FROM area NOT INDEXED CROSS JOIN source ON source.number = area.source
         WHERE validTo > ? AND validFrom < ? AND since <= ? AND (until IS NULL OR until > ?)
-            AND area.number BETWEEN ? AND ? ORDER BY area.number \($0)
+            AND area.number BETWEEN ? AND ? ORDER BY area.number
         """
-    }
     static let newestAreaNumber = "SELECT number FROM area WHERE number > 0 ORDER BY number DESC LIMIT 1"
 
     static let insertArea = """
@@ -243,8 +241,10 @@ enum Query {
         """
     /// The one that ended first.
     static let oldestArea = "SELECT validFrom FROM area WHERE validTo >= 0 AND until IS NULL ORDER BY validTo LIMIT 1"
-    /// When the area was issued that was stored last.
-    static let newestIssue = "SELECT issuedAt FROM area WHERE number > 0 ORDER BY number DESC LIMIT 1"
+    /// When the areas were issued that were stored last.
+    static let newestIssues = """
+        SELECT issuedAt FROM area WHERE number > 0 AND issuedAt IS NOT NULL ORDER BY number DESC LIMIT 2
+        """
     static let areasOpenedSince = "\(areas) WHERE since > ? AND until IS NULL"
     static let areasClosedSince = "\(areas) WHERE until > ? AND since <= ?"
 
@@ -281,6 +281,7 @@ enum Query {
         """
     static let oldestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket LIMIT 1"
     static let newestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 1"
+    static let newestBuckets = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 2"
     static let positionsSince = "\(positions) WHERE since > ?"
 
     // MARK: Packed parts of the archive
@@ -400,12 +401,11 @@ enum Query {
     static let everyReport = reports
     static let everyArea = areas
 
-    private static let readAroundDamage =
-        [
-            firstKey, lastKey, allRows, openRowsFalling, rowsAsOfFalling, observationPageFalling, newestReportNumber,
-            newestAreaNumber,
-        ]
-        + reportsByNumber + areasByNumber
+    private static let readAroundDamage = [
+        firstKey, lastKey, allRows, newestReportNumber, newestAreaNumber, reportsByNumber, areasByNumber, openKeys,
+    ]
+
+    private static let allOfConfirmation = [newestVoices, lastKeyBefore, newestReports, newestIssues, newestBuckets]
 
     /// For the test of their plans; `sources`, `settleSources`, `accessKeys`, `followedFlights` and `packedParts` go
     /// through the whole of a short table.
@@ -415,13 +415,14 @@ enum Query {
             insertObservation, closeObservation, keepObservation, keepReport, keepArea, observationByKey,
             openObservationsByExternalID,
             observationsByFeatureID,
-            openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, newestAnyKey, newestReport,
-            newestIssue, openRows, observationPage, openedSince,
+            openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, openRows, observationPage,
+            openedSince,
             closedSince, insertReport,
             closeReport, openReport,
             reportsByID, reportPage, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
             closeArea, openArea, openAreasAfter, areasAsOf, areaValidities, areasOpenedSince, areasClosedSince,
             insertPosition,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
-        ] + readAroundDamage + besideTheLog + allOfReporters + allOfChanges + allOfPruning + allOfPacking
+        ] + readAroundDamage + allOfConfirmation + besideTheLog + allOfReporters + allOfChanges + allOfPruning
+        + allOfPacking
 }

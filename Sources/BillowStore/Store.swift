@@ -67,9 +67,17 @@ public protocol Store: Sendable {
     /// The times of the oldest and the newest observation that count; nil when there is none.
     func extent() async throws(StoreError) -> ClosedRange<Instant>?
 
-    /// The newest time of all that is stored: when something was observed or issued. What can't be older than its data is
-    /// no older than this, whatever a clock says.
-    func newestTime() async throws(StoreError) -> Instant?
+    /// The newest time that what is stored confirms has come, whatever a clock says; nil where nothing is confirmed.
+    ///
+    /// No single record is enough: a clock that is ahead stamps records with its time. A time is confirmed
+    ///
+    /// - by two voices that tell of it or of a later time. Each record that was fetched or imported is a voice (an
+    ///   observation, a report, an issued area, a position). All observations that one reporter sent are one voice;
+    /// - or, where only one reporter speaks, by observations in every eighth of the retention before it, and one at
+    ///   least an eighth later.
+    ///
+    /// A fetch's own time confirms nothing: it is the clock's.
+    func confirmedTime(retentionSeconds: Int) async throws(StoreError) -> Instant?
 
     /// The details of some rows; keys that aren't there are left out.
     func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails]

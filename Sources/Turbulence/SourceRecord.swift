@@ -14,6 +14,9 @@ public struct SourceRecord: Sendable, Hashable {
     public var fetchedSince: [DataKind: Instant]
     /// From when on the log is complete for it; nil where nothing is known.
     public var completeSince: Instant?
+    /// Between when something was observed, of each kind, that the log had and has no more: it was deleted, or can't be
+    /// read. An answer about whatever is stored lacks it.
+    public var lost: [DataKind: ClosedRange<Instant>] = [:]
 
     /// A store knows at most this many sources.
     public static let most = 256
@@ -32,6 +35,12 @@ public struct SourceRecord: Sendable, Hashable {
         self.fetchedKinds = fetchedKinds
         self.fetchedSince = fetchedSince
         self.completeSince = completeSince
+    }
+
+    /// Notes that something of a time is lost.
+    public mutating func noteLost(_ kind: DataKind, _ span: ClosedRange<Instant>) {
+        let known = lost[kind] ?? span
+        lost[kind] = min(known.lowerBound, span.lowerBound)...max(known.upperBound, span.upperBound)
     }
 
     /// From when on a kind of data is complete; nil where that isn't known.

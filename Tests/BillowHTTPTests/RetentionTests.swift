@@ -56,11 +56,52 @@ struct RetentionTests {
         try await withWorld { world in
             world.clock.advance(by: 30 * Self.day)
             #expect(try await world.application.retention.prune(from: noon) == noon)
-            #expect(try await world.store.trustedNow(world.clock.now) == nil)
+            #expect(try await world.store.trustedNow(world.clock.now, retentionSeconds: 7 * Self.day) == nil)
             let key = try await world.key(.ingest)
             let h3 = String(try cell(11, 50).h3, radix: 16)
             let report = #"{"h3":"\#(h3)","altitude":38000,"severity":2,"observedAt":"\#(noon)"}"#
             #expect(try await world.send(.post, "/observations", report, key: key.text).status == .ok)
+        }
+    }
+
+    @Test("what one reporter sends by a clock that is ahead costs nobody anything", arguments: [30, 400])
+    func wrongReporter(daysAhead: Int) async throws {
+        try await withWorld { world in
+            let h3 = String(try cell(11, 50).h3, radix: 16)
+            @Sendable func report(_ instant: Instant) -> String {
+                #"{"h3":"\#(h3)","altitude":38000,"severity":2,"observedAt":"\#(instant)"}"#
+            }
+            let key = try await world.key(.ingest).text
+            let many = (0..<250).map { report(noon.advanced(by: -60 - $0)) }.joined(separator: ",")
+            #expect(try await world.send(.post, "/observations", "[\(many)]", key: key).status == .ok)
+            for days in [30, daysAhead] {
+                world.clock.advance(by: days * Self.day)
+                let future = try await world.send(.post, "/observations", report(world.clock.now), key: key)
+                #expect(future.status == .ok, "\(future.text)")
+                // By the right time, while the server's clock is still ahead and when it is put right.
+                let right = try await world.send(.post, "/observations", report(noon.advanced(by: days)), key: key)
+                #expect(right.status == .ok, "\(right.text)")
+                #expect(try await world.application.retention.prune(from: noon) == noon)
+                world.clock.advance(by: -days * Self.day)
+                let again = try await world.send(.post, "/observations", report(noon.advanced(by: -days)), key: key)
+                #expect(again.status == .ok, "\(again.text)")
+            }
+            #expect(try await rows(world).count { $0 <= 400 } >= 252)
+        }
+    }
+
+    @Test("a lone record of the future deletes nothing; an old archive goes when new data comes")
+    func archive() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let old = (0..<20).map { -100 * Self.day + $0 }
+            try await world.take(try old.map { try observation(try cell(10, 50), at: $0) })
+            try await world.take([try observation(try cell(10, 50), at: 0)])
+            world.clock.advance(by: 2 * Self.day)
+            _ = try await world.application.retention.prune()
+            #expect(try await rows(world).count == 21)
+            try await world.take([try observation(try cell(11, 50), at: Self.day)])
+            _ = try await world.application.retention.prune()
+            #expect(try await rows(world) == [0, Self.day])
         }
     }
 
@@ -90,6 +131,7 @@ struct RetentionTests {
             try await world.fetched("skypath", completeSince: noon.advanced(by: -20 * Self.day))
             try await world.take([
                 try observation(deleted, severity: .moderate, at: old), try observation(deleted, at: -60),
+                try observation(deleted, at: -50),
             ])
             let path = "20261113T121000Z"
             let tile = PixelPlace(H3.center(of: deleted), zoom: 8).path(path)
