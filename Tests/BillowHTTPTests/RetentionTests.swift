@@ -105,6 +105,32 @@ struct RetentionTests {
         }
     }
 
+    @Test("an answer about whatever is stored is incomplete from when on something of it was deleted, and not before")
+    func openStart() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            try await world.fetched("skypath", completeSince: noon.advanced(by: -20 * Self.day))
+            try await world.take(
+                try [-9 * Self.day, -120, -60].map { try observation(try cell(10, 50), at: $0) })
+            let addresses = [
+                "/collections/observations/items", "/collections/observations/items?datetime=../..",
+                "/collections/observations/items?datetime=../\(noon)", "/export/observations.geojson",
+                "/export/observations.csv", "/collections/pireps/items",
+            ]
+            for address in addresses {
+                #expect(try await world.get(address).header("X-Incomplete") == nil, "\(address)")
+            }
+            _ = try await world.application.retention.prune()
+            try await world.refresh()
+            for address in addresses {
+                let answer = try await world.get(address)
+                #expect(answer.status == .ok && answer.header("X-Incomplete") == "true", "\(address)")
+                if address.contains("items") { #expect(try answer.json["incomplete"]?.bool == true) }
+            }
+            let recent = "/collections/observations/items?hours=2"
+            #expect(try await world.get(recent).header("X-Incomplete") == nil)
+        }
+    }
+
     @Test(
         "a clock that was set during a pause postpones the deletion",
         arguments: [

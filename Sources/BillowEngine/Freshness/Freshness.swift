@@ -15,6 +15,11 @@ package struct Freshness: Sendable, Hashable {
     package var isSimulated: Bool
     /// What the log holds of each kind of data shown.
     var coverage: [DataKind: Coverage]
+    /// Of which time the log had something of each kind of data shown, and has it no more.
+    var lost: [DataKind: ClosedRange<Instant>] = [:]
+
+    /// Whether anything is lost of what was stored until an instant.
+    func hasLost(upTo instant: Instant) -> Bool { lost.values.contains { $0.lowerBound <= instant } }
 
     /// From when on the log holds all data shown; nil where that isn't known, or where nothing bounds it.
     package var completeSince: Instant? {
@@ -180,7 +185,14 @@ package struct FreshnessPolicy: Sendable {
             coverage: Dictionary(
                 uniqueKeysWithValues: feeding.map { kind, feeding in
                     (kind, coverage(of: kind, feeding: feeding, sources, stored: stored, at: now))
-                }))
+                }),
+            lost: sources.records.reduce(into: [:]) { lost, source in
+                for (kind, span) in source.lost where kinds.contains(kind) {
+                    let known = lost[kind] ?? span
+                    lost[kind] =
+                        min(known.lowerBound, span.lowerBound)...max(known.upperBound, span.upperBound)
+                }
+            })
     }
 
     /// The same of some layers.

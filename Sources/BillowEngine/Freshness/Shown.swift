@@ -47,7 +47,8 @@ extension FreshnessPolicy {
             freshness, at: query.instant,
             isIncomplete: freshness.isIncomplete(
                 at: range.upperBound,
-                lookBack: Dictionary(uniqueKeysWithValues: query.collection.kinds.map { ($0, seconds) })))
+                lookBack: Dictionary(uniqueKeysWithValues: query.collection.kinds.map { ($0, seconds) }))
+                || query.asksForWhateverIsStored && freshness.hasLost(upTo: range.upperBound))
     }
 
     /// Turbulence of a history, and the hazards where any source feeds them.
@@ -60,7 +61,18 @@ extension FreshnessPolicy {
 }
 
 extension FeatureQuery {
-    /// The time that its answer is about. A query without a start asks for whatever is stored, of which nothing is missing.
+    /// Whether it has no start. Such a query lacks nothing that was never stored; but what was stored and is lost, it
+    /// lacks.
+    var asksForWhateverIsStored: Bool {
+        guard from == .distantPast else { return false }
+        return switch collection {
+        case .turbulence, .hexagons, .polygons: false
+        case .tracks, .observations, .pireps: true
+        case .hazards, .forecast, .traffic: isInterval
+        }
+    }
+
+    /// The time that its answer is about; of a query without a start its end alone (`asksForWhateverIsStored`).
     package func range(upTo now: Instant) -> ClosedRange<Instant> {
         let isPicture = collection.isPicture && !isInterval
         let end = isPicture ? instant : min(to.advanced(by: -1), max(now, from))
