@@ -131,6 +131,24 @@ struct RetentionTests {
         }
     }
 
+    @Test("an alert takes the details of its records from the log that its picture is of")
+    func alertDetails() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            try await world.take([
+                try observation(try cell(10.5, 50), at: -60, aircraft: "N1"),
+                try observation(try cell(10, 50), at: -9_000),
+            ])
+            let body = #"{"position": [10, 50], "altitude": 38000, "track": 90, "aircraft": "N1"}"#
+            _ = try await world.post("/alerts", body)
+            _ = try await world.store.prune(Pruning(before: noon.advanced(by: -3_600), changesPictures: true))
+            let changed = try await world.send(.post, "/alerts", body, [.contentType: "application/json"])
+            #expect(changed.status == .serviceUnavailable)
+            #expect(try changed.json["code"]?.string == "log-changed")
+            try await world.refresh()
+            _ = try await world.post("/alerts", body)
+        }
+    }
+
     @Test(
         "a clock that was set during a pause postpones the deletion",
         arguments: [
