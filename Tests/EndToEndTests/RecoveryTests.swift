@@ -163,6 +163,7 @@ struct RecoveryTests {
         }
         try await eventually("readiness to end") { try await server.get("/readyz").status == 503 }
         #expect(try await server.get("/readyz").json["storeFailure"].string == "store-replaced")
+        #expect(try await server.get("/readyz").json["status"].string == "store-lost")
         #expect(try await server.status()["storeFailure"].string != nil)
         #expect(try await server.get("/tiles/hexagons/latest/3/2/3.png").status == 200)
         #expect(try await server.get("/healthz").status == 200)
