@@ -131,6 +131,26 @@ struct RetentionTests {
         }
     }
 
+    @Test("the next page of a version from before a deletion is gone where it would lack rows, and is there elsewhere")
+    func pages() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let old = -9 * Self.day
+            try await world.take(
+                try [old, old + 1, -120, -90, -60].map { try observation(try cell(10, 50), at: $0) })
+            func next(_ address: String) async throws -> String {
+                try await world.json(address).link("next").orMissing("the next page of \(address)")
+            }
+            let first = try await next("/collections/observations/items?limit=1")
+            let later = try await next("/collections/observations/items?limit=3")
+            _ = try await world.application.retention.prune()
+            try await world.refresh()
+            let gone = try await world.get(first)
+            #expect(gone.status == .gone)
+            #expect(try gone.json["code"]?.string == "version-expired")
+            #expect(try await world.json(later).features.count == 2)
+        }
+    }
+
     @Test("an alert takes the details of its records from the log that its picture is of")
     func alertDetails() async throws {
         try await withWorld(configured: ["skypath"]) { world in
