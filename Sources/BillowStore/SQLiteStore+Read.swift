@@ -183,10 +183,7 @@ extension SQLiteStore {
                 statement.bind(from: from, to: to, asOf: version)
                 return try statement.reports(register)
             } catch let error as DatabaseError where error.isPageDamage {
-                let reports = try byNumber(
-                    Query.reportsByNumber, Query.newestReportNumber, .pilotReport, from, to, asOf: version, error, db,
-                    PilotReport.init)
-                return reports.sorted { ($0.observedAt, $0.id, $0.source) < ($1.observedAt, $1.id, $1.source) }
+                return try reportsAround(error, from: from, to: to, asOf: version, db)
             }
         }
     }
@@ -564,7 +561,7 @@ extension SQLiteStore {
     ) async throws(StoreError) -> [PilotReport] {
         guard limit > 0 else { return [] }
         let start = max(from, after?.0 ?? from)
-        return try await reading { [register] db in
+        return try await reading { [self] db in
             try DeletedBefore.check(.rest, from: start, asOf: version, db)
             let statement = try RawStatement(db, Query.reportPage)
             statement.bind(Int64(start.seconds), at: 1)
@@ -574,18 +571,37 @@ extension SQLiteStore {
             statement.bind(version.bound, at: 5)
             statement.bind(version.bound, at: 6)
             var page: [PilotReport] = []
+            func take(_ report: PilotReport) throws {
+                if page.count >= limit, let last = page.last,
+                    last.observedAt != report.observedAt || last.id != report.id
+                {
+                    throw EndOfPage()
+                }
+                page.append(report)
+            }
             do {
-                try statement.forEachReadable(register, PilotReport.init) { report in
-                    if page.count >= limit, let last = page.last,
-                        last.observedAt != report.observedAt || last.id != report.id
-                    {
-                        throw EndOfPage()
+                do { try statement.forEachReadable(register, PilotReport.init, take) } catch let error as DatabaseError
+                    where error.isPageDamage
+                {
+                    page = []
+                    let reports = try reportsAround(error, from: start, to: to, asOf: version, db)
+                    for report in reports where after.map({ $0 < (report.observedAt, report.id) }) ?? true {
+                        try take(report)
                     }
-                    page.append(report)
                 }
             } catch is EndOfPage {}
             return page
         }
+    }
+
+    /// Pilot reports, read by their numbers because an index or a page of the table is damaged; in their order.
+    private func reportsAround(
+        _ damage: DatabaseError, from: Instant, to: Instant, asOf version: Version?, _ db: Database
+    ) throws -> [PilotReport] {
+        let reports = try byNumber(
+            Query.reportsByNumber, Query.newestReportNumber, .pilotReport, from, to,
+            asOf: version ?? Head(db).version, damage, db, PilotReport.init)
+        return reports.sorted { ($0.observedAt, $0.id, $0.source) < ($1.observedAt, $1.id, $1.source) }
     }
 }
 

@@ -337,6 +337,15 @@ struct DamageTests {
         let store = try await SQLiteStore.open(path: path)
         #expect(try await store.rows(from: .distantPast, to: .distantFuture).rows.count == 2_000)
         #expect(try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).count == 20)
+        var paged: [String] = []
+        var after: (Instant, String)?
+        while true {
+            let page = try await store.pilotReports(after: after, from: .distantPast, to: .distantFuture, limit: 7)
+            paged += page.map(\.id)
+            after = page.last.map { ($0.observedAt, $0.id) } ?? after
+            if page.count < 7 { break }
+        }
+        #expect(paged == (0..<20).map { "r\($0)" })
         #expect(try await !store.problems().isEmpty)
         let error = await #expect(throws: StoreError.self) { try await store.changes(since: .zero) }
         guard case .corrupt = error else {
