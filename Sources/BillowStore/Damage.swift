@@ -150,6 +150,9 @@ extension SourceRecord {
     fileprivate mutating func raiseCompleteSince(_ kind: DataKind, to instant: Instant) {
         let raised = max(completeSince(kind) ?? instant, instant)
         if kind.longestGapSeconds == nil { completeSince = raised } else { fetchedSince[kind] = raised }
+        for index in coveredAreas.indices where coveredAreas[index].kind == kind {
+            coveredAreas[index].since = max(coveredAreas[index].since, instant)
+        }
     }
 }
 

@@ -83,6 +83,28 @@ enum Query {
         """
     static let setComplete = "UPDATE source SET completeSince = ? WHERE number = ?"
 
+    /// A few hundred rows at most, all of them wanted. The order of their making.
+    static let coveredAreas = "SELECT number, source, kind, ring, since, until FROM coveredArea ORDER BY number"
+    static let openCoveredAreas = """
+        SELECT number, ring, since FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until IS NULL
+        """
+    static let insertCoveredArea =
+        "INSERT INTO coveredArea (source, kind, part, ring, since) VALUES (?, ?, ?, ?, ?)"
+    static let closeCoveredArea = "UPDATE coveredArea SET until = ? WHERE number = ?"
+    static let removeCoveredArea = "DELETE FROM coveredArea WHERE number = ?"
+    /// The fourth is how many are kept: the newest.
+    static let removeOldCoveredAreas = """
+        DELETE FROM coveredArea WHERE number IN (
+            SELECT number FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until IS NOT NULL
+            ORDER BY until DESC LIMIT -1 OFFSET ?)
+        """
+    /// As `raiseFetchedSince`; what ended before isn't complete any more at all.
+    static let removeCoveredAreasBefore =
+        "DELETE FROM coveredArea WHERE until < ? AND source = ? AND (kind = ?) = ?"
+    static let raiseCoveredSince = """
+        UPDATE coveredArea SET since = max(since, ?) WHERE source = ? AND (kind = ?) = ?
+        """
+
     static let cursors = "SELECT piece, value FROM cursor WHERE source = ?"
     static let setCursor = """
         INSERT INTO cursor (source, piece, value) VALUES (?, ?, ?)
@@ -123,7 +145,12 @@ enum Query {
         SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND source = ? AND until IS NULL
         """
     static let openTransient = """
-        SELECT \(row) FROM observation WHERE source = ? AND transient = 1 AND until IS NULL
+        SELECT \(row) FROM observation WHERE source = ? AND transient = 1 AND until IS NULL AND key >= ?
+        """
+    /// Those of kind superseding, which end others.
+    static let openTransientEnds = """
+        SELECT \(row) FROM observation
+        WHERE source = ? AND transient = 1 AND kind = 2 AND until IS NULL AND key >= ?
         """
     static let firstKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key LIMIT 1"
     static let lastKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT 1"
@@ -421,7 +448,9 @@ enum Query {
             closeReport, openReport,
             reportsByID, reportPage, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
             closeArea, openArea, openAreasAfter, areasAsOf, areaValidities, areasOpenedSince, areasClosedSince,
-            insertPosition,
+            insertPosition, openTransient, openTransientEnds, openCoveredAreas, insertCoveredArea, closeCoveredArea,
+            removeCoveredArea,
+            removeCoveredAreasBefore, raiseCoveredSince,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
         ] + readAroundDamage + besideTheLog + allOfReporters + allOfChanges + allOfPruning + allOfPacking
 }

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Geometry
 internal import Synchronization
 public import Turbulence
 
@@ -6,13 +7,14 @@ extension SQLiteStore {
     public func head() async throws(StoreError) -> Head { try await reading(Head.init) }
 
     public func sources() async throws(StoreError) -> [SourceRecord] {
-        try await reading { [register] db in register.marking(try SourceRecord.all(db)) }
+        try await reading { [register] db in register.marking(try SourceRecord.allWithAreas(db)) }
     }
 
     public func state() async throws(StoreError) -> LogState {
         try await reading { [register] db in
             LogState(
-                head: try Head(db), sources: register.marking(try SourceRecord.all(db)), extent: try LogExtent(db))
+                head: try Head(db), sources: register.marking(try SourceRecord.allWithAreas(db)),
+                extent: try LogExtent(db))
         }
     }
 
@@ -54,7 +56,7 @@ extension SQLiteStore {
                 closedAreas: closed(Query.areasClosedSince).areas(register),
                 positions: opened(Query.positionsSince).positions(register))
             // After the rows: what of them can't be read marks the sources.
-            changes.sources = register.marking(try SourceRecord.all(db))
+            changes.sources = register.marking(try SourceRecord.allWithAreas(db))
             return changes
         }
     }
@@ -604,6 +606,29 @@ extension SourceRecord {
         return sources
     }
 
+    /// With the areas that they are and were asked for, which no writer needs.
+    static func allWithAreas(_ db: Database) throws -> [SourceRecord] {
+        var sources = try all(db)
+        try RawStatement(db, Query.coveredAreas).forEachRow { columns in
+            let index = Int(columns.integer(1))
+            guard sources.indices.contains(index), let kind = columns.text(2).flatMap(DataKind.init(rawValue:)) else {
+                return
+            }
+            var ring: AreaRing?
+            if !columns.isNull(3) {
+                guard let stored = AreaRing(stored: columns.bytes(3)) else {
+                    throw UnreadableRow(table: "coveredArea", key: columns.integer(0))
+                }
+                ring = stored
+            }
+            sources[index].coveredAreas.append(
+                CoveredArea(
+                    kind: kind, ring: ring, since: Instant(clamping: Int(columns.integer(4))),
+                    until: columns.optionalInteger(5).map { Instant(clamping: Int($0)) }))
+        }
+        return sources
+    }
+
     private init(_ columns: Columns) throws {
         guard let number = UInt8(exactly: columns.integer(0)), let id = columns.text(1).flatMap({ SourceID($0) }),
             let merge = UInt8(exactly: columns.integer(2)).flatMap(MergeRule.init(rawValue:))
@@ -613,5 +638,28 @@ extension SourceRecord {
             simulated: columns.optionalInteger(3).map { $0 != 0 },
             fetchedAt: columns.optionalInteger(4).map { Instant(clamping: Int($0)) },
             completeSince: columns.optionalInteger(5).map { Instant(clamping: Int($0)) })
+    }
+}
+
+extension AreaRing {
+    /// As the store keeps it: the coordinates, 64 bits each, little-endian.
+    var stored: [UInt8] {
+        var bytes: [UInt8] = []
+        for coordinate in coordinates {
+            withUnsafeBytes(of: coordinate.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
+
+    /// Reads `stored` back.
+    init?(stored bytes: [UInt8]) {
+        guard bytes.count % 8 == 0 else { return nil }
+        self.init(
+            coordinates: bytes.withUnsafeBytes { raw in
+                stride(from: 0, to: raw.count, by: 8).map { start in
+                    let bits = raw.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+                    return Double(bitPattern: UInt64(littleEndian: bits))
+                }
+            })
     }
 }

@@ -423,5 +423,9 @@ private struct Salvage {
         {
             try target.execute(sql: "UPDATE fetched SET since = max(since, ?)", arguments: marks)
         }
+        if try target.tableExists("coveredArea") {
+            try target.execute(sql: "DELETE FROM coveredArea WHERE until < ?", arguments: marks)
+            try target.execute(sql: "UPDATE coveredArea SET since = max(since, ?)", arguments: marks)
+        }
     }
 }

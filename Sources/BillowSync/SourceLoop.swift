@@ -216,7 +216,7 @@ public actor SourceLoop: Service {
     /// - Returns: whether that could be done.
     private func release(_ area: DataQuery.Area) async -> Bool {
         do throws(SyncError) {
-            try await upstream.release(area)
+            try await upstream.release(area, now: now())
             lanes[area]?.isReleased = false
             return true
         } catch {
@@ -499,7 +499,7 @@ public actor SourceLoop: Service {
     /// configuration, or of the key, ends it.
     func restore() async {
         await restoreSettings()
-        do throws(SyncError) { try await upstream.prepareAfterRestart() } catch {
+        do throws(SyncError) { try await upstream.prepareAfterRestart(now: now()) } catch {
             logger.error("what was stored for the process before can't be ended", metadata: ["error": "\(error)"])
         }
     }

@@ -81,7 +81,8 @@ package struct AlertSource: Sendable {
             time: instant, query: request.query, altitudes: filter.altitudes,
             version: snapshot.publication.version, area: area,
             items: AlertItem.prefix(items, most: Self.mostItems), itemsMatched: items.count, hazards: hazards,
-            shown: policy.turbulenceAndHazards(at: instant, filter: filter, in: snapshot))
+            shown: policy.turbulenceAndHazards(
+                of: area.area.map(GeographicRegion.area) ?? .everywhere, at: instant, filter: filter, in: snapshot))
     }
 
     /// Standing records in an area, page by page, without one's own of the last hour.

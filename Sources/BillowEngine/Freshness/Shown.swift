@@ -1,6 +1,7 @@
 import BillowExchange
 package import BillowSnapshot
 package import BillowTiles
+package import Geometry
 package import Turbulence
 
 /// What an answer shows: at which instant, and how fresh and complete that is. Headers of data answers are made of it alone
@@ -29,18 +30,17 @@ extension FreshnessPolicy {
     ///
     /// - Parameter scene: those of them that have a picture of it; all, where nil.
     package func shown(
-        _ layers: LayerList, scene: LayerList? = nil, at instant: Instant, filter: Filter, in snapshot: Snapshot
-    )
-        -> Shown
-    {
+        _ layers: LayerList, scene: LayerList? = nil, of region: GeographicRegion = .everywhere, at instant: Instant,
+        filter: Filter, in snapshot: Snapshot
+    ) -> Shown {
         Shown(
-            freshness(of: layers, in: snapshot, filter: filter), at: instant,
+            freshness(of: layers, of: region, in: snapshot, filter: filter), at: instant,
             lookBack: LayerTime.lookBack(of: scene ?? layers, filter))
     }
 
     /// What a query for features selects.
     package func shown(_ query: FeatureQuery, in snapshot: Snapshot) -> Shown {
-        let freshness = freshness(of: query.collection.kinds, in: snapshot, filter: query.filter)
+        let freshness = freshness(of: query.collection.kinds, of: query.region, in: snapshot, filter: query.filter)
         let range = query.range(upTo: snapshot.publication.asOf)
         let seconds = range.upperBound.seconds - range.lowerBound.seconds
         return Shown(
@@ -51,15 +51,23 @@ extension FreshnessPolicy {
     }
 
     /// Turbulence of a history, and the hazards where any source feeds them.
-    package func turbulenceAndHazards(at instant: Instant, filter: Filter, in snapshot: Snapshot) -> Shown {
+    package func turbulenceAndHazards(
+        of region: GeographicRegion = .everywhere, at instant: Instant, filter: Filter, in snapshot: Snapshot
+    ) -> Shown {
         var lookBack: [DataKind: Int] = [.observations: filter.lookBackSeconds]
         if offers(.hazards, in: snapshot, filter: filter) { lookBack[.hazards] = 0 }
         return Shown(
-            freshness(of: Set(lookBack.keys), in: snapshot, filter: filter), at: instant, lookBack: lookBack)
+            freshness(of: Set(lookBack.keys), of: region, in: snapshot, filter: filter), at: instant, lookBack: lookBack
+        )
     }
 }
 
 extension FeatureQuery {
+    /// Where it looks. An area within a box is asked for as the area.
+    package var region: GeographicRegion {
+        area.map { .area($0.area) } ?? box.map(GeographicRegion.box) ?? .everywhere
+    }
+
     /// The time that its answer is about. A query without a start asks for whatever is stored, of which nothing is missing.
     package func range(upTo now: Instant) -> ClosedRange<Instant> {
         let isPicture = collection.isPicture && !isInterval

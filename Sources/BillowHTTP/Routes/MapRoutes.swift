@@ -63,14 +63,15 @@ extension MapRenderer.Request {
     ) throws -> (request: Self, shown: Shown) {
         let scene = try frames.scene(of: layers, at: try query.time(), in: snapshot)
         let filter = try query.filter()
-        let shown = policy.shown(layers, scene: scene.layers, at: scene.instant, filter: filter, in: snapshot)
+        let region = try query.region(defaultWidth: Self.defaultWidth)
+        let shown = policy.shown(
+            layers, scene: scene.layers, of: region.region, at: scene.instant, filter: filter, in: snapshot)
         let lookBackSeconds = LayerTime.historySeconds(of: scene.layers, filter)
         let style = try styles.style(query)
         let hasLegend = try query.boolean("legend") ?? false
         let hasTime = try query.boolean("timestamp") ?? false
         let request = Self(
-            layers: scene.layers, region: try query.region(defaultWidth: Self.defaultWidth), instant: scene.instant,
-            filter: filter,
+            layers: scene.layers, region: region, instant: scene.instant, filter: filter,
             style: style, labels: try query.labels(),
             furniture: MapFurniture(
                 legend: hasLegend

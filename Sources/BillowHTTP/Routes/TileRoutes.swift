@@ -61,7 +61,8 @@ struct TileRoutes: Sendable {
         let snapshot = try frames.snapshot()
         let scene = try frames.scene(of: layers, at: time, in: snapshot)
         let (instant, shown) = (scene.instant, LayerTime.list(of: scene.layers))
-        let answered = policy.shown(layers, scene: scene.layers, at: instant, filter: filter, in: snapshot)
+        let answered = policy.shown(
+            layers, scene: scene.layers, of: place.coord.region, at: instant, filter: filter, in: snapshot)
         var headers = AnswerHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
         // A picture that lacks a layer for now is another when time has come as far: nobody is to keep it.
@@ -326,7 +327,8 @@ extension TileService {
         let list = try LayerList(parameter: layers)
         let scene = try frames.scene(of: list, at: try query.time(), in: snapshot)
         let filter = try query.filter()
-        let shown = policy.shown(list, scene: scene.layers, at: scene.instant, filter: filter, in: snapshot)
+        let shown = policy.shown(
+            list, scene: scene.layers, of: path.coord.region, at: scene.instant, filter: filter, in: snapshot)
         let request = TileService.Request(
             layers: scene.layers, coord: path.coord, scale: path.scale, instant: scene.instant, filter: filter,
             style: try styles.style(query), labels: try query.labels(),
