@@ -33,6 +33,10 @@ public struct SkyPathUpstream: Upstream {
     let progress: SkyPathProgress
     /// Rows in one transaction, so that other writers never wait long. Tests make it small.
     var batchSize = 10_000
+    /// A clock that nobody sets, for how long a round takes. Tests stop it.
+    var uptime: @Sendable () -> Duration = { started.duration(to: .now) }
+
+    private static let started = ContinuousClock.now
 
     /// Observations further ahead than this are refused: a clock is wrong. So is a cursor.
     static let futureSeconds = 300
@@ -98,6 +102,7 @@ public struct SkyPathUpstream: Upstream {
             id: id, client: client, api: api, query: query, simulated: simulated, store: store,
             retentionSeconds: retentionSeconds, progress: progress)
         upstream.batchSize = batchSize
+        upstream.uptime = uptime
         return upstream
     }
 
@@ -193,15 +198,20 @@ public struct SkyPathUpstream: Upstream {
     /// When a round began, and how late it may have become since.
     private struct Clock {
         let now: Instant
-        private let began = ContinuousClock.now
+        private let began: Duration
+        private let uptime: @Sendable () -> Duration
 
-        init(now: Instant) { self.now = now }
+        init(now: Instant, uptime: @escaping @Sendable () -> Duration) {
+            self.now = now
+            self.uptime = uptime
+            began = uptime()
+        }
 
         /// Rounded down.
-        var current: Instant { now.advanced(by: Int(began.duration(to: .now).components.seconds)) }
+        var current: Instant { now.advanced(by: Int((uptime() - began).components.seconds)) }
 
         /// Rounded up.
-        var latest: Instant { now.advanced(by: Int(began.duration(to: .now).components.seconds) + 1) }
+        var latest: Instant { current.advanced(by: 1) }
     }
 
     /// A round of every area, one after the other. One that fails costs the others nothing.
@@ -228,7 +238,7 @@ public struct SkyPathUpstream: Upstream {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             try await resumeSession()
-            do throws(SyncError) { try await round(area, Clock(now: now), &outcome) } catch {
+            do throws(SyncError) { try await round(area, Clock(now: now, uptime: uptime), &outcome) } catch {
                 // That the session can't be kept either is no news beside this.
                 try? await keepSession()
                 throw error

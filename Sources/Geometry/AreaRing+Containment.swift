@@ -71,13 +71,8 @@ extension AreaRing {
         while low + shift <= east {
             let places = exterior.map { Corner(longitude: $0.longitude + shift, latitude: $0.latitude) }
             if zip(places, places.dropFirst()).contains(where: { crosses($0, $1) }) { return true }
-            if let first = places.first, containsUnrolled(longitude: first.longitude, latitude: first.latitude) {
-                return true
-            }
-            if let corner = corners.first {
-                let other = AreaRing(uncheckedCorners: places)
-                if other.containsUnrolled(longitude: corner.longitude, latitude: corner.latitude) { return true }
-            }
+            if let first = places.first, isInsideOrOnRim(first) { return true }
+            if let corner = corners.first, AreaRing(uncheckedCorners: places).isInsideOrOnRim(corner) { return true }
             shift += 360
         }
         return false

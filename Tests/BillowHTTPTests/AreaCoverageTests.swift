@@ -165,14 +165,14 @@ struct AreaCoverageTests {
     @Test("answers about an area that nobody asks for say that they are incomplete")
     func answers() async throws {
         try await withCorridor { world in
-            let inside = PixelPlace(try place(-5, 45), zoom: 7).path("%").replacing(".png", with: "")
-            let outside = PixelPlace(try place(-90, 40), zoom: 7).path("%").replacing(".png", with: "")
+            let inside = PixelPlace(try place(-5, 45), zoom: 7).path("NOW").replacing(".png", with: "")
+            let outside = PixelPlace(try place(-90, 40), zoom: 7).path("NOW").replacing(".png", with: "")
             for (inside, outside) in [
-                (inside + ".png", outside + ".png"), (inside + "@2x.png", "/tiles/hexagons/%/0/0/0.png"),
+                (inside + ".png", outside + ".png"), (inside + "@2x.png", "/tiles/hexagons/NOW/0/0/0.png"),
                 (inside + ".mvt", outside + ".mvt"),
-                ("/maps/hexagons.png?width=100&time=%&bbox=-10,42,-2,48", "/maps/hexagons.png?width=100&time=%"),
+                ("/maps/hexagons.png?width=100&time=NOW&bbox=-10,42,-2,48", "/maps/hexagons.png?width=100&time=NOW"),
                 ("/maps/hexagons.png?width=100&bbox=-10,42,-2,48", "/maps/hexagons.png?width=100&bbox=-100,30,-70,50"),
-                ("/collections/hexagons/items?bbox=-11,41,-1,49&time=%", "/collections/hexagons/items?time=%"),
+                ("/collections/hexagons/items?bbox=-11,41,-1,49&time=NOW", "/collections/hexagons/items?time=NOW"),
                 ("/collections/hexagons/items?bbox=-11,41,-1,49", "/collections/hexagons/items?bbox=-100,30,-70,50"),
                 ("/changes/hexagons?bbox=-11,41,-1,49", "/changes/hexagons?bbox=-100,30,-70,50"),
                 ("/export/hexagons.csv?bbox=-11,41,-1,49", "/export/hexagons.csv"),
@@ -181,8 +181,8 @@ struct AreaCoverageTests {
                 ),
             ] {
                 let time = noon.compact
-                #expect(try await !isIncomplete(world, inside.replacing("%", with: time)), "\(inside)")
-                #expect(try await isIncomplete(world, outside.replacing("%", with: time)), "\(outside)")
+                #expect(try await !isIncomplete(world, inside.replacing("NOW", with: time)), "\(inside)")
+                #expect(try await isIncomplete(world, outside.replacing("NOW", with: time)), "\(outside)")
             }
             let items = try await world.json("/collections/hexagons/items?bbox=-100,30,-70,50")
             #expect(items["incomplete"]?.bool == true && items["features"]?.items.isEmpty == true)
