@@ -28,7 +28,9 @@ package struct Shown: Sendable, Hashable {
 extension FreshnessPolicy {
     /// Layers at an instant.
     ///
-    /// - Parameter scene: those of them that have a picture of it; all, where nil.
+    /// - Parameters:
+    ///   - scene: those of them that have a picture of it; all, where nil.
+    ///   - region: where the picture looks.
     package func shown(
         _ layers: LayerList, scene: LayerList? = nil, of region: GeographicRegion = .everywhere, at instant: Instant,
         filter: Filter, in snapshot: Snapshot
