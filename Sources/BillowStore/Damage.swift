@@ -62,15 +62,28 @@ struct UnreadableRow: Error, CustomStringConvertible {
 final class DamageRegister: Sendable {
     private struct State {
         var entries: [StoredTable: Entry] = [:]
+        var looks = 0
     }
 
     private struct Entry {
         var rows: Set<Int64> = []
         var moreRows = 0
-        var gaps: Set<ClosedRange<Int64>> = []
+        /// Rising; none touches another.
+        var gaps: [ClosedRange<Int64>] = []
         var parts: Set<ArchivePart> = []
         var spans: [UInt8?: ClosedRange<Instant>] = [:]
         var example: String
+
+        /// Adds a gap. What is read piece by piece gives one gap, and not one for each piece.
+        mutating func add(_ gap: ClosedRange<Int64>) {
+            let first = gaps.firstIndex { $0.upperBound >= gap.lowerBound - 1 } ?? gaps.endIndex
+            let end = gaps[first...].firstIndex { $0.lowerBound - 1 > gap.upperBound } ?? gaps.endIndex
+            let joined = gaps[first..<end].reduce(gap) {
+                min($0.lowerBound, $1.lowerBound)...max($0.upperBound, $1.upperBound)
+            }
+            guard first < end || gaps.count < DamageRegister.mostKeys else { return }
+            gaps.replaceSubrange(first..<end, with: [joined])
+        }
 
         mutating func widen(_ source: UInt8?, by span: ClosedRange<Instant>) {
             let known = spans[source] ?? span
@@ -99,7 +112,7 @@ final class DamageRegister: Sendable {
     /// Notes keys between which nothing can be read.
     func note(gap: ClosedRange<Int64>, of table: StoredTable, from: Instant, to: Instant, _ reason: String) {
         change(table, "keys \(gap.lowerBound) to \(gap.upperBound) can't be read (\(reason))") { entry in
-            if entry.gaps.count < Self.mostKeys { entry.gaps.insert(gap) }
+            entry.add(gap)
             entry.widen(nil, by: min(from, to)...max(from, to))
         }
     }
@@ -115,6 +128,11 @@ final class DamageRegister: Sendable {
     private func change(_ table: StoredTable, _ example: String, _ body: (inout Entry) -> Void) {
         state.withLock { body(&$0.entries[table, default: Entry(example: example)]) }
     }
+
+    /// How often it was looked for what can be read beside damaged pages.
+    var looks: Int { state.withLock { $0.looks } }
+
+    func add(looks: Int) { state.withLock { $0.looks += looks } }
 
     var damage: [StoredDamage] {
         state.withLock { state in
@@ -138,9 +156,12 @@ final class DamageRegister: Sendable {
         return sources.map { source in
             var source = source
             for (table, entry) in entries {
-                let ends = [entry.spans[source.number.rawValue], entry.spans[nil]].compactMap { $0?.upperBound }
-                guard let end = ends.max()?.advanced(by: 1) else { continue }
-                for kind in table.kinds { source.raiseCompleteSince(kind, to: end) }
+                for span in [entry.spans[source.number.rawValue], entry.spans[nil]].compactMap({ $0 }) {
+                    for kind in table.kinds {
+                        source.raiseCompleteSince(kind, to: span.upperBound.advanced(by: 1))
+                        source.noteLost(kind, span)
+                    }
+                }
             }
             return source
         }
@@ -151,6 +172,9 @@ extension SourceRecord {
     fileprivate mutating func raiseCompleteSince(_ kind: DataKind, to instant: Instant) {
         let raised = max(completeSince(kind) ?? instant, instant)
         if kind.longestGapSeconds == nil { completeSince = raised } else { fetchedSince[kind] = raised }
+        for index in coveredAreas.indices where coveredAreas[index].kind == kind {
+            coveredAreas[index].since = max(coveredAreas[index].since, instant)
+        }
     }
 }
 
@@ -198,54 +222,119 @@ extension RawStatement {
     }
 }
 
-/// Reads a range of keys around pages that can't be read: from both ends up to the damage, then between.
+/// Reads a range of keys in rising order, around pages that can't be read.
+///
+/// The end of a gap is found by looks at single rows, in steps that double and then halve. So a gap costs some hundred
+/// looks, however wide the range is, and no row is read twice.
 struct DamagedRange {
-    /// Calls `body` for rows in the order of their keys, rising or falling.
-    typealias Scan<Value> = (_ keys: ClosedRange<Int64>, _ isRising: Bool, _ body: (Int64, Value) -> Void) throws ->
-        Void
+    /// Calls `body` for rows in the order of their keys; an error of `body` ends it.
+    typealias Scan<Value> = (_ keys: ClosedRange<Int64>, _ body: (Int64, Value) throws -> Void) throws -> Void
 
-    /// How often what lies between two damaged pages is halved: 1,024 looks at most.
-    static let depth = 10
+    /// How often it was looked whether anything can be read.
+    private(set) var looks = 0
+    /// After so many looks what follows counts as unreadable.
+    private let mostLooks: Int
+    /// Keys near which rows are likely, rising: for a range that is far wider than what is stored.
+    private let hints: [Int64]
+    /// Throws where nobody waits for the rows any more.
+    private let check: () throws -> Void
 
-    /// The values in rising order, and the keys between which nothing could be read.
-    static func read<Value>(
-        _ keys: ClosedRange<Int64>, depth: Int = depth, _ scan: Scan<Value>
-    ) throws -> (values: [Value], gaps: [ClosedRange<Int64>]) {
-        var values: [Value] = []
-        var first = keys.lowerBound
-        do {
-            try scan(keys, true) { key, value in
-                values.append(value)
-                first = key + 1
-            }
-            return (values, [])
-        } catch let error as DatabaseError where error.isPageDamage {}
-        guard first <= keys.upperBound else { return (values, []) }
-        var back: [Value] = []
-        var end = keys.upperBound + 1
-        do {
-            try scan(first...keys.upperBound, false) { key, value in
-                back.append(value)
-                end = key
-            }
-            return (values + back.reversed(), [])
-        } catch let error as DatabaseError where error.isPageDamage {}
-        guard first < end else { return (values + back.reversed(), []) }
-        var gaps = [first...end - 1]
-        if depth > 0, end - first > 1 {
-            let middle = first + (end - first) / 2
-            let lower = try read(first...middle - 1, depth: depth - 1, scan)
-            let upper = try read(middle...end - 1, depth: depth - 1, scan)
-            values += lower.values + upper.values
-            gaps = lower.gaps
-            for gap in upper.gaps {
-                if let last = gaps.last, last.upperBound + 1 == gap.lowerBound {
-                    gaps[gaps.count - 1] = last.lowerBound...gap.upperBound
-                } else {
-                    gaps.append(gap)
-                }
-            }
-        }
-        return (values + back.reversed(), gaps)
+    /// Places between the ends of a gap at which a readable part of it is looked for.
+    private static let samples: Int64 = 32
+
+    init(hints: [Int64] = [], mostLooks: Int = 1 << 16, check: @escaping () throws -> Void = {}) {
+        self.hints = hints.sorted()
+        self.mostLooks = mostLooks
+        self.check = check
     }
+
+    private struct Found: Error {}
+
+    /// Calls `gap` with keys between which nothing can be read, before `body` for the rows behind them.
+    ///
+    /// - Parameter keys: below the largest integer.
+    /// - Throws: what `body`, `scan` and the check throw, except the database's errors of single pages.
+    mutating func read<Value>(
+        _ keys: ClosedRange<Int64>, _ scan: @escaping Scan<Value>, gap: (ClosedRange<Int64>) -> Void,
+        _ body: (Int64, Value) throws -> Void
+    ) throws {
+        var next = keys.lowerBound
+        while next <= keys.upperBound {
+            do {
+                try scan(next...keys.upperBound) { key, value in
+                    next = max(next, key + 1)
+                    try body(key, value)
+                }
+                return
+            } catch let error as DatabaseError where error.isPageDamage {}
+            guard next <= keys.upperBound else { return }
+            let end = try endOfGap(next...keys.upperBound, scan)
+            gap(next...(end.map { $0 - 1 } ?? keys.upperBound))
+            guard let end else { return }
+            next = end
+        }
+    }
+
+    /// The first key from which on something can be read, behind the first of a range from which nothing can.
+    private mutating func endOfGap<Value>(_ keys: ClosedRange<Int64>, _ scan: @escaping Scan<Value>) throws -> Int64? {
+        var unread = keys.lowerBound
+        var end: Int64?
+        var step: Int64 = 1
+        while end == nil, unread < keys.upperBound, looks < mostLooks {
+            let place = keys.upperBound - keys.lowerBound > step ? keys.lowerBound + step : keys.upperBound
+            if try canRead(place...keys.upperBound, scan) { end = place } else { unread = place }
+            step = step > Int64.max / 2 ? Int64.max : step * 2
+        }
+        if end == nil {
+            guard let found = try sample(keys.lowerBound, keys.upperBound, keys.upperBound, scan) else { return nil }
+            (unread, end) = found
+        }
+        while var found = end {
+            while found - unread > 1, looks < mostLooks {
+                let middle = unread + (found - unread) / 2
+                if try canRead(middle...keys.upperBound, scan) { found = middle } else { unread = middle }
+            }
+            // Steps that double may have passed over a part that can be read.
+            guard let earlier = try sample(keys.lowerBound, found, keys.upperBound, scan) else { return found }
+            (unread, end) = earlier
+        }
+        return end
+    }
+
+    /// The first of some places between two keys from which on something can be read, and the one before it.
+    private mutating func sample<Value>(_ first: Int64, _ end: Int64, _ last: Int64, _ scan: @escaping Scan<Value>)
+        throws
+        -> (unread: Int64, end: Int64)?
+    {
+        let width = end - first
+        var places = (1..<Self.samples).map {
+            first + width / Self.samples * $0 + width % Self.samples * $0 / Self.samples
+        }
+        places += hints
+        var unread = first
+        for place in Set(places).sorted() where place > first && place < end {
+            guard looks < mostLooks else { return nil }
+            if try canRead(place...last, scan) { return (unread, place) }
+            unread = place
+        }
+        return nil
+    }
+
+    /// Whether the first row of a range can be read, or there is none.
+    private mutating func canRead<Value>(_ keys: ClosedRange<Int64>, _ scan: @escaping Scan<Value>) throws -> Bool {
+        try check()
+        looks += 1
+        do { try scan(keys) { _, _ in throw Found() } } catch is Found {
+            return true
+        } catch let error as DatabaseError where error.isPageDamage {
+            return false
+        }
+        return true
+    }
+}
+
+extension Database {
+    /// - Throws: where the task that waits for what is read was cancelled. SQLite's own interruption ends a statement
+    ///   that runs, and no loop of many short ones.
+    func checkCancellation() throws { _ = try Int.fetchOne(cachedStatement(sql: "SELECT 1")) }
 }

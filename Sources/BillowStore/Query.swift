@@ -17,7 +17,7 @@ enum Query {
         """
     static let changedSteps = "SELECT step, version FROM changedStep WHERE kind = ? AND step >= ? AND version > ?"
     static let lastChangedStep = "SELECT max(version) FROM changedStep WHERE kind = ? AND step BETWEEN ? AND ?"
-    static let changedExtent = "SELECT min(step), max(step) FROM changedStep WHERE kind = 0"
+    static let changedExtent = "SELECT min(step), max(step) FROM changedStep WHERE kind = ?"
     static let changedAreas = """
         SELECT collection, validFrom, validTo, max(since, coalesce(until, 0)) FROM area
         WHERE validTo > ? AND (since > ? OR until > ?)
@@ -83,6 +83,28 @@ enum Query {
         """
     static let setComplete = "UPDATE source SET completeSince = ? WHERE number = ?"
 
+    /// A few hundred rows at most, all of them wanted. The order of their making.
+    static let coveredAreas = "SELECT number, source, kind, ring, since, until FROM coveredArea ORDER BY number"
+    static let openCoveredAreas = """
+        SELECT number, ring, since FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until IS NULL
+        """
+    static let insertCoveredArea =
+        "INSERT INTO coveredArea (source, kind, part, ring, since) VALUES (?, ?, ?, ?, ?)"
+    static let closeCoveredArea = "UPDATE coveredArea SET until = ? WHERE number = ?"
+    static let removeCoveredArea = "DELETE FROM coveredArea WHERE number = ?"
+    /// The fourth is how many are kept: the newest.
+    static let removeOldCoveredAreas = """
+        DELETE FROM coveredArea WHERE number IN (
+            SELECT number FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until IS NOT NULL
+            ORDER BY until DESC LIMIT -1 OFFSET ?)
+        """
+    /// As `raiseFetchedSince`; what ended before isn't complete any more at all.
+    static let removeCoveredAreasBefore =
+        "DELETE FROM coveredArea WHERE until < ? AND source = ? AND (kind = ?) = ?"
+    static let raiseCoveredSince = """
+        UPDATE coveredArea SET since = max(since, ?) WHERE source = ? AND (kind = ?) = ?
+        """
+
     static let cursors = "SELECT piece, value FROM cursor WHERE source = ?"
     static let setCursor = """
         INSERT INTO cursor (source, piece, value) VALUES (?, ?, ?)
@@ -130,7 +152,12 @@ enum Query {
         SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND source = ? AND until IS NULL
         """
     static let openTransient = """
-        SELECT \(row) FROM observation WHERE source = ? AND transient = 1 AND until IS NULL
+        SELECT \(row) FROM observation WHERE source = ? AND transient = 1 AND until IS NULL AND key >= ?
+        """
+    /// Those of kind superseding, which end others.
+    static let openTransientEnds = """
+        SELECT \(row) FROM observation
+        WHERE source = ? AND transient = 1 AND kind = 2 AND until IS NULL AND key >= ?
         """
     static let firstKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key LIMIT 1"
     static let lastKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT 1"
@@ -139,7 +166,13 @@ enum Query {
     static let countKeys = "SELECT count(*) FROM observation WHERE key >= ? AND key < ?"
     static let oldestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key LIMIT 1"
     static let newestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key DESC LIMIT 1"
-    static let newestAnyKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT 1"
+    /// Closed ones too, as far as they are read.
+    static let newestVoices = "SELECT key, reporter FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT ?"
+    static let lastKeyBefore = """
+        SELECT key FROM observation WHERE key >= 0 AND key < ? ORDER BY key DESC LIMIT 1
+        """
+    /// Of an index alone: these can be read where pages of the table can't.
+    static let openKeys = "SELECT key FROM observation WHERE since > ? AND until IS NULL"
     static let openRows = "SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key"
     static let rowsAsOf = """
         SELECT \(row) FROM observation
@@ -149,10 +182,6 @@ enum Query {
         SELECT \(rowAndDetails) FROM observation
         WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
         """
-    /// The same from the other end, up to a page that can't be read.
-    static let openRowsFalling = openRows + " DESC"
-    static let rowsAsOfFalling = rowsAsOf + " DESC"
-    static let observationPageFalling = observationPage + " DESC"
     static let openedSince = "SELECT \(row) FROM observation WHERE since > ? AND until IS NULL"
     static let closedSince = "SELECT \(row) FROM observation WHERE until > ? AND since <= ?"
 
@@ -193,21 +222,19 @@ enum Query {
         \(reports) WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
         ORDER BY observedAt, id, pilotReport.source
         """
-    /// Rising and falling, for a table whose indices or pages are damaged.
-    static let reportsByNumber = ["ASC", "DESC"].map {
-        """
+    /// For a table whose indices or pages are damaged.
+    static let reportsByNumber = """
         SELECT \(report), pilotReport.number
         FROM pilotReport NOT INDEXED CROSS JOIN source ON source.number = pilotReport.source
         WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
-            AND pilotReport.number BETWEEN ? AND ? ORDER BY pilotReport.number \($0)
+            AND pilotReport.number BETWEEN ? AND ? ORDER BY pilotReport.number
         """
-    }
     static let newestReportNumber = "SELECT number FROM pilotReport WHERE number > 0 ORDER BY number DESC LIMIT 1"
     static let oldestReport = """
         SELECT observedAt FROM pilotReport WHERE observedAt >= 0 AND until IS NULL ORDER BY observedAt LIMIT 1
         """
-    static let newestReport = """
-        SELECT observedAt FROM pilotReport WHERE observedAt >= 0 ORDER BY observedAt DESC LIMIT 1
+    static let newestReports = """
+        SELECT observedAt FROM pilotReport WHERE observedAt >= 0 ORDER BY observedAt DESC LIMIT 2
         """
     static let reportsOpenedSince = "\(reports) WHERE since > ? AND until IS NULL"
     static let reportsClosedSince = "\(reports) WHERE until > ? AND since <= ?"
@@ -219,14 +246,12 @@ enum Query {
         forecastHour, history, status, text, geometry, imported, statedTo
         """
     private static let areas = "SELECT \(areaColumns) FROM area CROSS JOIN source ON source.number = area.source"
-    static let areasByNumber = ["ASC", "DESC"].map {
-        """
+    static let areasByNumber = """
         SELECT \(areaColumns), area.number
         FROM area NOT INDEXED CROSS JOIN source ON source.number = area.source
         WHERE validTo > ? AND validFrom < ? AND since <= ? AND (until IS NULL OR until > ?)
-            AND area.number BETWEEN ? AND ? ORDER BY area.number \($0)
+            AND area.number BETWEEN ? AND ? ORDER BY area.number
         """
-    }
     static let newestAreaNumber = "SELECT number FROM area WHERE number > 0 ORDER BY number DESC LIMIT 1"
 
     static let insertArea = """
@@ -250,8 +275,10 @@ enum Query {
         """
     /// The one that ended first.
     static let oldestArea = "SELECT validFrom FROM area WHERE validTo >= 0 AND until IS NULL ORDER BY validTo LIMIT 1"
-    /// When the area was issued that was stored last.
-    static let newestIssue = "SELECT issuedAt FROM area WHERE number > 0 ORDER BY number DESC LIMIT 1"
+    /// When the areas were issued that were stored last.
+    static let newestIssues = """
+        SELECT issuedAt FROM area WHERE number > 0 AND issuedAt IS NOT NULL ORDER BY number DESC LIMIT 2
+        """
     static let areasOpenedSince = "\(areas) WHERE since > ? AND until IS NULL"
     static let areasClosedSince = "\(areas) WHERE until > ? AND since <= ?"
 
@@ -288,6 +315,7 @@ enum Query {
         """
     static let oldestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket LIMIT 1"
     static let newestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 1"
+    static let newestBuckets = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 2"
     static let positionsSince = "\(positions) WHERE since > ?"
 
     // MARK: Packed parts of the archive
@@ -407,12 +435,11 @@ enum Query {
     static let everyReport = reports
     static let everyArea = areas
 
-    private static let readAroundDamage =
-        [
-            firstKey, lastKey, allRows, openRowsFalling, rowsAsOfFalling, observationPageFalling, newestReportNumber,
-            newestAreaNumber,
-        ]
-        + reportsByNumber + areasByNumber
+    private static let readAroundDamage = [
+        firstKey, lastKey, allRows, newestReportNumber, newestAreaNumber, reportsByNumber, areasByNumber, openKeys,
+    ]
+
+    private static let allOfConfirmation = [newestVoices, lastKeyBefore, newestReports, newestIssues, newestBuckets]
 
     /// For the test of their plans; `sources`, `settleSources`, `accessKeys`, `followedFlights` and `packedParts` go
     /// through the whole of a short table.
@@ -423,13 +450,16 @@ enum Query {
             insertObservation, closeObservation, keepObservation, keepReport, keepArea, observationByKey,
             openObservationsByExternalID,
             observationsByFeatureID,
-            openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, newestAnyKey, newestReport,
-            newestIssue, openRows, observationPage, openedSince,
+            openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, openRows, observationPage,
+            openedSince,
             closedSince, insertReport,
             closeReport, openReport,
             reportsByID, reportPage, rowsAsOf, reportsAsOf, reportsOpenedSince, reportsClosedSince, insertArea,
             closeArea, openArea, openAreasAfter, areasAsOf, areaValidities, areasOpenedSince, areasClosedSince,
-            insertPosition,
+            insertPosition, openTransient, openTransientEnds, openCoveredAreas, insertCoveredArea, closeCoveredArea,
+            removeCoveredArea,
+            removeCoveredAreasBefore, raiseCoveredSince,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
-        ] + readAroundDamage + besideTheLog + allOfReporters + allOfChanges + allOfPruning + allOfPacking
+        ] + readAroundDamage + allOfConfirmation + besideTheLog + allOfReporters + allOfChanges + allOfPruning
+        + allOfPacking
 }

@@ -67,7 +67,8 @@ extension SQLiteStore {
     public func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
         guard
             batch.source != nil
-                || batch.retraction == nil && batch.areaReplacements.isEmpty && batch.cursors.isEmpty
+                || batch.retraction == nil && batch.transientEnd == nil && batch.fetchedPlaces.isEmpty
+                    && batch.coverage.isEmpty && batch.areaReplacements.isEmpty && batch.cursors.isEmpty
                     && batch.values.isEmpty && batch.fetchedAt == nil && batch.fetchedKinds.isEmpty
                     && batch.completeSince == nil
         else {
@@ -76,6 +77,7 @@ extension SQLiteStore {
         }
         let items = BatchItems(batch)
         let gone = try await gone(by: batch)
+        let lasting = try await lasting(beside: batch)
         let tags = tags
         let longest = batch.source == nil ? longestTransaction : nil
         var next = 0
@@ -86,7 +88,9 @@ extension SQLiteStore {
                 let end = try writer.take(items, from: next, longest: longest)
                 if end == items.count, let source = batch.source {
                     let number = try writer.number(of: source)
+                    try writer.resume(batch.fetchedPlaces, source: number)
                     if let retraction = batch.retraction { try writer.retract(retraction, source: number, found: gone) }
+                    if let end = batch.transientEnd { try writer.end(end, of: source, number, lasting: lasting) }
                     for replacement in batch.areaReplacements {
                         try writer.end(replacement, source: number, but: batch.areas)
                     }
@@ -137,8 +141,7 @@ extension SQLiteStore {
     /// The rows that a batch's retraction closes among those up to a version. A window of hours holds a million rows: they
     /// are looked through before the transaction, so that no other writer waits for it; it looks only at what came since.
     private func gone(by batch: Batch) async throws(StoreError) -> (upTo: Version, keys: [ObservationKey]) {
-        // Transient rows have an index of their own.
-        guard let retraction = batch.retraction, !retraction.transientOnly, let source = batch.source else {
+        guard let retraction = batch.retraction, let source = batch.source else {
             return (.zero, [])
         }
         return try await reading { [register] db in
@@ -156,13 +159,64 @@ extension SQLiteStore {
             return (try Head(db).version, keys)
         }
     }
+
+    /// Where transient rows are to end, the newest row that lasts. Looked for before the transaction, as what a retraction
+    /// closes is: rows have no index by place.
+    private func lasting(beside batch: Batch) async throws(StoreError) -> [Retraction.Place: Instant] {
+        guard let end = batch.transientEnd, let source = batch.source else { return [:] }
+        return try await reading { [register] db in
+            guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
+                throw StoreError.unknownSource(source)
+            }
+            let transient = try TransientRows(db, end, source: number, damage: register)
+            guard let oldest = transient.ending.values.map(\.observedAt).min() else { return [:] }
+            let statement = try RawStatement(db, Query.openOfSource)
+            statement.bind(ObservationKey.first(of: oldest).rawValue, at: 1)
+            statement.bind(ObservationKey.first(of: end.at).rawValue + 1 << ObservationKey.tagBits, at: 2)
+            statement.bind(Int64(number.rawValue), at: 3)
+            var lasting: [Retraction.Place: Instant] = [:]
+            try statement.forEachReadable(register, ObservationRow.init) { row in
+                let place = Retraction.Place(of: row)
+                guard transient.ending[place] != nil, !transient.keys.contains(row.key) else { return }
+                lasting[place] = max(lasting[place] ?? row.observedAt, row.observedAt)
+            }
+            return lasting
+        }
+    }
+}
+
+/// The transient rows that a picture at an instant could show.
+private struct TransientRows {
+    /// All of them.
+    var keys: Set<ObservationKey> = []
+    /// By place, the newest where that is one to be ended: observed before then, and not ended already.
+    var ending: [Retraction.Place: ObservationRow] = [:]
+    /// To be ended, and observed no earlier.
+    var later: [ObservationKey] = []
+
+    init(_ db: Database, _ end: TransientEnd, source: SourceNumber, damage: DamageRegister) throws {
+        let statement = try RawStatement(db, Query.openTransient)
+        statement.bind(Int64(source.rawValue), at: 1)
+        let oldest = end.at.advanced(by: -History.sixHours.seconds)
+        statement.bind(ObservationKey.first(of: oldest).rawValue, at: 2)
+        var newest: [Retraction.Place: ObservationRow] = [:]
+        try statement.forEachReadable(damage, ObservationRow.init) { row in
+            keys.insert(row.key)
+            if row.observedAt >= end.at {
+                if row.kind.isShown, end.covers(row) { later.append(row.key) }
+                return
+            }
+            let place = Retraction.Place(of: row)
+            if newest[place].map({ $0.observedAt < row.observedAt }) ?? true { newest[place] = row }
+        }
+        ending = newest.filter { $0.value.kind.isShown && end.covers($0.value) }
+    }
 }
 
 extension Retraction {
     /// Whether an open row of its source and window is gone.
     fileprivate func closes(_ row: ObservationRow) -> Bool {
-        let place = Place(cell: row.cell.dense, altitude: row.altitude, category: row.category)
-        if let standing = standing[place], row.observedAt <= standing { return false }
+        if let standing = standing[Place(of: row)], row.observedAt <= standing { return false }
         return covers(row)
     }
 }
@@ -201,6 +255,8 @@ private struct BatchWriter {
     private var values: [Subject: ObservationKey] = [:]
     /// The rows that count along chains of plain tags, by the first key of the chain: each chain is read once a batch.
     private var plainChains: [ObservationKey: [Subject: ObservationKey]] = [:]
+    /// Whether rows were closed that the result doesn't count.
+    private var hasResumed = false
 
     private let insert: RawStatement
     private let close: RawStatement
@@ -333,7 +389,7 @@ private struct BatchWriter {
 
     /// Raises the head where a row changed.
     mutating func finish() throws -> BatchResult {
-        guard result.changed else { return result }
+        guard result.changed || hasResumed else { return result }
         guard try Head.raise(db) == version else {
             throw StoreError.failed("the head moved under a transaction; nothing was written")
         }
@@ -403,11 +459,15 @@ private struct BatchWriter {
     /// An observation whose content is its identity: a row that counts at one of its keys, before the first free one, is
     /// the same observation. A source of computed values has one value for a place and second: another is a correction,
     /// but for the same value without its EDR (not every call of an upstream gives one).
-    private mutating func takeUnnamed(_ observation: Observation) throws {
+    /// - Parameter isEnd: whether it ends transient rows; those are transient themselves, and not shown.
+    private mutating func takeUnnamed(_ observation: Observation, isEnd: Bool = false) throws {
         let source = try record(of: observation.source)
         let subject = Subject(observation, source)
         let isComputed = source.merge == .replace
-        var origin = Origin(isImported: observation.observedAt < importedBefore, isTransient: isTransient)
+        // What shows nothing needn't end.
+        var origin = Origin(
+            isImported: observation.observedAt < importedBefore,
+            isTransient: isEnd || isTransient && observation.kind.isShown)
         func isKnown(by found: StoredObservation) -> Bool {
             // An observation that the query left out is shown once it is asked for; one that was shown stays shown.
             (!isComputed || found.row.says(observation.intensity))
@@ -630,8 +690,8 @@ private struct BatchWriter {
         _ retraction: Retraction, source: SourceNumber, found: (upTo: Version, keys: [ObservationKey])
     ) throws {
         var gone = found.keys
-        let since = try RawStatement(db, retraction.transientOnly ? Query.openTransient : Query.openedSince)
-        since.bind(retraction.transientOnly ? Int64(source.rawValue) : found.upTo.rawValue, at: 1)
+        let since = try RawStatement(db, Query.openedSince)
+        since.bind(found.upTo.rawValue, at: 1)
         // First found, then closed: no row changes under the query that finds it.
         try since.forEachReadable(damage, ObservationRow.init) { row in
             if row.source == source, row.observedAt >= retraction.from, row.observedAt <= retraction.to,
@@ -645,6 +705,48 @@ private struct BatchWriter {
             // Another process may have closed it meanwhile.
             result.retracted += db.changesCount
         }
+    }
+
+    // MARK: Transient observations
+
+    /// Puts a superseding row in the place of each transient row that is to end.
+    /// - Parameter lasting: the newest row that lasts, by place.
+    mutating func end(
+        _ end: TransientEnd, of source: SourceID, _ number: SourceNumber, lasting: [Retraction.Place: Instant]
+    ) throws {
+        let rows = try TransientRows(db, end, source: number, damage: damage)
+        for key in rows.later {
+            try close(key)
+            result.retracted += db.changesCount
+        }
+        let accepted = result.accepted
+        for (place, row) in rows.ending.sorted(by: { $0.value.key < $1.value.key }) {
+            if let newest = lasting[place], newest >= row.observedAt { continue }
+            try takeUnnamed(
+                Observation(
+                    cell: row.cell, altitude: row.altitude, intensity: .reported(.smooth, edr: nil),
+                    observedAt: end.at, category: row.category, source: source,
+                    kind: .superseding), isEnd: true)
+        }
+        result.retracted += result.accepted - accepted
+        result.accepted = accepted
+    }
+
+    /// Closes the rows that ended transient ones where what they ended was fetched again.
+    mutating func resume(_ fetched: [Retraction.Place: Instant], source: SourceNumber) throws {
+        guard let newest = fetched.values.filter({ $0 != .distantFuture }).max() else { return }
+        let statement = try RawStatement(db, Query.openTransientEnds)
+        statement.bind(Int64(source.rawValue), at: 1)
+        statement.bind(ObservationKey.first(of: newest.advanced(by: -2 * History.sixHours.seconds)).rawValue, at: 2)
+        var ends: [ObservationKey] = []
+        try statement.forEachReadable(damage, ObservationRow.init) { row in
+            guard let observedAt = fetched[Retraction.Place(of: row)],
+                observedAt <= row.observedAt
+            else { return }
+            ends.append(row.key)
+        }
+        for key in ends { try close(key) }
+        hasResumed = hasResumed || !ends.isEmpty
     }
 
     // MARK: Pilot reports
@@ -772,6 +874,7 @@ private struct BatchWriter {
     func keepState(of batch: Batch, source: SourceNumber) throws {
         try set(batch.cursors, Query.setCursor, Query.removeCursor, source: source)
         try set(batch.values, Query.setSourceValue, Query.removeSourceValue, source: source)
+        for change in batch.coverage { try cover(change, source: source) }
         try set(Query.setFetched, batch.fetchedAt, source: source)
         for (kind, instant) in batch.fetchedKinds {
             let statement = try RawStatement(db, Query.setFetchedKind)
@@ -793,6 +896,54 @@ private struct BatchWriter {
             try statement.bind(name, at: 2)
             if let value { try statement.bind(value, at: 3) }
             try statement.run()
+        }
+    }
+
+    /// Former areas of one part that are kept: of a viewport that somebody moves about there may be thousands.
+    private static let formerAreas: Int64 = 100
+
+    /// Notes what a part of the source's query asks for from now on.
+    private func cover(_ change: CoverageChange, source: SourceNumber) throws {
+        func part(_ query: String) throws -> RawStatement {
+            let statement = try RawStatement(db, query)
+            statement.bind(Int64(source.rawValue), at: 1)
+            try statement.bind(change.kind.rawValue, at: 2)
+            try statement.bind(change.part, at: 3)
+            return statement
+        }
+        var wanted: [[UInt8]?] = []
+        for ring in change.rings.map({ $0?.stored }) where !wanted.contains(ring) { wanted.append(ring) }
+        var ended: [(number: Int64, since: Int64)] = []
+        try part(Query.openCoveredAreas).forEachRow { columns in
+            let ring: [UInt8]? = columns.isNull(1) ? nil : columns.bytes(1)
+            if change.isContinued, let index = wanted.firstIndex(of: ring) {
+                wanted.remove(at: index)
+            } else {
+                ended.append((columns.integer(0), columns.integer(2)))
+            }
+        }
+        for area in ended {
+            if let last = change.lastFetch.map({ Int64($0.seconds) }), last >= area.since {
+                let close = try RawStatement(db, Query.closeCoveredArea)
+                close.bind(last, at: 1)
+                close.bind(area.number, at: 2)
+                try close.run()
+            } else {
+                let remove = try RawStatement(db, Query.removeCoveredArea)
+                remove.bind(area.number, at: 1)
+                try remove.run()
+            }
+        }
+        if !ended.isEmpty {
+            let removeOld = try part(Query.removeOldCoveredAreas)
+            removeOld.bind(Self.formerAreas, at: 4)
+            try removeOld.run()
+        }
+        for ring in wanted {
+            let insert = try part(Query.insertCoveredArea)
+            if let ring { insert.bind(ring, at: 4) }
+            insert.bind(Int64(change.since.seconds), at: 5)
+            try insert.run()
         }
     }
 

@@ -148,6 +148,14 @@ private struct Deletion {
                 try fetched.bind(DataKind.positions.rawValue, at: 3)
                 fetched.bind(kind == .positions ? 1 : 0 as Int64, at: 4)
                 try fetched.run()
+                for query in [Query.removeCoveredAreasBefore, Query.raiseCoveredSince] {
+                    let covered = try RawStatement(db, query)
+                    covered.bind(before, at: 1)
+                    covered.bind(source, at: 2)
+                    try covered.bind(DataKind.positions.rawValue, at: 3)
+                    covered.bind(kind == .positions ? 1 : 0 as Int64, at: 4)
+                    try covered.run()
+                }
             }
         }
         if pruning.changesPictures {

@@ -1,18 +1,21 @@
 internal import GRDB
+internal import Geometry
 internal import Synchronization
+import Datasets
 public import Turbulence
 
 extension SQLiteStore {
     public func head() async throws(StoreError) -> Head { try await reading(Head.init) }
 
     public func sources() async throws(StoreError) -> [SourceRecord] {
-        try await reading { [register] db in register.marking(try SourceRecord.all(db)) }
+        try await reading { [register] db in register.marking(try SourceRecord.allWithAreas(db)) }
     }
 
     public func state() async throws(StoreError) -> LogState {
         try await reading { [register] db in
             LogState(
-                head: try Head(db), sources: register.marking(try SourceRecord.all(db)), extent: try LogExtent(db))
+                head: try Head(db), sources: register.marking(try SourceRecord.allWithAreas(db)),
+                extent: try LogExtent(db))
         }
     }
 
@@ -62,7 +65,7 @@ extension SQLiteStore {
                 closedAreas: closed(Query.areasClosedSince).areas(register),
                 positions: opened(Query.positionsSince).positions(register))
             // After the rows: what of them can't be read marks the sources.
-            changes.sources = register.marking(try SourceRecord.all(db))
+            changes.sources = register.marking(try SourceRecord.allWithAreas(db))
             return changes
         }
     }
@@ -102,12 +105,8 @@ extension SQLiteStore {
     func observations(
         _ first: Int64, _ end: Int64, asOf version: Version?, capacity: Int = 0, _ db: Database
     ) throws -> [ObservationRow] {
-        func statement(_ keys: ClosedRange<Int64>, _ isRising: Bool) throws -> RawStatement {
-            let statement = try RawStatement(
-                db,
-                version == nil
-                    ? isRising ? Query.openRows : Query.openRowsFalling
-                    : isRising ? Query.rowsAsOf : Query.rowsAsOfFalling)
+        func statement(_ keys: ClosedRange<Int64>) throws -> RawStatement {
+            let statement = try RawStatement(db, version == nil ? Query.openRows : Query.rowsAsOf)
             statement.bind(keys.lowerBound, at: 1)
             statement.bind(keys.upperBound &+ 1, at: 2)
             if let version {
@@ -119,26 +118,75 @@ extension SQLiteStore {
         guard first < end else { return [] }
         let keys = first...end - 1
         let damage: DatabaseError
-        do { return try statement(keys, true).rows(register, capacity: capacity) } catch let error as DatabaseError
+        do { return try statement(keys).rows(register, capacity: capacity) } catch let error as DatabaseError
             where error.isPageDamage
         { damage = error }
-        let (rows, gaps) = try DamagedRange.read(keys) { keys, isRising, body in
-            try statement(keys, isRising).forEachReadable(self.register, ObservationRow.init) {
-                body($0.key.rawValue, $0)
-            }
-        }
-        for gap in gaps {
-            register.note(
-                gap: gap, of: .observation, from: ObservationKey(rawValue: gap.lowerBound).observedAt,
-                to: ObservationKey(rawValue: gap.upperBound).observedAt, damage.description)
+        var rows: [ObservationRow] = []
+        try readAround(damage, keys, db) { keys, body in
+            try statement(keys).forEachReadable(self.register, ObservationRow.init) { try body($0.key.rawValue, $0) }
+        } body: { _, row in
+            rows.append(row)
         }
         return rows
+    }
+
+    /// Observations in a range of keys, around pages that can't be read, which are noted.
+    func readAround<Value>(
+        _ damage: DatabaseError, _ keys: ClosedRange<Int64>, _ db: Database, _ scan: @escaping DamagedRange.Scan<Value>,
+        body: (Int64, Value) throws -> Void
+    ) throws {
+        var keys = keys
+        if let stored = try Self.storedTimes(.observations, db) {
+            let first = max(keys.lowerBound, ObservationKey.first(of: stored.lowerBound).rawValue)
+            let last = min(keys.upperBound, ObservationKey.first(of: stored.upperBound.advanced(by: 1)).rawValue - 1)
+            guard first <= last else { return }
+            keys = first...last
+        }
+        try readAround(
+            damage, keys, of: .observation, db, scan,
+            times: { gap in
+                ObservationKey(rawValue: gap.lowerBound)
+                    .observedAt...ObservationKey(rawValue: gap.upperBound).observedAt
+            }, body: body)
+    }
+
+    /// Rows of a table in a range of keys, around pages that can't be read, which are noted.
+    ///
+    /// - Parameter times: what a gap is about.
+    private func readAround<Value>(
+        _ damage: DatabaseError, _ keys: ClosedRange<Int64>, of table: StoredTable, _ db: Database,
+        _ scan: @escaping DamagedRange.Scan<Value>, times: (ClosedRange<Int64>) -> ClosedRange<Instant>,
+        body: (Int64, Value) throws -> Void
+    ) throws {
+        var range = DamagedRange(check: db.checkCancellation)
+        defer { register.add(looks: range.looks) }
+        try range.read(
+            keys, scan,
+            gap: { gap in
+                let span = times(gap)
+                register.note(
+                    gap: gap, of: table, from: span.lowerBound, to: span.upperBound, damage.description)
+            }, body)
+    }
+
+    /// Between when something of a kind was observed that is stored, to within a step, whichever of its pages can't be
+    /// read; nil where nothing is, or where that isn't known either.
+    static func storedTimes(_ kind: ObservedKind, _ db: Database) throws -> ClosedRange<Instant>? {
+        let statement = try RawStatement(db, Query.changedExtent)
+        statement.bind(Int64(kind.rawValue), at: 1)
+        do {
+            return try statement.first { columns in
+                let steps = [0, 1].compactMap { columns.optionalInteger($0).map { TimeStep(number: Int($0)) } }
+                guard let first = steps.first, let last = steps.last else { return nil }
+                return TimeStep.instants(first...max(first, last))
+            } ?? nil
+        } catch let error as DatabaseError where error.isPageDamage { return nil }
     }
 
     public func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [PilotReport]
     {
-        try await reading { [register] db in
+        try await reading { [self] db in
             try DeletedBefore.check(.rest, from: from, asOf: version, db)
             let version = try version ?? Head(db).version
             do {
@@ -146,35 +194,36 @@ extension SQLiteStore {
                 statement.bind(from: from, to: to, asOf: version)
                 return try statement.reports(register)
             } catch let error as DatabaseError where error.isPageDamage {
-                let reports = try Self.byNumber(
-                    Query.reportsByNumber, Query.newestReportNumber, .pilotReport, from, to, asOf: version, error,
-                    register, db, PilotReport.init)
-                return reports.sorted { ($0.observedAt, $0.id, $0.source) < ($1.observedAt, $1.id, $1.source) }
+                return try reportsAround(error, from: from, to: to, asOf: version, db)
             }
         }
     }
 
     /// Rows of a table with numbers, read in their order because an index or a page of the table is damaged.
-    private static func byNumber<Value>(
-        _ queries: [String], _ newest: String, _ table: StoredTable, _ from: Instant, _ to: Instant,
-        asOf version: Version, _ damage: DatabaseError, _ register: DamageRegister, _ db: Database,
-        _ decode: (Columns) throws -> Value
+    private func byNumber<Value>(
+        _ query: String, _ newest: String, _ table: StoredTable, _ from: Instant, _ to: Instant,
+        asOf version: Version, _ damage: DatabaseError, _ db: Database, _ decode: @escaping (Columns) throws -> Value
     ) throws -> [Value] {
-        let last: Int64
-        do { last = try RawStatement(db, newest).first { $0.integer(0) } ?? 0 } catch let error as DatabaseError
-            where error.isPageDamage
-        {
-            last = mostNumbers
-        }
-        let (values, gaps) = try DamagedRange.read(1...max(1, last)) { keys, isRising, body in
-            let statement = try RawStatement(db, queries[isRising ? 0 : 1])
+        let last = try Self.edge(newest, db) ?? Self.mostNumbers
+        // What is missing is no newer than the newest that was ever stored. Of areas nobody knows until when they hold.
+        let stored = table == .pilotReport ? try Self.storedTimes(.reports, db) : nil
+        let start = max(from, stored?.lowerBound ?? from)
+        let times = start...max(start, min(to, stored?.upperBound ?? to))
+        var values: [Value] = []
+        try readAround(damage, 1...max(1, last), of: table, db) { keys, body in
+            let statement = try RawStatement(db, query)
             statement.bind(from: from, to: to, asOf: version)
             statement.bind(keys.lowerBound, at: 5)
             statement.bind(keys.upperBound, at: 6)
             // The number stands last.
-            try statement.forEachReadable(register, { ($0.integer($0.count - 1), try decode($0)) }) { body($0, $1) }
+            try statement.forEachReadable(self.register, { ($0.integer($0.count - 1), try decode($0)) }) {
+                try body($0, $1)
+            }
+        } times: { _ in
+            times
+        } body: { _, value in
+            values.append(value)
         }
-        for gap in gaps { register.note(gap: gap, of: table, from: from, to: to, damage.description) }
         return values
     }
 
@@ -184,7 +233,7 @@ extension SQLiteStore {
     public func areas(
         _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea] {
-        let areas = try await reading { [register] db in
+        let areas = try await reading { [self] db in
             try DeletedBefore.check(.rest, from: from, asOf: version, db)
             let version = try version ?? Head(db).version
             do {
@@ -192,8 +241,8 @@ extension SQLiteStore {
                 statement.bind(from: from, to: to, asOf: version)
                 return try statement.areas(register)
             } catch let error as DatabaseError where error.isPageDamage {
-                return try Self.byNumber(
-                    Query.areasByNumber, Query.newestAreaNumber, .area, from, to, asOf: version, error, register, db
+                return try byNumber(
+                    Query.areasByNumber, Query.newestAreaNumber, .area, from, to, asOf: version, error, db
                 ) { try StoredArea($0).area }
             }
         }
@@ -222,22 +271,60 @@ extension SQLiteStore {
     public func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [AircraftPosition]
     {
-        try await reading { [register] db in
+        try await reading { [self] db in
             try DeletedBefore.check(.positions, from: from, asOf: version, db)
-            return try Self.eachBucket(from, to, register, db) { from, to in
-                let statement = try Self.between(from, to, RawStatement(db, Query.positionsBetween))
-                statement.bind(version.bound, at: 5)
-                return try statement.positions(register)
+            let statement = try Self.between(from, to, RawStatement(db, Query.positionsBetween))
+            statement.bind(version.bound, at: 5)
+            do { return try statement.positions(register) } catch let error as DatabaseError where error.isPageDamage {
+                var positions: [AircraftPosition] = []
+                try positionsAround(error, from: from, to: to, asOf: version, db) { positions.append($0) }
+                return positions
             }
+        }
+    }
+
+    /// Positions from an aircraft's in a bucket on, around pages that can't be read, which are noted. Where such a page
+    /// ends within an aircraft's three minutes, the rest of these is skipped with it.
+    private func positionsAround(
+        _ damage: DatabaseError, after first: Int64 = 0, from: Instant, to: Instant, asOf version: Version?,
+        _ db: Database, _ body: (AircraftPosition) throws -> Void
+    ) throws {
+        guard let stored = try Self.storedBuckets(db) else { return }
+        let buckets = (
+            first: max(AircraftPosition.bucket(from), stored.lowerBound),
+            last: min(AircraftPosition.bucket(to), stored.upperBound)
+        )
+        let keys = (
+            first: max(first, PositionKey.first(of: buckets.first)), end: PositionKey.first(of: buckets.last + 1)
+        )
+        guard keys.first < keys.end else { return }
+        try readAround(damage, keys.first...keys.end - 1, of: .position, db) { keys, body in
+            let statement = try RawStatement(db, Query.positionsPage)
+            statement.bind(PositionKey.bucket(of: keys.lowerBound), at: 1)
+            statement.bind(PositionKey.aircraft(of: keys.lowerBound), at: 2)
+            statement.bind(-1 as Int64, at: 3)
+            statement.bind(-1 as Int64, at: 4)
+            statement.bind(PositionKey.bucket(of: keys.upperBound), at: 5)
+            statement.bind(Int64(from.seconds), at: 6)
+            statement.bind(Int64(to.seconds), at: 7)
+            statement.bind(version.bound, at: 8)
+            try statement.forEachReadable(self.register, AircraftPosition.init) { position in
+                try body(PositionKey.key(of: position), position)
+            }
+        } times: { gap in
+            PositionKey.start(
+                of: gap.lowerBound)...PositionKey.start(of: gap.upperBound)
+                .advanced(by: AircraftPosition.bucketSeconds)
+        } body: { _, position in
+            try body(position)
         }
     }
 
     /// A quarter of a day to a read, so that none holds a reader for long, however much is stored.
     public func aircraft(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [ICAO24] {
-        let stored = try await reading { db -> ClosedRange<Int64>? in
-            guard let oldest = try Self.edge(Query.oldestBucket, db), let newest = try Self.edge(Query.newestBucket, db)
-            else { return nil }
-            return oldest...max(oldest, newest)
+        let stored = try await reading { db in
+            try DeletedBefore.check(.positions, from: from, asOf: version, db)
+            return try Self.storedBuckets(db)
         }
         guard let stored else { return [] }
         let first = max(AircraftPosition.bucket(from), stored.lowerBound)
@@ -248,20 +335,23 @@ extension SQLiteStore {
             let start = Instant(clamping: Int(bucket) * AircraftPosition.bucketSeconds)
             let end = start.advanced(by: Int(Self.bucketsOfARead) * AircraftPosition.bucketSeconds)
             aircraft.formUnion(
-                try await reading { [register] db in
-                    try Self.eachBucket(max(from, start), min(to, end), register, db) { from, to in
-                        var found = Set<ICAO24>()
-                        let statement = try Self.between(from, to, RawStatement(db, Query.aircraftBetween))
-                        // The end is not part of the time.
-                        statement.bind(AircraftPosition.bucket(to.advanced(by: -1)), at: 2)
-                        statement.bind(version.bound, at: 5)
+                try await reading { [self] db in
+                    let (from, to) = (max(from, start), min(to, end))
+                    var found = Set<ICAO24>()
+                    let statement = try Self.between(from, to, RawStatement(db, Query.aircraftBetween))
+                    // The end is not part of the time.
+                    statement.bind(AircraftPosition.bucket(to.advanced(by: -1)), at: 2)
+                    statement.bind(version.bound, at: 5)
+                    do {
                         try statement.forEachRow { columns in
                             if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
                                 found.insert(address)
                             }
                         }
-                        return Array(found)
+                    } catch let error as DatabaseError where error.isPageDamage {
+                        try positionsAround(error, from: from, to: to, asOf: version, db) { found.insert($0.icao24) }
                     }
+                    return found
                 })
         }
         return aircraft.sorted()
@@ -269,31 +359,15 @@ extension SQLiteStore {
 
     private static let bucketsOfARead: Int64 = 120
 
-    /// What is read of positions between two times: at once, or bucket by bucket where a page is damaged.
-    private static func eachBucket<Value>(
-        _ from: Instant, _ to: Instant, _ register: DamageRegister, _ db: Database,
-        _ body: (_ from: Instant, _ to: Instant) throws -> [Value]
-    ) throws -> [Value] {
-        let damage: DatabaseError
-        do { return try body(from, to) } catch let error as DatabaseError where error.isPageDamage { damage = error }
-        let first = max(AircraftPosition.bucket(from), try edge(Query.oldestBucket, db) ?? 0)
-        // Where the last page is the damaged one, nothing tells the newest: a day after the oldest is read.
-        let last = min(AircraftPosition.bucket(to), try edge(Query.newestBucket, db) ?? first + bucketsOfDay)
-        var values: [Value] = []
-        guard first <= last else { return values }
-        for bucket in first...last {
-            let start = Instant(clamping: Int(bucket) * AircraftPosition.bucketSeconds)
-            let end = start.advanced(by: AircraftPosition.bucketSeconds)
-            do { values += try body(max(from, start), min(to, end)) } catch let error as DatabaseError
-                where error.isPageDamage
-            {
-                register.note(gap: bucket...bucket, of: .position, from: start, to: end, damage.description)
-            }
+    /// The first and last bucket of positions; nil where there is none, or nothing tells.
+    private static func storedBuckets(_ db: Database) throws -> ClosedRange<Int64>? {
+        if let oldest = try edge(Query.oldestBucket, db), let newest = try edge(Query.newestBucket, db) {
+            return oldest...max(oldest, newest)
         }
-        return values
+        return try storedTimes(.positions, db).map {
+            AircraftPosition.bucket($0.lowerBound)...AircraftPosition.bucket($0.upperBound)
+        }
     }
-
-    private static let bucketsOfDay = Int64(86_400 / AircraftPosition.bucketSeconds)
 
     /// The first or last value of an index; nil where there is none or its page can't be read.
     fileprivate static func edge(_ query: String, _ db: Database) throws -> Int64? {
@@ -314,9 +388,10 @@ extension SQLiteStore {
     public func positions(
         after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
-        try await reading { [register] db in
+        try await reading { [self] db in
             let statement = try RawStatement(db, Query.positionsPage)
             let start = after?.observedAt ?? from
+            try DeletedBefore.check(.positions, from: max(from, start), asOf: version, db)
             statement.bind(AircraftPosition.bucket(start), at: 1)
             statement.bind(after.map { Int64($0.icao24.rawValue) } ?? -1, at: 2)
             statement.bind(after.map { Int64($0.observedAt.seconds) } ?? -1, at: 3)
@@ -330,10 +405,20 @@ extension SQLiteStore {
             statement.bind(version.bound, at: 8)
             var page: [AircraftPosition] = []
             guard limit > 0 else { return page }
+            func take(_ position: AircraftPosition) throws {
+                page.append(position)
+                if page.count == limit { throw EndOfPage() }
+            }
             do {
-                try statement.forEachReadable(register, AircraftPosition.init) { position in
-                    page.append(position)
-                    if page.count == limit { throw EndOfPage() }
+                do { try statement.forEachReadable(register, AircraftPosition.init, take) } catch let error
+                    as DatabaseError
+                    where error.isPageDamage
+                {
+                    let last = page.last.map(PositionKey.key)
+                    let next =
+                        last ?? after.map { PositionKey.key(bucket: AircraftPosition.bucket($0.observedAt), $0.icao24) }
+                    try positionsAround(
+                        error, after: next.map { $0 + 1 } ?? 0, from: from, to: to, asOf: version, db, take)
                 }
             } catch is EndOfPage {}
             return page
@@ -345,14 +430,16 @@ extension SQLiteStore {
         of aircraft: ICAO24, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
         try await reading { [register] db in
-            guard let oldest = try Self.edge(Query.oldestBucket, db), let newest = try Self.edge(Query.newestBucket, db)
-            else { return [] }
-            let first = max(AircraftPosition.bucket(from), oldest)
-            let last = min(AircraftPosition.bucket(to), newest)
+            try DeletedBefore.check(.positions, from: from, asOf: version, db)
+            guard let stored = try Self.storedBuckets(db) else { return [] }
+            let first = max(AircraftPosition.bucket(from), stored.lowerBound)
+            let last = min(AircraftPosition.bucket(to), stored.upperBound)
             guard first <= last else { return [] }
             let statement = try RawStatement(db, Query.trackInBucket)
             var track: [AircraftPosition] = []
             for bucket in first...last {
+                // A look at each bucket is short, and SQLite interrupts only what runs.
+                if bucket % 100 == 0 { try db.checkCancellation() }
                 statement.bind(bucket, at: 1)
                 statement.bind(Int64(aircraft.rawValue), at: 2)
                 statement.bind(Int64(from.seconds), at: 3)
@@ -375,19 +462,6 @@ extension SQLiteStore {
         try await reading { db in try LogExtent(db).observed }
     }
 
-    public func newestTime() async throws(StoreError) -> Instant? {
-        try await reading { db in
-            func seconds(_ query: String) throws -> Int? {
-                try RawStatement(db, query).first { $0.optionalInteger(0).map { Int($0) } } ?? nil
-            }
-            return try [
-                seconds(Query.newestAnyKey).map { $0 >> Int(ObservationKey.tagBits) },
-                seconds(Query.newestReport), seconds(Query.newestIssue),
-                seconds(Query.newestBucket).map { $0 * AircraftPosition.bucketSeconds },
-            ].compactMap { $0 }.max().map { Instant(clamping: $0) }
-        }
-    }
-
     /// A `limit` below 1 gives an empty page. Rows that can't be read count for no page.
     public func page(
         after: ObservationKey?, from: Instant, to: Instant, limit: Int, asOf version: Version?
@@ -397,9 +471,10 @@ extension SQLiteStore {
         let first = max(ObservationKey.first(of: from).rawValue, after.map { $0.rawValue &+ 1 } ?? 0)
         let end = ObservationKey.first(of: to).rawValue
         guard limit > 0, first < end else { return [] }
-        return try await reading { [register] db in
-            func scan(_ keys: ClosedRange<Int64>, _ isRising: Bool, _ body: (Int64, Item) throws -> Void) throws {
-                let statement = try RawStatement(db, isRising ? Query.observationPage : Query.observationPageFalling)
+        return try await reading { [self] db in
+            try DeletedBefore.check(.rest, from: ObservationKey(rawValue: first).observedAt, asOf: version, db)
+            func scan(_ keys: ClosedRange<Int64>, _ body: (Int64, Item) throws -> Void) throws {
+                let statement = try RawStatement(db, Query.observationPage)
                 statement.bind(keys.lowerBound, at: 1)
                 statement.bind(keys.upperBound &+ 1, at: 2)
                 statement.bind(version.bound, at: 3)
@@ -415,26 +490,12 @@ extension SQLiteStore {
                 next = key + 1
                 if page.count == limit { throw EndOfPage() }
             }
-            let damage: DatabaseError
             do {
-                try scan(next...end - 1, true, take)
-                return page
-            } catch is EndOfPage {
-                return page
-            } catch let error as DatabaseError where error.isPageDamage { damage = error }
-            // An hour at a time: what follows the damage may be the rest of the log.
-            let last = min(end, try Self.edge(Query.newestKey, db).map { $0 + 1 } ?? end)
-            while page.count < limit, next < last {
-                let hour = next...min(last, next + Int64(3_600) << ObservationKey.tagBits) - 1
-                let (items, gaps) = try DamagedRange.read(hour) { try scan($0, $1, $2) }
-                for gap in gaps {
-                    register.note(
-                        gap: gap, of: .observation, from: ObservationKey(rawValue: gap.lowerBound).observedAt,
-                        to: ObservationKey(rawValue: gap.upperBound).observedAt, damage.description)
+                do { try scan(next...end - 1, take) } catch let error as DatabaseError where error.isPageDamage {
+                    guard next < end else { return page }
+                    try readAround(error, next...end - 1, db, scan, body: take)
                 }
-                page += items.prefix(limit - page.count)
-                next = hour.upperBound + 1
-            }
+            } catch is EndOfPage {}
             return page
         }
     }
@@ -465,19 +526,27 @@ extension SQLiteStore {
         try await reading { [register] db in
             let byID = try RawStatement(db, Query.observationsByFeatureID)
             try byID.bind(id: id, asOf: version)
+            /// What isn't there may have been deleted.
+            func missing() throws { try DeletedBefore.check(.rest, from: .distantPast, asOf: version, db) }
             var found: (row: ObservationRow, details: ObservationDetails)?
             try byID.forEachReadable(register, { (try ObservationRow($0), ObservationDetails($0)) }) { row, details in
                 if row.source.rawValue < found?.row.source.rawValue ?? .max { found = (row, details) }
             }
             if let found { return found }
-            guard let key = ObservationKey(id: id) else { return nil }
+            guard let key = ObservationKey(id: id) else {
+                try missing()
+                return nil
+            }
             let byKey = try RawStatement(db, Query.observationByKey)
             byKey.bind(key.rawValue, at: 1)
             guard
                 let found = try byKey.firstReadable(register, { (try ObservationRow($0), ObservationDetails($0)) }),
                 found.1.id == nil, found.0.since.rawValue <= version.bound,
                 found.0.until.map({ $0.rawValue > version.bound }) ?? true
-            else { return nil }
+            else {
+                try missing()
+                return nil
+            }
             return found
         }
     }
@@ -491,6 +560,7 @@ extension SQLiteStore {
             try statement.forEachReadable(register, { ($0.integer(9), try PilotReport($0)) }) { source, report in
                 if source < found?.source ?? .max { found = (source, report) }
             }
+            if found == nil { try DeletedBefore.check(.rest, from: .distantPast, asOf: version, db) }
             return found?.report
         }
     }
@@ -502,7 +572,8 @@ extension SQLiteStore {
     ) async throws(StoreError) -> [PilotReport] {
         guard limit > 0 else { return [] }
         let start = max(from, after?.0 ?? from)
-        return try await reading { [register] db in
+        return try await reading { [self] db in
+            try DeletedBefore.check(.rest, from: start, asOf: version, db)
             let statement = try RawStatement(db, Query.reportPage)
             statement.bind(Int64(start.seconds), at: 1)
             statement.bind(Int64(to.seconds), at: 2)
@@ -511,23 +582,65 @@ extension SQLiteStore {
             statement.bind(version.bound, at: 5)
             statement.bind(version.bound, at: 6)
             var page: [PilotReport] = []
+            func take(_ report: PilotReport) throws {
+                if page.count >= limit, let last = page.last,
+                    last.observedAt != report.observedAt || last.id != report.id
+                {
+                    throw EndOfPage()
+                }
+                page.append(report)
+            }
             do {
-                try statement.forEachReadable(register, PilotReport.init) { report in
-                    if page.count >= limit, let last = page.last,
-                        last.observedAt != report.observedAt || last.id != report.id
-                    {
-                        throw EndOfPage()
+                do { try statement.forEachReadable(register, PilotReport.init, take) } catch let error as DatabaseError
+                    where error.isPageDamage
+                {
+                    page = []
+                    let reports = try reportsAround(error, from: start, to: to, asOf: version, db)
+                    for report in reports where after.map({ $0 < (report.observedAt, report.id) }) ?? true {
+                        try take(report)
                     }
-                    page.append(report)
                 }
             } catch is EndOfPage {}
             return page
         }
     }
+
+    /// Pilot reports, read by their numbers because an index or a page of the table is damaged; in their order.
+    private func reportsAround(
+        _ damage: DatabaseError, from: Instant, to: Instant, asOf version: Version?, _ db: Database
+    ) throws -> [PilotReport] {
+        let reports = try byNumber(
+            Query.reportsByNumber, Query.newestReportNumber, .pilotReport, from, to,
+            asOf: version ?? Head(db).version, damage, db, PilotReport.init)
+        return reports.sorted { ($0.observedAt, $0.id, $0.source) < ($1.observedAt, $1.id, $1.source) }
+    }
 }
 
 /// Ends the reading of a result early.
-private struct EndOfPage: Error {}
+struct EndOfPage: Error {}
+
+/// A place in the order of positions: a bucket, and an aircraft within it.
+enum PositionKey {
+    static let aircraftBits: Int64 = 24
+    private static let lastAircraft: Int64 = 1 << aircraftBits - 1
+
+    static func key(bucket: Int64, _ aircraft: ICAO24) -> Int64 { first(of: bucket) + Int64(aircraft.rawValue) }
+
+    static func key(of position: AircraftPosition) -> Int64 {
+        key(bucket: AircraftPosition.bucket(position.observedAt), position.icao24)
+    }
+
+    /// The first of a bucket.
+    static func first(of bucket: Int64) -> Int64 { bucket << aircraftBits }
+
+    static func bucket(of key: Int64) -> Int64 { key >> aircraftBits }
+    static func aircraft(of key: Int64) -> Int64 { key & lastAircraft }
+
+    /// When a key's bucket begins.
+    static func start(of key: Int64) -> Instant {
+        Instant(clamping: Int(bucket(of: key)) * AircraftPosition.bucketSeconds)
+    }
+}
 
 extension RawStatement {
     /// All reports of a query on them that can be read.
@@ -572,13 +685,7 @@ extension LogExtent {
                 observed = oldest...max(oldest, newest)
             }
         } catch let error as DatabaseError where error.isPageDamage {
-            // To within a step.
-            observed =
-                try RawStatement(db, Query.changedExtent).first { columns in
-                    let steps = [0, 1].compactMap { columns.optionalInteger($0).map { TimeStep(number: Int($0)) } }
-                    guard let first = steps.first, let last = steps.last else { return nil }
-                    return TimeStep.instants(first...max(first, last))
-                } ?? nil
+            observed = try SQLiteStore.storedTimes(.observations, db)
         }
         oldestReportOrArea = try [Query.oldestReport, Query.oldestArea].compactMap { query in
             try SQLiteStore.edge(query, db).map { Instant(clamping: Int($0)) }
@@ -609,6 +716,36 @@ extension SourceRecord {
             sources[index].fetchedKinds[kind] = Instant(clamping: Int(columns.integer(2)))
             sources[index].fetchedSince[kind] = Instant(clamping: Int(columns.integer(3)))
         }
+        for deletion in [DeletionKind.positions, .rest] {
+            guard let deleted = try DeletedBefore(deletion, db) else { continue }
+            let span = Instant.distantPast...max(.distantPast, deleted.before.advanced(by: -1))
+            for kind in Catalogue.kinds where (kind == .positions) == (deletion == .positions) {
+                for index in sources.indices { sources[index].noteLost(kind, span) }
+            }
+        }
+        return sources
+    }
+
+    /// With the areas that they are and were asked for, which no writer needs.
+    static func allWithAreas(_ db: Database) throws -> [SourceRecord] {
+        var sources = try all(db)
+        try RawStatement(db, Query.coveredAreas).forEachRow { columns in
+            let index = Int(columns.integer(1))
+            guard sources.indices.contains(index), let kind = columns.text(2).flatMap(DataKind.init(rawValue:)) else {
+                return
+            }
+            var ring: AreaRing?
+            if !columns.isNull(3) {
+                guard let stored = AreaRing(stored: columns.bytes(3)) else {
+                    throw UnreadableRow(table: "coveredArea", key: columns.integer(0))
+                }
+                ring = stored
+            }
+            sources[index].coveredAreas.append(
+                CoveredArea(
+                    kind: kind, ring: ring, since: Instant(clamping: Int(columns.integer(4))),
+                    until: columns.optionalInteger(5).map { Instant(clamping: Int($0)) }))
+        }
         return sources
     }
 
@@ -621,5 +758,28 @@ extension SourceRecord {
             simulated: columns.optionalInteger(3).map { $0 != 0 },
             fetchedAt: columns.optionalInteger(4).map { Instant(clamping: Int($0)) },
             completeSince: columns.optionalInteger(5).map { Instant(clamping: Int($0)) })
+    }
+}
+
+extension AreaRing {
+    /// As the store keeps it: the coordinates, 64 bits each, little-endian.
+    var stored: [UInt8] {
+        var bytes: [UInt8] = []
+        for coordinate in coordinates {
+            withUnsafeBytes(of: coordinate.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
+
+    /// Reads `stored` back.
+    init?(stored bytes: [UInt8]) {
+        guard bytes.count % 8 == 0 else { return nil }
+        self.init(
+            coordinates: bytes.withUnsafeBytes { raw in
+                stride(from: 0, to: raw.count, by: 8).map { start in
+                    let bits = raw.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+                    return Double(bitPattern: UInt64(littleEndian: bits))
+                }
+            })
     }
 }

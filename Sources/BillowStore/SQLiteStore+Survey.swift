@@ -12,12 +12,13 @@ extension SQLiteStore {
     /// last nine hours of a server), pilot reports, areas, positions and keys are decoded only.
     public func survey(rest: Duration) async throws(StoreError) {
         if let extent = try await storedExtent() {
-            for start in stride(
-                from: extent.lowerBound.seconds, through: extent.upperBound.seconds, by: Self.pieceSeconds)
-            {
-                try await surveyObservations(
-                    from: Instant(clamping: start), to: Instant(clamping: start + Self.pieceSeconds))
+            var next = extent.lowerBound
+            while next <= extent.upperBound {
+                let end = next.advanced(by: Self.pieceSeconds)
+                try await surveyObservations(from: next, to: end)
                 try await pause(rest)
+                // Years may lie between two rows.
+                next = try await firstTime(from: end)
             }
         }
         for part in try await packedParts() {
@@ -45,6 +46,33 @@ extension SQLiteStore {
         do { try await Task.sleep(for: rest) } catch { throw StoreError(error, path: path) }
     }
 
+    /// When the next row was observed that can be read; past all rows where there is none.
+    private func firstTime(from instant: Instant) async throws(StoreError) -> Instant {
+        try await reading { db in
+            let statement = try RawStatement(db, Query.allRows)
+            statement.bind(ObservationKey.first(of: instant).rawValue, at: 1)
+            statement.bind(ObservationKey.first(of: .distantFuture).rawValue, at: 2)
+            do {
+                return try statement.first { ObservationKey(rawValue: $0.integer(0)).observedAt } ?? .distantFuture
+            } catch let error as DatabaseError where error.isPageDamage {
+                let keys =
+                    ObservationKey.first(of: instant).rawValue...ObservationKey.first(of: .distantFuture).rawValue - 1
+                var found: Instant?
+                do {
+                    try self.readAround(error, keys, db) { keys, body in
+                        statement.bind(keys.lowerBound, at: 1)
+                        statement.bind(keys.upperBound &+ 1, at: 2)
+                        try statement.forEachRow { try body($0.integer(0), ()) }
+                    } body: { key, _ in
+                        found = ObservationKey(rawValue: key).observedAt
+                        throw EndOfPage()
+                    }
+                } catch is EndOfPage {}
+                return found ?? .distantFuture
+            }
+        }
+    }
+
     /// The first and last second of all rows, closed ones too.
     private func storedExtent() async throws(StoreError) -> ClosedRange<Instant>? {
         try await reading { db in
@@ -52,13 +80,8 @@ extension SQLiteStore {
                 do {
                     return try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
                 } catch let error as DatabaseError where error.isPageDamage {
-                    let step = try RawStatement(db, Query.changedExtent).first {
-                        $0.optionalInteger(query == Query.firstKey ? 0 : 1)
-                    }
-                    return (step ?? nil).map {
-                        TimeStep.instants(TimeStep(number: Int($0))...TimeStep(number: Int($0)))
-                    }
-                    .map { query == Query.firstKey ? $0.lowerBound : $0.upperBound }
+                    let stored = try Self.storedTimes(.observations, db)
+                    return query == Query.firstKey ? stored?.lowerBound : stored?.upperBound
                 }
             }
             guard let first = try edge(Query.firstKey), let last = try edge(Query.lastKey) else { return nil }

@@ -37,12 +37,17 @@ extension SQLiteStore {
     /// Copies all that can be read of a damaged database into a new file, row by row and around damaged pages: keys, changed
     /// queries, sources, and rows of every kind at their versions. Indices, packed parts and times of changes are built
     /// anew. The damaged file is not changed.
+    ///
+    /// - Parameter now: the moment of the salvage: nothing newer can be missing. The system's time where it is nil.
     /// - Throws: `corrupt` where not even the list of tables can be read, `unavailable` where the new file exists.
-    public static func salvage(_ damaged: String, to path: String) async throws(StoreError) -> Salvaged {
+    public static func salvage(_ damaged: String, to path: String, now: Instant? = nil) async throws(StoreError)
+        -> Salvaged
+    {
+        let now = now ?? Instant(clamping: Int(Date().timeIntervalSince1970))
         guard FileIdentity(path) == nil else { throw .unavailable(path: path, reason: "it exists already") }
         let result: Result<Salvaged, any Error> = await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .userInitiated).async {
-                continuation.resume(returning: Result { try Salvage.run(damaged, to: path) })
+                continuation.resume(returning: Result { try Salvage.run(damaged, to: path, at: now) })
             }
         }
         do { return try result.get() } catch { throw StoreError(error, path: damaged) }
@@ -53,18 +58,24 @@ extension SQLiteStore {
 private struct Salvage {
     let source: Database
     let target: Database
+    /// The newest time that anything may have had that was stored.
+    let end: Instant
     var result = Salvaged()
     /// The end of the last thing that is missing.
     private var missingUntil: Instant?
 
     private static let rowsAtOnce = 20_000
 
-    init(source: Database, target: Database) {
+    /// By how many seconds what is stored may be ahead of the clock.
+    private static let aheadSeconds = 300
+
+    init(source: Database, target: Database, now: Instant) {
         self.source = source
         self.target = target
+        end = now.advanced(by: Self.aheadSeconds)
     }
 
-    static func run(_ damaged: String, to path: String) throws -> Salvaged {
+    static func run(_ damaged: String, to path: String, at now: Instant) throws -> Salvaged {
         guard FileIdentity(damaged) != nil else {
             throw StoreError.unavailable(path: damaged, reason: "there is no such file")
         }
@@ -86,7 +97,7 @@ private struct Salvage {
             // No transaction: SQLite can't end one after a page that it can't read, and nobody writes a damaged file.
             let salvaged = try source.unsafeRead { source in
                 try target.writeWithoutTransaction { target in
-                    var salvage = Salvage(source: source, target: target)
+                    var salvage = Salvage(source: source, target: target, now: now)
                     try salvage.copyAll()
                     return salvage.result
                 }
@@ -95,6 +106,7 @@ private struct Salvage {
             try Schema.migrator.migrate(target)
             try target.writeWithoutTransaction { db in
                 try db.execute(sql: Schema.recountChangedSteps)
+                if let since = salvaged.completeSince { try noteLost(before: since, salvaged.version, db) }
                 try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
             }
@@ -186,14 +198,14 @@ private struct Salvage {
 
     mutating func copyAll() throws {
         try copyHead()
-        try copy("source", key: "number")
-        for table in try shortTables() { try copy(table, key: nil) }
-        try copy("observation", key: "key") { ObservationKey(rawValue: $0).observedAt }
+        try copy("source", keys: KeyOrder("number"))
+        for table in try shortTables() { try copy(table, keys: nil) }
+        try copy("observation", keys: Self.observationKeys) { ObservationKey(rawValue: $0).observedAt }
         // Their numbers tell no time: what is missing may be as new as the newest.
-        try copy("pilotReport", key: "number") { _ in .distantFuture }
-        try copy("area", key: "number") { _ in .distantFuture }
-        try copy("position", key: "bucket", isUnique: false) {
-            Instant(clamping: (Int($0) + 1) * AircraftPosition.bucketSeconds)
+        try copy("pilotReport", keys: KeyOrder("number")) { _ in .distantFuture }
+        try copy("area", keys: KeyOrder("number")) { _ in .distantFuture }
+        try copy("position", keys: Self.positionKeys) {
+            PositionKey.start(of: $0).advanced(by: AircraftPosition.bucketSeconds)
         }
         try refuseUnreadable()
         try nameSources()
@@ -228,9 +240,47 @@ private struct Salvage {
         }
     }
 
-    /// Copies a table. Without a key it is short, and read from both ends of its own order.
+    /// The order in which the rows of a table are read. Its keys are never negative.
+    private struct KeyOrder {
+        /// One of them, or two that are compared together.
+        var columns: [String]
+        /// How far the first column is shifted to the left, to make one number of two.
+        var shift: Int64 = 0
+
+        init(_ columns: String..., shift: Int64 = 0) {
+            self.columns = columns
+            self.shift = shift
+        }
+
+        /// nil where a value makes no sense.
+        func key(of row: Row) -> Int64? {
+            let values = columns.compactMap { column in
+                let value: DatabaseValue = row[column]
+                return Int64.fromDatabaseValue(value)
+            }
+            guard values.count == columns.count, let first = values.first, first >= 0, first < .max >> shift else {
+                return nil
+            }
+            return values.count == 1 ? first : first << shift | values[1] & (1 << shift - 1)
+        }
+
+        /// What a condition on the order compares a key with.
+        func arguments(_ key: Int64) -> [Int64] {
+            columns.count == 1 ? [key] : [key >> shift, key & (1 << shift - 1)]
+        }
+
+        /// `(a, b)`; a single one without parentheses, so that SQLite searches by it.
+        var list: String { columns.count == 1 ? columns[0] : "(\(columns.joined(separator: ", ")))" }
+        var marks: String { columns.count == 1 ? "?" : "(?, ?)" }
+        var isUnique: Bool { columns.count == 1 }
+    }
+
+    private static let observationKeys = KeyOrder("key")
+    private static let positionKeys = KeyOrder("bucket", "icao24", shift: PositionKey.aircraftBits)
+
+    /// Copies a table. Without keys it is short, and read from both ends of its own order.
     private mutating func copy(
-        _ table: String, key: String?, isUnique: Bool = true, time: (Int64) -> Instant? = { _ in nil }
+        _ table: String, keys order: KeyOrder?, time: (Int64) -> Instant? = { _ in nil }
     ) throws {
         guard try source.tableExists(table), try target.tableExists(table) else { return }
         let known = Set(try source.columns(in: table).map(\.name))
@@ -244,12 +294,6 @@ private struct Salvage {
             sql: "INSERT INTO \(table) (\(list)) VALUES (\(marks)) ON CONFLICT DO NOTHING")
         var entry = Salvaged.Table(name: table, rows: 0, refused: 0, gaps: [])
         var pending = 0
-        func number(_ row: Row) -> Int64? {
-            key.flatMap { key -> Int64? in
-                let value: DatabaseValue = row[key]
-                return Int64.fromDatabaseValue(value)
-            }
-        }
         func take(_ row: Row) throws {
             if pending == 0 { try target.beginTransaction(.immediate) }
             var isTaken = false
@@ -257,13 +301,13 @@ private struct Salvage {
                 try insert.execute(arguments: StatementArguments(row.databaseValues))
                 isTaken = target.changesCount > 0
                 // The same row from the other end.
-                if !isTaken, key == nil || !isUnique { return }
+                if !isTaken, order?.isUnique != true { return }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {}
             if isTaken {
                 entry.rows += 1
             } else {
                 entry.refused += 1
-                if let number = number(row) { noteMissing(time(number)) }
+                if let key = order?.key(of: row) { noteMissing(time(key)) }
             }
             pending += 1
             if pending == Self.rowsAtOnce {
@@ -271,25 +315,28 @@ private struct Salvage {
                 pending = 0
             }
         }
-        if let key {
-            let (first, last) = try bounds(table, key)
-            let (_, gaps): ([Void], _) = try DamagedRange.read(first...last) {
-                keys, isRising, body in
+        if let order {
+            let query = """
+                SELECT \(list) FROM \(table) \(order.isUnique ? "NOT INDEXED" : "")
+                WHERE \(order.list) >= \(order.marks) ORDER BY \(order.columns.joined(separator: ", "))
+                """
+            var range = DamagedRange(hints: hints(table), mostLooks: Self.mostLooks)
+            // Whatever bounds the keys may lie in a page that can't be read.
+            let source = source
+            try range.read(0...Int64.max - 1) { keys, body in
                 let rows = try Row.fetchCursor(
-                    source,
-                    sql: """
-                        SELECT \(list) FROM \(table) NOT INDEXED WHERE \(key) BETWEEN ? AND ?
-                        ORDER BY \(key) \(isRising ? "ASC" : "DESC")
-                        """, arguments: [keys.lowerBound, keys.upperBound])
+                    source, sql: query, arguments: StatementArguments(order.arguments(keys.lowerBound)))
                 while let row = try rows.next() {
-                    guard let number = number(row) else { continue }
-                    do { try take(row) } catch { throw TargetError(error: error) }
-                    // Where keys repeat, the damaged one is looked at from both sides; its rows are taken once.
-                    body(isUnique ? number : isRising ? number - 1 : number + 1, ())
+                    guard let key = order.key(of: row) else { continue }
+                    try body(key, row)
                 }
+            } gap: { gap in
+                entry.gaps.append(gap)
+            } _: { _, row in
+                do { try take(row) } catch { throw TargetError(error: error) }
             }
-            entry.gaps = gaps
-            for gap in gaps { noteMissing(time(gap.upperBound)) }
+            let newest = newestTime(of: table)
+            for gap in entry.gaps { noteMissing(time(gap.upperBound).map { min($0, newest) }) }
         } else {
             // From both ends: a table without numbers can't be halved.
             for order in ["", "ORDER BY 1 DESC"] {
@@ -311,22 +358,61 @@ private struct Salvage {
         var error: any Error
     }
 
-    /// Keys that include all of a table.
-    private func bounds(_ table: String, _ key: String) throws -> (Int64, Int64) {
-        func edge(_ order: String, otherwise: Int64) -> Int64 {
-            (try? Int64.fetchOne(
-                source, sql: "SELECT \(key) FROM \(table) NOT INDEXED ORDER BY \(key) \(order) LIMIT 1"))
-                ?? otherwise
+    /// Far more than a thousand gaps take.
+    private static let mostLooks = 1 << 20
+
+    private static func kind(of table: String) -> ObservedKind? {
+        switch table {
+        case "observation": .observations
+        case "pilotReport": .reports
+        case "position": .positions
+        default: nil
         }
-        let first = edge("ASC", otherwise: 0)
-        // Where the last page is damaged: until a year after the first, or as many numbers as there may be.
-        let widest: Int64 =
-            switch table {
-            case "observation": Int64(31_536_000) << ObservationKey.tagBits
-            case "position": 31_536_000 / Int64(AircraftPosition.bucketSeconds)
-            default: 1 << 24
-            }
-        return (first, max(first, edge("DESC", otherwise: first + widest)))
+    }
+
+    /// The newest time that a missing row of a table may have had: the newest that was ever stored, where that can be
+    /// read.
+    private func newestTime(of table: String) -> Instant {
+        guard let kind = Self.kind(of: table), let stored = storedTimes(kind) else { return end }
+        return stored.upperBound
+    }
+
+    /// Older files tell of no times.
+    private func storedTimes(_ kind: ObservedKind) -> ClosedRange<Instant>? {
+        try? SQLiteStore.storedTimes(kind, source)
+    }
+
+    /// Places in a table at which rows are likely: its keys are far apart, and begin far from zero.
+    private func hints(_ table: String) -> [Int64] {
+        guard table == "observation" || table == "position" else { return [] }
+        func key(_ instant: Instant) -> Int64 {
+            table == "observation"
+                ? ObservationKey.first(of: instant).rawValue
+                : PositionKey.first(of: AircraftPosition.bucket(instant))
+        }
+        var times: [Instant] = (0..<31).map { end.advanced(by: -(1 << $0)) }
+        if let stored = Self.kind(of: table).flatMap(storedTimes) {
+            let seconds = stored.upperBound.seconds - stored.lowerBound.seconds
+            times += (0...Self.hints).map { stored.lowerBound.advanced(by: seconds * $0 / Self.hints) }
+        }
+        var keys = times.map(key)
+        if table == "observation", let open = try? Int64.fetchAll(source, sql: Query.openKeys, arguments: [0]) {
+            keys += stride(from: 0, to: open.count, by: max(1, open.count / Self.hints)).map { open[$0] }
+        }
+        return keys
+    }
+
+    private static let hints = 256
+
+    /// What is missing was there before: an answer about whatever is stored lacks it.
+    private static func noteLost(before instant: Instant, _ version: Version, _ db: Database) throws {
+        let note = try RawStatement(db, Query.noteDeletedBefore)
+        for kind in [DeletionKind.positions, .rest] {
+            note.bind(kind.rawValue, at: 1)
+            note.bind(Int64(instant.seconds), at: 2)
+            note.bind(version.rawValue, at: 3)
+            try note.run()
+        }
     }
 
     private mutating func noteMissing(_ instant: Instant?) {
@@ -365,7 +451,7 @@ private struct Salvage {
             result.tables[index].rows -= bad.count
             result.tables[index].refused += bad.count
         }
-        for damage in register.damage { noteMissing(damage.to ?? .distantFuture) }
+        for damage in register.damage { noteMissing(damage.to ?? end) }
     }
 
     /// Gives a name to sources whose own can't be read: their rows stay.
@@ -410,12 +496,12 @@ private struct Salvage {
         }
         result.version = Version(rawValue: version)
         guard !result.isWhole else {
-            try copy("cursor", key: nil)
-            try copy("sourceValue", key: nil)
+            try copy("cursor", keys: nil)
+            try copy("sourceValue", keys: nil)
             return
         }
         // Without cursors everything is fetched anew that an upstream still has.
-        let since = missingUntil ?? .distantFuture
+        let since = missingUntil.map { $0.advanced(by: 1) } ?? end
         result.completeSince = since
         let marks = StatementArguments([since.seconds])
         try target.execute(
@@ -423,6 +509,10 @@ private struct Salvage {
         if try target.tableExists("fetched"), try target.columns(in: "fetched").contains(where: { $0.name == "since" })
         {
             try target.execute(sql: "UPDATE fetched SET since = max(since, ?)", arguments: marks)
+        }
+        if try target.tableExists("coveredArea") {
+            try target.execute(sql: "DELETE FROM coveredArea WHERE until < ?", arguments: marks)
+            try target.execute(sql: "UPDATE coveredArea SET since = max(since, ?)", arguments: marks)
         }
     }
 }

@@ -27,6 +27,7 @@ enum Schema {
         migrator.registerMigration("16 reporters") { try $0.execute(sql: reporters) }
         migrator.registerMigration("17 deletions") { try $0.execute(sql: deletions) }
         migrator.registerMigration("18 source values") { try $0.execute(sql: sourceValues) }
+        migrator.registerMigration("19 covered areas") { try $0.execute(sql: coveredAreas) }
         migrator.registerMigration("20 open collections") { try $0.execute(sql: openCollections) }
         return migrator
     }
@@ -389,5 +390,23 @@ enum Schema {
             packed BLOB NOT NULL
         ) STRICT;
         ALTER TABLE head ADD COLUMN deletions INTEGER NOT NULL DEFAULT 0 CHECK (deletions >= 0);
+        """
+
+    /// Where and when a kind of data of a source is complete: the areas that it is asked for (`until` is null) and was asked
+    /// for (`until` is their last fetch). `part` is the part of its query. `ring` has the corners as pairs of 64-bit numbers,
+    /// little-endian, longitude first; null is the world. A kind without a row is of the world, as all were before this version.
+    /// A transient row of kind 2 (superseding) ends another transient row (see `TransientEnd`).
+    private static let coveredAreas = """
+        CREATE TABLE coveredArea (
+            number INTEGER PRIMARY KEY,
+            source INTEGER NOT NULL REFERENCES source (number),
+            kind TEXT NOT NULL,
+            part TEXT NOT NULL,
+            ring BLOB CHECK (length(ring) >= 48 AND length(ring) % 16 = 0),
+            since INTEGER NOT NULL CHECK (since >= 0),
+            until INTEGER CHECK (until >= since)
+        ) STRICT;
+        CREATE INDEX coveredAreaPart ON coveredArea (source, kind, part, until);
+        CREATE INDEX observationEnd ON observation (source) WHERE transient = 1 AND kind = 2 AND until IS NULL;
         """
 }

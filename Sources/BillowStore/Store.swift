@@ -1,3 +1,4 @@
+public import Geometry
 public import Turbulence
 
 /// The log of everything that was ever observed, and where each source stands.
@@ -70,9 +71,17 @@ public protocol Store: Sendable {
     /// The times of the oldest and the newest observation that count; nil when there is none.
     func extent() async throws(StoreError) -> ClosedRange<Instant>?
 
-    /// The newest time of all that is stored: when something was observed or issued. What can't be older than its data is
-    /// no older than this, whatever a clock says.
-    func newestTime() async throws(StoreError) -> Instant?
+    /// The newest time that what is stored confirms has come, whatever a clock says; nil where nothing is confirmed.
+    ///
+    /// No single record is enough: a clock that is ahead stamps records with its time. A time is confirmed
+    ///
+    /// - by two voices that tell of it or of a later time. Each record that was fetched or imported is a voice (an
+    ///   observation, a report, an issued area, a position). All observations that one reporter sent are one voice;
+    /// - or, where only one reporter speaks, by observations in every eighth of the retention before it, and one at
+    ///   least an eighth later.
+    ///
+    /// A fetch's own time confirms nothing: it is the clock's.
+    func confirmedTime(retentionSeconds: Int) async throws(StoreError) -> Instant?
 
     /// The details of some rows; keys that aren't there are left out.
     func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails]
@@ -225,6 +234,12 @@ public struct Batch: Sendable {
     public var positions: [AircraftPosition]
     /// Closes what a complete fetch no longer has.
     public var retraction: Retraction?
+    /// Ends transient observations that nobody asks for any more.
+    public var transientEnd: TransientEnd?
+    /// What a fetch has: the newest time at each place. Observations there that a `TransientEnd` ended count again.
+    public var fetchedPlaces: [Retraction.Place: Instant]
+    /// What the source is asked for from now on.
+    public var coverage: [CoverageChange]
     /// New cursors by piece; nil as a value removes one.
     public var cursors: [String: String?]
     /// New key-values of the source; nil as a value removes one.
@@ -238,8 +253,8 @@ public struct Batch: Sendable {
     /// What of it was observed, or ended, before this instant is imported: it stays until it is pruned by hand, whichever
     /// source it is of, and so does what was there already and is the same, and what later corrects it.
     public var importedBefore: Instant
-    /// Whether the observations are kept only as long as the process runs: nobody asked for them to last. An
-    /// observation that another batch brings to last does last, in whatever order the two come.
+    /// Whether the observations are wanted only for a while, until a `TransientEnd` ends them. An observation that another
+    /// batch brings to last does last, in whatever order the two come.
     public var isTransient: Bool
     /// The id of the access key that sent the observations; nil for what was fetched or imported. Only the same key
     /// corrects them later.
@@ -250,8 +265,9 @@ public struct Batch: Sendable {
     public init(
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
-        retraction: Retraction? = nil, cursors: [String: String?] = [:], values: [String: String?] = [:],
-        fetchedAt: Instant? = nil,
+        retraction: Retraction? = nil, transientEnd: TransientEnd? = nil,
+        fetchedPlaces: [Retraction.Place: Instant] = [:], coverage: [CoverageChange] = [],
+        cursors: [String: String?] = [:], values: [String: String?] = [:], fetchedAt: Instant? = nil,
         fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil,
         importedBefore: Instant = .distantPast, isTransient: Bool = false, reporter: String? = nil,
         registration: SourceRegistration? = nil
@@ -263,6 +279,9 @@ public struct Batch: Sendable {
         self.areaReplacements = areaReplacements
         self.positions = positions
         self.retraction = retraction
+        self.transientEnd = transientEnd
+        self.fetchedPlaces = fetchedPlaces
+        self.coverage = coverage
         self.cursors = cursors
         self.values = values
         self.fetchedAt = fetchedAt
@@ -297,11 +316,9 @@ public struct SourceRegistration: Sendable, Hashable {
     }
 }
 
-/// Open rows of the batch's source that count no more.
-///
-/// Either what a complete, validated fetch of computed values says by leaving out: a row observed at `from` ≤ t ≤
-/// `to`, that `covers` and that is newer than `standing` has for its place (or has no place there). Or, with
-/// `transientOnly`, transient rows of any time that `covers`.
+/// Open rows of the batch's source that count no more, which a complete, validated fetch of computed values says by leaving
+/// out: a row observed at `from` ≤ t ≤ `to`, that `covers` and that is newer than `standing` has for its place (or has no
+/// place there).
 public struct Retraction: Sendable {
     /// Where and how high, for which category.
     public struct Place: Sendable, Hashable {
@@ -314,6 +331,11 @@ public struct Retraction: Sendable {
             self.altitude = altitude
             self.category = category
         }
+
+        /// Where a row is.
+        public init(of row: ObservationRow) {
+            self.init(cell: row.cell.dense, altitude: row.altitude, category: row.category)
+        }
     }
 
     public var from: Instant
@@ -322,31 +344,57 @@ public struct Retraction: Sendable {
     public var covers: @Sendable (ObservationRow) -> Bool
     /// All that the fetch has: the observation time at each place.
     public var standing: [Place: Instant]
-    /// Whether only transient rows are meant, whatever their time.
-    public var transientOnly: Bool
 
     public init(
         from: Instant, to: Instant, covers: @escaping @Sendable (ObservationRow) -> Bool, standing: [Place: Instant]
-    ) {
-        self.init(from: from, to: to, covers: covers, standing: standing, transientOnly: false)
-    }
-
-    private init(
-        from: Instant, to: Instant, covers: @escaping @Sendable (ObservationRow) -> Bool, standing: [Place: Instant],
-        transientOnly: Bool
     ) {
         self.from = from
         self.to = to
         self.covers = covers
         self.standing = standing
-        self.transientOnly = transientOnly
     }
+}
 
-    /// Transient rows, of any time.
-    public static func transient(where covers: @escaping @Sendable (ObservationRow) -> Bool = { _ in true })
-        -> Retraction
-    {
-        Retraction(from: .distantPast, to: .distantFuture, covers: covers, standing: [:], transientOnly: true)
+/// Ends transient observations of the batch's source from an instant on: a superseding observation of that time takes the
+/// place of each, so pictures of before stay as they were. What was observed no earlier is closed.
+///
+/// A place with a newer observation that lasts stays as it is. When the place is fetched again (`Batch.fetchedPlaces`), the
+/// superseding observation is closed.
+public struct TransientEnd: Sendable {
+    public var at: Instant
+    /// Whether nobody asks for a row any more.
+    public var covers: @Sendable (ObservationRow) -> Bool
+
+    public init(at instant: Instant, where covers: @escaping @Sendable (ObservationRow) -> Bool = { _ in true }) {
+        at = instant
+        self.covers = covers
+    }
+}
+
+/// The areas that a part of a source's query asks for from now on, for one kind of data. Areas of the part that are not among
+/// them are asked for no more.
+public struct CoverageChange: Sendable, Hashable {
+    public var kind: DataKind
+    /// Which part of the query; each has its areas apart.
+    public var part: String
+    /// nil stands for the world; empty asks for nothing.
+    public var rings: [AreaRing?]
+    /// From when on the log is complete inside them.
+    public var since: Instant
+    /// Whether an area that was asked for until now is complete from before, without a gap.
+    public var isContinued: Bool
+    /// When the areas before were last fetched; nil where they never were.
+    public var lastFetch: Instant?
+
+    public init(
+        kind: DataKind, part: String, rings: [AreaRing?], since: Instant, isContinued: Bool, lastFetch: Instant?
+    ) {
+        self.kind = kind
+        self.part = part
+        self.rings = rings
+        self.since = since
+        self.isContinued = isContinued
+        self.lastFetch = lastFetch
     }
 }
 

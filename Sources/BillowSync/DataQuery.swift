@@ -119,6 +119,17 @@ public struct DataQuery: Sendable, Hashable {
         return [.corridor, .viewport, .global].filter(all.contains)
     }
 
+    /// Whether an area that lasts brings a cell's turbulence: upstreams place a cell by its centre.
+    func isLasting(_ cell: Cell) -> Bool {
+        areas(of: .turbulence).contains { area in
+            switch area {
+            case .corridor: polygon?.contains(H3.center(of: cell)) ?? false
+            case .global: true
+            case .viewport, .all: false
+            }
+        }
+    }
+
     /// In which area a cell's turbulence is wanted; nil outside all.
     public func area(of cell: Cell) -> Area? { area(.turbulence) { $0.touches(cell) } }
 

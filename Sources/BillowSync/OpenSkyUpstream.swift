@@ -109,18 +109,43 @@ public struct OpenSkyUpstream: Upstream {
     private func write(
         _ positions: [AircraftPosition], _ now: Instant, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
+        let covered = coverage(try await known(in: store), at: now)
         var start = 0
         repeat {
             let end = min(positions.count, start + Self.batchSize)
             let isLast = end == positions.count
             let batch = Batch(
-                source: id, positions: Array(positions[start..<end]), fetchedAt: isLast ? now : nil,
+                source: id, positions: Array(positions[start..<end]), coverage: isLast ? [covered] : [],
+                fetchedAt: isLast ? now : nil,
                 fetchedKinds: isLast ? [.positions: now] : [:])
             let result = try await stored { () async throws(StoreError) in try await store.commit(batch) }
             outcome.accepted += result.positions
             outcome.duplicates += end - start - result.positions
             start = end
         } while start < positions.count
+    }
+
+    /// Where the log is complete from this fetch on.
+    private func coverage(_ record: SourceRecord?, at now: Instant) -> CoverageChange {
+        let kind = DataKind.positions
+        let last = record?.fetchedKinds[kind]
+        let start = now.advanced(by: -(kind.longestGapSeconds ?? 0))
+        // Before areas were noted, the world was asked for as far as anybody knows.
+        let isFirst = record?.coveredAreas.contains { $0.kind == kind } != true
+        return CoverageChange(
+            kind: kind, part: "", rings: boxes.isEmpty ? [nil] : boxes.map(\.ring),
+            since: boxes.isEmpty && isFirst ? record?.fetchedSince[kind] ?? now : now,
+            isContinued: last.map { $0 >= start } ?? false, lastFetch: last)
+    }
+}
+
+extension GeographicBox {
+    /// Its outline: edges so short that none goes round the other way.
+    fileprivate var ring: AreaRing? {
+        let parts = Int(((east - west) / 90).rounded(.up))
+        let longitudes = (0...parts).map { west + (east - west) * Double($0) / Double(parts) }
+        let corners = longitudes.map { ($0, south) } + longitudes.reversed().map { ($0, north) }
+        return AreaRing(coordinates: corners.flatMap { [$0.0, $0.1] })
     }
 }
 

@@ -1,4 +1,5 @@
 import BillowStore
+import Geometry
 import Turbulence
 
 /// The name of a cursor: the area that it belongs to, and the piece of it.
@@ -84,12 +85,24 @@ struct SkyPathCoverage: Sendable {
 
     /// Notes a complete round of an area.
     /// - Parameter start: where its window began.
-    mutating func note(_ area: DataQuery.Area, asked: String, at now: Instant, from start: Instant) {
-        var completeSince = start
-        if let last = entries[area], last.asked == asked, last.fetchedAt >= start {
-            completeSince = min(last.completeSince, start)
-        }
+    /// - Returns: the areas that the log is complete for from now on.
+    mutating func note(
+        _ area: DataQuery.Area, asked: String, ring: AreaRing?, at now: Instant, from start: Instant
+    ) -> CoverageChange {
+        let last = entries[area]
+        let isContinued = last.map { $0.asked == asked && $0.fetchedAt >= start } ?? false
+        let completeSince = isContinued ? min(last?.completeSince ?? start, start) : start
         entries[area] = Entry(asked: asked, fetchedAt: now, completeSince: completeSince)
+        return CoverageChange(
+            kind: .observations, part: area.rawValue, rings: [ring], since: completeSince, isContinued: isContinued,
+            lastFetch: last?.fetchedAt)
+    }
+
+    /// What an area that is asked for no more leaves behind.
+    func end(of area: DataQuery.Area, at now: Instant) -> CoverageChange {
+        CoverageChange(
+            kind: .observations, part: area.rawValue, rings: [], since: now, isContinued: false,
+            lastFetch: entries[area]?.fetchedAt)
     }
 
     /// From when on the log is complete for all areas that are asked for; nil where that isn't known yet.

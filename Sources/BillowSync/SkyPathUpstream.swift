@@ -10,7 +10,8 @@ import UpstreamKit
 /// answer: an area by v4 is one, by v5 one for each part within the upstream's limit, the world by v5 is one for each
 /// coarse cell. Every piece of an area has its own cursor, stored in the same transaction as its data; a piece
 /// without a valid one is fetched whole, and then what the store has beyond the answer is retracted. What only the
-/// viewport asked for is stored as transient: it ends with the viewport or the process, and nothing else does.
+/// viewport asked for is stored as transient: it ends with the viewport or the process, from then on, and nothing else
+/// does. Which areas were complete from when to when is stored with the source.
 public struct SkyPathUpstream: Upstream {
     /// Which of SkyPath's calls to use.
     public enum API: String, Sendable, Hashable, CaseIterable {
@@ -33,6 +34,10 @@ public struct SkyPathUpstream: Upstream {
     let progress: SkyPathProgress
     /// Rows in one transaction, so that other writers never wait long. Tests make it small.
     var batchSize = 10_000
+    /// A clock that nobody sets, for how long a round takes. Tests stop it.
+    var uptime: @Sendable () -> Duration = { started.duration(to: .now) }
+
+    private static let started = ContinuousClock.now
 
     /// Observations further ahead than this are refused: a clock is wrong. So is a cursor.
     static let futureSeconds = 300
@@ -98,6 +103,7 @@ public struct SkyPathUpstream: Upstream {
             id: id, client: client, api: api, query: query, simulated: simulated, store: store,
             retentionSeconds: retentionSeconds, progress: progress)
         upstream.batchSize = batchSize
+        upstream.uptime = uptime
         return upstream
     }
 
@@ -146,34 +152,40 @@ public struct SkyPathUpstream: Upstream {
     }
 
     /// A viewport's observations end with it, unless an area that lasts has them too. Those of other areas stay.
-    public func release(_ area: DataQuery.Area) async throws(SyncError) {
+    public func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError) {
         progress.forget(area)
-        guard area == .viewport else { return }
-        try await endViewport()
+        try await end([area], at: now)
     }
 
-    public func prepareAfterRestart() async throws(SyncError) { try await endViewport() }
+    public func prepareAfterRestart(now: Instant) async throws(SyncError) {
+        let wanted = wanted.areas(of: .turbulence)
+        try await end([.viewport, .corridor, .global].filter { $0 == .viewport || !wanted.contains($0) }, at: now)
+    }
 
-    /// Ends all observations that only a viewport asked for, with all that is known of how far it was fetched.
-    private func endViewport() async throws(SyncError) {
+    /// Notes that areas are asked for no more. Of a viewport, ends the observations that only it asked for, with all that is
+    /// known of how far it was fetched.
+    private func end(_ ended: [DataQuery.Area], at now: Instant) async throws(SyncError) {
         guard try await known(in: store) != nil else { return }
         try await progress.ledger.alone { () async throws(SyncError) in
             let (cursors, values) = try await stored { () async throws(StoreError) in
                 (try await store.cursors(of: id), try await store.values(of: id))
             }
-            let areas = wanted.areas(of: .turbulence).filter { $0 != .viewport }
+            let areas = wanted.areas(of: .turbulence).filter { !ended.contains($0) }
             var coverage = SkyPathCoverage(values, record: try await known(in: store), isAsked: areas)
-            coverage.remove(.viewport)
-            var changed = coverage.changes(to: values)
-            if values[Self.oldViewportName] != nil { changed.updateValue(nil, forKey: Self.oldViewportName) }
-            var gone: [String: String?] = [:]
-            for name in cursors.keys where SkyPathPieceName(name)?.area == .viewport {
-                gone.updateValue(nil, forKey: name)
+            var batch = Batch(source: id, coverage: ended.map { coverage.end(of: $0, at: now) })
+            if ended.contains(.viewport) {
+                coverage.remove(.viewport)
+                batch.values = coverage.changes(to: values)
+                if values[Self.oldViewportName] != nil {
+                    batch.values.updateValue(nil, forKey: Self.oldViewportName)
+                }
+                for name in cursors.keys where SkyPathPieceName(name)?.area == .viewport {
+                    batch.cursors.updateValue(nil, forKey: name)
+                }
+                batch.transientEnd = TransientEnd(at: now) { [wanted] in !wanted.isLasting($0.cell) }
+                batch.completeSince = coverage.completeSince
             }
-            let batch = Batch(
-                source: id, retraction: .transient(), cursors: gone, values: changed,
-                completeSince: coverage.completeSince)
-            _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
+            _ = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
         }
     }
 
@@ -189,12 +201,20 @@ public struct SkyPathUpstream: Upstream {
     /// When a round began, and how late it may have become since.
     private struct Clock {
         let now: Instant
-        private let began = ContinuousClock.now
+        private let began: Duration
+        private let uptime: @Sendable () -> Duration
 
-        init(now: Instant) { self.now = now }
+        init(now: Instant, uptime: @escaping @Sendable () -> Duration) {
+            self.now = now
+            self.uptime = uptime
+            began = uptime()
+        }
+
+        /// Rounded down.
+        var current: Instant { now.advanced(by: Int((uptime() - began).components.seconds)) }
 
         /// Rounded up.
-        var latest: Instant { now.advanced(by: Int(began.duration(to: .now).components.seconds) + 1) }
+        var latest: Instant { current.advanced(by: 1) }
     }
 
     /// A round of every area, one after the other. One that fails costs the others nothing.
@@ -221,7 +241,7 @@ public struct SkyPathUpstream: Upstream {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             try await resumeSession()
-            try await round(area, Clock(now: now), &outcome)
+            try await round(area, Clock(now: now, uptime: uptime), &outcome)
         } catch {
             outcome.disabled = resting(at: now).mapValues(\.message)
             throw error.after(outcome)
@@ -322,7 +342,7 @@ public struct SkyPathUpstream: Upstream {
             // That the session can't be kept either is no news beside a failure.
             do throws(SyncError) { try await keepSession() } catch { failure = failure ?? error }
         } else {
-            try await finish(area, pieces, answered, isComplete: failure == nil, now: clock.now, &outcome)
+            try await finish(area, pieces, answered, isComplete: failure == nil, clock, &outcome)
         }
         outcome.wasAnswered = !answered.isEmpty
         if let failure { throw failure }
@@ -343,22 +363,25 @@ public struct SkyPathUpstream: Upstream {
     /// - Parameter pieces: the pieces of the turbulence, all of them up to date; nil where none was fetched.
     private func finish(
         _ area: DataQuery.Area, _ pieces: [SkyPathPiece]?, _ answered: Set<DataQuery.DataType>, isComplete: Bool,
-        now: Instant, _ outcome: inout SyncOutcome
+        _ clock: Clock, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
-        if isComplete { progress.note(request(of: area), of: area, at: now) }
+        if isComplete { progress.note(request(of: area), of: area, at: clock.now) }
         if answered.contains(.turbulence) {
-            progress.note(SyncRequest.Part(turbulenceOf: wanted, in: area), of: area, at: now)
+            progress.note(SyncRequest.Part(turbulenceOf: wanted, in: area), of: area, at: clock.now)
         }
         let result = try await progress.ledger.alone { () async throws(SyncError) -> BatchResult in
-            var kinds = Dictionary(uniqueKeysWithValues: wanted.kinds(of: answered).map { ($0, now) })
+            var kinds = Dictionary(uniqueKeysWithValues: wanted.kinds(of: answered).map { ($0, clock.now) })
             if answered.contains(.turbulence) {
                 kinds[.observations] = progress.allFetched(
                     wanted.areas(of: .turbulence).map { ($0, SyncRequest.Part(turbulenceOf: wanted, in: $0)) })
             }
             let areas = areas.compactMap { area in request(of: area).map { (area, $0) } }
+            let record = try await known(in: store)
             var batch = Batch(
-                source: id, fetchedAt: isComplete ? progress.allFetched(areas) : nil, fetchedKinds: kinds)
-            if let pieces { try await settle(area, pieces, now: now, in: &batch) }
+                source: id,
+                coverage: answered.sorted().compactMap { coverage(of: $0, record, at: clock.now) },
+                fetchedAt: isComplete ? progress.allFetched(areas) : nil, fetchedKinds: kinds)
+            if let pieces { try await settle(area, pieces, clock, in: &batch) }
             let session = await changedSession()
             if let session { batch.values.updateValue(session, forKey: Self.sessionName) }
             let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
@@ -370,17 +393,19 @@ public struct SkyPathUpstream: Upstream {
 
     /// Adds to the end of a round that all pieces of an area's turbulence are up to date.
     private func settle(
-        _ area: DataQuery.Area, _ pieces: [SkyPathPiece], now: Instant, in batch: inout Batch
+        _ area: DataQuery.Area, _ pieces: [SkyPathPiece], _ clock: Clock, in batch: inout Batch
     ) async throws(SyncError) {
         let names = Set(pieces.map { SkyPathPieceName(area, $0.name).text })
         // The log is complete from before, if the round before asked for the same and reaches into this one's window.
-        let start = now.advanced(by: -reachSeconds)
+        let start = clock.now.advanced(by: -reachSeconds)
         let (cursors, values) = try await stored { () async throws(StoreError) in
             (try await store.cursors(of: id), try await store.values(of: id))
         }
         var coverage = SkyPathCoverage(
             values, record: try await known(in: store), isAsked: wanted.areas(of: .turbulence))
-        coverage.note(area, asked: asked(pieces), at: now, from: start)
+        let covered = coverage.note(
+            area, asked: asked(pieces), ring: ring(of: area), at: clock.now, from: start)
+        batch.coverage.append(covered)
         batch.values = coverage.changes(to: values)
         for name in cursors.keys where !names.contains(name) {
             // A name without an area is that of an earlier version.
@@ -388,9 +413,27 @@ public struct SkyPathUpstream: Upstream {
             if piece == nil || piece?.area == area { batch.cursors.updateValue(nil, forKey: name) }
         }
         batch.completeSince = coverage.completeSince
-        if area == .viewport, let ring = wanted.viewport {
-            batch.retraction = .transient { !ring.touches($0.cell) }
+        if area == .viewport, !covered.isContinued, let ring = wanted.viewport {
+            batch.transientEnd = TransientEnd(at: clock.current) { [wanted] in
+                !ring.touches($0.cell) && !wanted.isLasting($0.cell)
+            }
         }
+    }
+
+    /// Where the log is complete for a type that was fetched; nil for turbulence, each of whose areas is noted apart, and for
+    /// polygons, which tell nothing of what is observed.
+    private func coverage(
+        of type: DataQuery.DataType, _ record: SourceRecord?, at now: Instant
+    ) -> CoverageChange? {
+        guard type != .turbulence, type != .polygons, let kind = wanted.kinds(of: [type]).first else { return nil }
+        let rings =
+            wanted.isGlobal(type) ? [nil] : [wanted.polygon, wanted.viewport].compactMap { $0 }.map(Optional.some)
+        let last = record?.fetchedKinds[kind]
+        // An answer of reports has those of the history before it; any other is a picture of its time.
+        let start = now.advanced(by: -(kind.longestGapSeconds ?? wanted.history.seconds))
+        return CoverageChange(
+            kind: kind, part: type.rawValue, rings: rings, since: kind.longestGapSeconds == nil ? start : now,
+            isContinued: last.map { $0 >= start } ?? false, lastFetch: last)
     }
 
     /// Fetches the turbulence of an area.
@@ -498,7 +541,8 @@ public struct SkyPathUpstream: Upstream {
                     && standing[Retraction.Place(cell: row.cell.dense, altitude: row.altitude, category: category)]
                         != nil
             }, standing: standing)
-        try await write(observations, retraction, cursor: [:], isTransient: area == .viewport, &outcome)
+        try await write(
+            observations, retraction, fetched: standing, cursor: [:], isTransient: area == .viewport, &outcome)
     }
 
     /// What some pieces are asked for; the same for the same, in every process.
@@ -617,7 +661,7 @@ public struct SkyPathUpstream: Upstream {
         if let updatedAt = answer.updatedAt, updatedAt > clock.latest.advanced(by: Self.futureSeconds) { next = nil }
         let name = SkyPathPieceName(area, piece.name).text
         try await write(
-            intake.observations, retraction, cursor: next.map { [name: $0.text] } ?? [:],
+            intake.observations, retraction, fetched: intake.standing, cursor: next.map { [name: $0.text] } ?? [:],
             isTransient: area == .viewport, &outcome)
         if isReadable, let recheckAt = cursor?.recheckAt, recheckAt <= clock.now {
             try await fetch(piece, of: area, after: nil, &filter, clock, &use, &outcome)
@@ -626,8 +670,8 @@ public struct SkyPathUpstream: Upstream {
 
     /// In batches. The cursor lands with the last of the data, never before it.
     private func write(
-        _ observations: [Observation], _ retraction: Retraction?, cursor: [String: String?], isTransient: Bool,
-        _ outcome: inout SyncOutcome
+        _ observations: [Observation], _ retraction: Retraction?, fetched: [Retraction.Place: Instant],
+        cursor: [String: String?], isTransient: Bool, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         var start = 0
         repeat {
@@ -636,6 +680,7 @@ public struct SkyPathUpstream: Upstream {
                 source: id, observations: Array(observations[start..<end]), isTransient: isTransient)
             if end == observations.count {
                 batch.retraction = retraction
+                batch.fetchedPlaces = fetched
                 batch.cursors = cursor
             }
             let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
@@ -692,12 +737,15 @@ public struct SkyPathUpstream: Upstream {
         let start = upstreamNow.advanced(by: Self.windowMarginSeconds - reachSeconds)
         let end = min(clock.now, answer.updatedAt ?? clock.now).advanced(by: -Self.windowMarginSeconds)
         let category = wanted.category
+        let standing = intake.standing
         return Retraction(
             from: start, to: end,
             covers: { row in
-                row.category == category && row.since <= head && row.intensity.severity != nil && piece.covers(row.cell)
+                // A superseding row of a place that the answer doesn't have hides nothing that the answer has.
+                (row.kind.isShown || standing[Retraction.Place(of: row)] != nil) && row.category == category
+                    && row.since <= head && row.intensity.severity != nil && piece.covers(row.cell)
                     && ring?.contains(H3.center(of: row.cell)) ?? true
-            }, standing: intake.standing)
+            }, standing: standing)
     }
 
     func count(_ counts: SkyPathCounts, _ outcome: inout SyncOutcome) {

@@ -53,7 +53,7 @@ extension SourceLoop {
     /// configuration, or of the key, ends them.
     func restore() async {
         await restoreSettings()
-        do throws(SyncError) { try await upstream.prepareAfterRestart() } catch {
+        do throws(SyncError) { try await upstream.prepareAfterRestart(now: now()) } catch {
             logger.error("what was stored for the process before can't be ended", metadata: ["error": "\(error)"])
         }
     }

@@ -17,7 +17,7 @@ public actor SourceLoop: Service {
     let configured: SourceSettings
     private let states: SourceStates
     let control: (any ControlStore)?
-    private let now: @Sendable () -> Instant
+    let now: @Sendable () -> Instant
     private let uptime: @Sendable () -> Duration
     private let random: @Sendable () -> Double
     private let sleep: @Sendable (Duration) async throws -> Void
@@ -149,7 +149,7 @@ public actor SourceLoop: Service {
 
     private func release(_ area: DataQuery.Area, _ upstream: any Upstream) async -> SyncStateMachine.Event {
         do throws(SyncError) {
-            try await upstream.release(area)
+            try await upstream.release(area, now: now())
             return .released(area, isDone: true)
         } catch {
             logger.error(

@@ -48,11 +48,11 @@ public protocol Upstream: Sendable {
     func resetCursors(of area: DataQuery.Area) async throws(SyncError)
     /// Lifts the suspension of types that the account was refused, so that the next round asks for them.
     func liftSuspensions()
-    /// Ends what was stored for an area that is asked for no more, where it was stored for as long as that.
-    func release(_ area: DataQuery.Area) async throws(SyncError)
+    /// Notes that an area is asked for no more. What was stored for only as long as that ends now; pictures of before keep it.
+    func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError)
     /// Prepares the store after a restart, before the first round and whether there will be one or not: ends data
-    /// that was wanted for as long as the process before ran. What is asked for now plays no part in it.
-    func prepareAfterRestart() async throws(SyncError)
+    /// that was wanted for as long as the process before ran, and notes which areas are asked for no more.
+    func prepareAfterRestart(now: Instant) async throws(SyncError)
 }
 
 extension Upstream {
@@ -77,8 +77,8 @@ extension Upstream {
     public func with(query: DataQuery) -> any Upstream { self }
     public func resetCursors(of area: DataQuery.Area) async throws(SyncError) {}
     public func liftSuspensions() {}
-    public func release(_ area: DataQuery.Area) async throws(SyncError) {}
-    public func prepareAfterRestart() async throws(SyncError) {}
+    public func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError) {}
+    public func prepareAfterRestart(now: Instant) async throws(SyncError) {}
 
     /// Some collections in all areas that they are wanted in.
     func parts(of collections: [String]) -> Set<SourceState.Part> {

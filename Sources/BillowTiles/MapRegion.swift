@@ -93,6 +93,13 @@ public struct MapRegion: Sendable, Hashable {
         )
     }
 
+    /// What it shows of the earth.
+    public var region: GeographicRegion {
+        let (x, y) = (Double(originX) / worldPixels, Double(originY) / worldPixels)
+        return GeographicRegion(
+            unitX: x...x + Double(width) / worldPixels, unitY: y...y + Double(height) / worldPixels)
+    }
+
     /// A part of it.
     func part(x: Int, y: Int, width: Int, height: Int) -> MapRegion {
         MapRegion(

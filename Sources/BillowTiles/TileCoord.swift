@@ -27,6 +27,13 @@ public struct TileCoord: Sendable, Hashable {
         let minY = Int64(y) * size - Grid.half
         return GridBox(minX: minX, minY: minY, maxX: minX + size, maxY: minY + size)
     }
+
+    /// What it shows of the earth.
+    public var region: GeographicRegion {
+        let count = Double(1 << z)
+        return GeographicRegion(
+            unitX: Double(x) / count...Double(x + 1) / count, unitY: Double(y) / count...Double(y + 1) / count)
+    }
 }
 
 /// How many pixels a tile has: 256 × 256 times the scale each way.
@@ -44,4 +51,16 @@ public enum DrawnResolution {
     private static let byZoom = [1, 2, 3, 3, 4]
 
     public static func of(zoom: Int) -> Int { zoom < byZoom.count ? byZoom[zoom] : Cell.resolution }
+}
+
+extension GeographicRegion {
+    /// What a rectangle of the unit mercator square shows; x may lie a world or more to either side.
+    init(unitX x: ClosedRange<Double>, unitY y: ClosedRange<Double>) {
+        let west = UnitMercator.longitude(x: x.lowerBound - x.lowerBound.rounded(.down))
+        let box = BoundingBox(
+            west: west, south: UnitMercator.latitude(y: min(max(y.upperBound, 0), 1)),
+            east: west + min((x.upperBound - x.lowerBound) * 360, 360),
+            north: UnitMercator.latitude(y: min(max(y.lowerBound, 0), 1)))
+        self = box.map(GeographicRegion.box) ?? .everywhere
+    }
 }

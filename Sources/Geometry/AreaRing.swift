@@ -4,12 +4,12 @@ import Foundation
 /// way round. Either winding.
 public struct AreaRing: Sendable, Hashable {
     /// Not closed: the last joins the first. Longitudes run on across the antimeridian, so that no edge jumps.
-    private let corners: [Corner]
+    let corners: [Corner]
     /// The box around the corners, in the same longitudes.
-    private let west: Double
-    private let east: Double
-    private let south: Double
-    private let north: Double
+    let west: Double
+    let east: Double
+    let south: Double
+    let north: Double
 
     struct Corner: Sendable, Hashable {
         var longitude: Double
@@ -64,6 +64,21 @@ public struct AreaRing: Sendable, Hashable {
         self.init(corners: corners)
     }
 
+    /// A ring that was one before: its corners as `coordinates` gave them. nil for what can't be one.
+    public init?(coordinates: [Double]) {
+        guard coordinates.count % 2 == 0, coordinates.count >= 6, coordinates.allSatisfy(\.isFinite) else { return nil }
+        self.init(
+            corners: stride(from: 0, to: coordinates.count, by: 2).map {
+                Corner(longitude: coordinates[$0], latitude: coordinates[$0 + 1])
+            })
+    }
+
+    /// Longitude and latitude of each corner in turn, not closed; longitudes run on across the antimeridian.
+    public var coordinates: [Double] { corners.flatMap { [$0.longitude, $0.latitude] } }
+
+    /// Corners of any ring, closed or not.
+    init(uncheckedCorners corners: [Corner]) { self.init(corners: corners) }
+
     private init(corners: [Corner]) {
         self.corners = corners
         west = corners.map(\.longitude).min() ?? 0
@@ -93,7 +108,7 @@ public struct AreaRing: Sendable, Hashable {
         return false
     }
 
-    private func containsUnrolled(longitude: Double, latitude: Double) -> Bool {
+    func containsUnrolled(longitude: Double, latitude: Double) -> Bool {
         var inside = false
         guard var previous = corners.last else { return false }
         for corner in corners {

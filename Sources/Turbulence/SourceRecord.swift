@@ -1,3 +1,26 @@
+public import Geometry
+
+/// An area that a source was asked for: within it and its time the log has all data of a kind.
+public struct CoveredArea: Sendable, Hashable {
+    public var kind: DataKind
+    /// nil for the world.
+    public var ring: AreaRing?
+    /// From when on the log is complete inside.
+    public var since: Instant
+    /// The last fetch of an area that is asked for no more; nil while it is asked for.
+    public var until: Instant?
+
+    public init(kind: DataKind, ring: AreaRing?, since: Instant, until: Instant?) {
+        self.kind = kind
+        self.ring = ring
+        self.since = since
+        self.until = until
+    }
+
+    /// Whether it was asked for at an instant.
+    public func isAsked(at instant: Instant) -> Bool { since <= instant && instant <= until ?? .distantFuture }
+}
+
 /// One source, as the log knows it.
 public struct SourceRecord: Sendable, Hashable {
     public var number: SourceNumber
@@ -14,6 +37,11 @@ public struct SourceRecord: Sendable, Hashable {
     public var fetchedSince: [DataKind: Instant]
     /// From when on the log is complete for it; nil where nothing is known.
     public var completeSince: Instant?
+    /// Between when something was observed, of each kind, that the log had and has no more: it was deleted, or can't be
+    /// read. An answer about whatever is stored lacks it.
+    public var lost: [DataKind: ClosedRange<Instant>] = [:]
+    /// The areas that it is or was asked for, by kind of data. A kind without one is of the whole world.
+    public var coveredAreas: [CoveredArea]
 
     /// A store knows at most this many sources.
     public static let most = 256
@@ -22,7 +50,8 @@ public struct SourceRecord: Sendable, Hashable {
 
     public init(
         number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool? = false, fetchedAt: Instant? = nil,
-        fetchedKinds: [DataKind: Instant] = [:], fetchedSince: [DataKind: Instant] = [:], completeSince: Instant? = nil
+        fetchedKinds: [DataKind: Instant] = [:], fetchedSince: [DataKind: Instant] = [:], completeSince: Instant? = nil,
+        coveredAreas: [CoveredArea] = []
     ) {
         self.number = number
         self.id = id
@@ -32,6 +61,13 @@ public struct SourceRecord: Sendable, Hashable {
         self.fetchedKinds = fetchedKinds
         self.fetchedSince = fetchedSince
         self.completeSince = completeSince
+        self.coveredAreas = coveredAreas
+    }
+
+    /// Notes that something of a time is lost.
+    public mutating func noteLost(_ kind: DataKind, _ span: ClosedRange<Instant>) {
+        let known = lost[kind] ?? span
+        lost[kind] = min(known.lowerBound, span.lowerBound)...max(known.upperBound, span.upperBound)
     }
 
     /// From when on a kind of data is complete; nil where that isn't known.

@@ -179,6 +179,15 @@ struct IngestTests {
             let answer = try await post(world, try report(1), key: try await world.key(.ingest))
             #expect(answer.status == .ok)
             #expect(try await world.store.sources().allSatisfy { $0.simulated == true })
+            try await world.refresh()
+            for address in [
+                "/collections/observations/items", "/export/observations.csv", "/tiles/hexagons/latest/0/0/0.png",
+            ] {
+                #expect(try await world.get(address).headers[.simulated] == "true", "\(address)")
+            }
+            #expect(try await world.json("/collections/observations/items")["simulated"]?.bool == true)
+            let lines = try await world.get("/export/observations.geojsonl").text.split(separator: "\n")
+            #expect(lines.count == 1 && lines.allSatisfy { $0.contains(#""simulated":true"#) })
         }
     }
 

@@ -58,11 +58,116 @@ struct RetentionTests {
         try await withWorld { world in
             world.clock.advance(by: 30 * Self.day)
             #expect(try await world.application.retention.prune(from: noon) == noon)
-            #expect(try await world.store.trustedNow(world.clock.now) == nil)
+            #expect(try await world.store.trustedNow(world.clock.now, retentionSeconds: 7 * Self.day) == nil)
             let key = try await world.key(.ingest)
             let h3 = String(try cell(11, 50).h3, radix: 16)
             let report = #"{"h3":"\#(h3)","altitude":38000,"severity":2,"observedAt":"\#(noon)"}"#
             #expect(try await world.send(.post, "/observations", report, key: key.text).status == .ok)
+        }
+    }
+
+    @Test("what one reporter sends by a clock that is ahead costs nobody anything", arguments: [30, 400])
+    func wrongReporter(daysAhead: Int) async throws {
+        try await withWorld { world in
+            let h3 = String(try cell(11, 50).h3, radix: 16)
+            @Sendable func report(_ instant: Instant) -> String {
+                #"{"h3":"\#(h3)","altitude":38000,"severity":2,"observedAt":"\#(instant)"}"#
+            }
+            let key = try await world.key(.ingest).text
+            let many = (0..<250).map { report(noon.advanced(by: -60 - $0)) }.joined(separator: ",")
+            #expect(try await world.send(.post, "/observations", "[\(many)]", key: key).status == .ok)
+            for days in [30, daysAhead] {
+                world.clock.advance(by: days * Self.day)
+                let future = try await world.send(.post, "/observations", report(world.clock.now), key: key)
+                #expect(future.status == .ok, "\(future.text)")
+                // By the right time, while the server's clock is still ahead and when it is put right.
+                let right = try await world.send(.post, "/observations", report(noon.advanced(by: days)), key: key)
+                #expect(right.status == .ok, "\(right.text)")
+                #expect(try await world.application.retention.prune(from: noon) == noon)
+                world.clock.advance(by: -days * Self.day)
+                let again = try await world.send(.post, "/observations", report(noon.advanced(by: -days)), key: key)
+                #expect(again.status == .ok, "\(again.text)")
+            }
+            #expect(try await rows(world).count { $0 <= 400 } >= 252)
+        }
+    }
+
+    @Test("a lone record of the future deletes nothing; an old archive goes when new data comes")
+    func archive() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let old = (0..<20).map { -100 * Self.day + $0 }
+            try await world.take(try old.map { try observation(try cell(10, 50), at: $0) })
+            try await world.take([try observation(try cell(10, 50), at: 0)])
+            world.clock.advance(by: 2 * Self.day)
+            _ = try await world.application.retention.prune()
+            #expect(try await rows(world).count == 21)
+            try await world.take([try observation(try cell(11, 50), at: Self.day)])
+            _ = try await world.application.retention.prune()
+            #expect(try await rows(world) == [0, Self.day])
+        }
+    }
+
+    @Test("an answer about whatever is stored is incomplete from when on something of it was deleted, and not before")
+    func openStart() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            try await world.fetched("skypath", completeSince: noon.advanced(by: -20 * Self.day))
+            try await world.take(
+                try [-9 * Self.day, -120, -60].map { try observation(try cell(10, 50), at: $0) })
+            let addresses = [
+                "/collections/observations/items", "/collections/observations/items?datetime=../..",
+                "/collections/observations/items?datetime=../\(noon)", "/export/observations.geojson",
+                "/export/observations.csv", "/collections/pireps/items",
+            ]
+            for address in addresses {
+                #expect(try await world.get(address).header("X-Incomplete") == nil, "\(address)")
+            }
+            _ = try await world.application.retention.prune()
+            try await world.refresh()
+            for address in addresses {
+                let answer = try await world.get(address)
+                #expect(answer.status == .ok && answer.header("X-Incomplete") == "true", "\(address)")
+                if address.contains("items") { #expect(try answer.json["incomplete"]?.bool == true) }
+            }
+            let recent = "/collections/observations/items?hours=2"
+            #expect(try await world.get(recent).header("X-Incomplete") == nil)
+        }
+    }
+
+    @Test("the next page of a version from before a deletion is gone where it would lack rows, and is there elsewhere")
+    func pages() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            let old = -9 * Self.day
+            try await world.take(
+                try [old, old + 1, -120, -90, -60].map { try observation(try cell(10, 50), at: $0) })
+            func next(_ address: String) async throws -> String {
+                try await world.json(address).link("next").orMissing("the next page of \(address)")
+            }
+            let first = try await next("/collections/observations/items?limit=1")
+            let later = try await next("/collections/observations/items?limit=3")
+            _ = try await world.application.retention.prune()
+            try await world.refresh()
+            let gone = try await world.get(first)
+            #expect(gone.status == .gone)
+            #expect(try gone.json["code"]?.string == "version-expired")
+            #expect(try await world.json(later).features.count == 2)
+        }
+    }
+
+    @Test("an alert takes the details of its records from the log that its picture is of")
+    func alertDetails() async throws {
+        try await withWorld(configured: ["skypath"]) { world in
+            try await world.take([
+                try observation(try cell(10.5, 50), at: -60, aircraft: "N1"),
+                try observation(try cell(10, 50), at: -9_000),
+            ])
+            let body = #"{"position": [10, 50], "altitude": 38000, "track": 90, "aircraft": "N1"}"#
+            _ = try await world.post("/alerts", body)
+            _ = try await world.store.prune(Pruning(before: noon.advanced(by: -3_600), changesPictures: true))
+            let changed = try await world.send(.post, "/alerts", body, [.contentType: "application/json"])
+            #expect(changed.status == .serviceUnavailable)
+            #expect(try changed.json["code"]?.string == "log-changed")
+            try await world.refresh()
+            _ = try await world.post("/alerts", body)
         }
     }
 
@@ -92,6 +197,7 @@ struct RetentionTests {
             try await world.fetched("skypath", completeSince: noon.advanced(by: -20 * Self.day))
             try await world.take([
                 try observation(deleted, severity: .moderate, at: old), try observation(deleted, at: -60),
+                try observation(deleted, at: -50),
             ])
             let path = "20261113T121000Z"
             let tile = PixelPlace(H3.center(of: deleted), zoom: 8).path(path)

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 import Turbulence
 
@@ -43,6 +44,18 @@ struct DamageTests {
             try db.execute(sql: "PRAGMA ignore_check_constraints = ON; \(sql)")
         }
         try queue.close()
+    }
+
+    /// How many rows lie in some leaf pages of a table.
+    private func rows(_ path: String, of name: String, in choose: ([Int]) -> [Int]) throws -> Int {
+        let queue = try DatabaseQueue(path: path)
+        let counts = try queue.read { db in
+            try Int.fetchAll(
+                db, sql: "SELECT ncell FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path",
+                arguments: [name])
+        }
+        try queue.close()
+        return choose(Array(counts.indices)).reduce(0) { $0 + counts[$1] }
     }
 
     /// Overwrites pages of a table or an index.
@@ -172,6 +185,150 @@ struct DamageTests {
         #expect(paged == rows.rows.count)
     }
 
+    /// Which of a table's leaf pages are damaged.
+    enum Place: String, CaseIterable {
+        case first, last, firstAndLast, middle, twoInTheMiddle
+
+        func pages<Page>(_ all: [Page]) -> [Page] {
+            switch self {
+            case .first: [all[0]]
+            case .last: [all[all.count - 1]]
+            case .firstAndLast: [all[0], all[all.count - 1]]
+            case .middle: [all[all.count / 2]]
+            case .twoInTheMiddle: [all[all.count / 3], all[all.count / 2]]
+            }
+        }
+    }
+
+    @Test(
+        "reading from an open start takes few looks wherever a page is damaged, and gives every row that can be read",
+        arguments: Place.allCases, [1_200, 20_000])
+    func openRange(place: Place, count: Int) async throws {
+        let path = try await makeFile(count: count)
+        let lost = try rows(path, of: "observation", in: place.pages)
+        let damaged = try overwrite(path, pagesOf: "observation", place.pages)
+        let store = try await SQLiteStore.open(path: path)
+        var paged = 0
+        var after: ObservationKey?
+        while true {
+            let page = try await store.page(after: after, from: .distantPast, to: .distantFuture, limit: 500)
+            paged += page.count
+            after = page.last?.row.key ?? after
+            if page.count < 500 { break }
+        }
+        #expect(paged == count - lost)
+        #expect(store.register.looks < 500 * damaged, "\(store.register.looks)")
+        let damage = try #require(store.damage.first)
+        #expect(store.damage.count == 1 && damage.gaps == damaged && damage.rows == 0)
+        // What can't be read lies between times that are known.
+        #expect(try damage.from.orMissing() >= noon.advanced(by: -10))
+        #expect(try damage.to.orMissing() <= noon.advanced(by: count + 10))
+        let skypath = try #require(try await store.sources().first)
+        #expect(try skypath.completeSince.orMissing() <= noon.advanced(by: count + 11))
+        #expect(skypath.lost[.observations] != nil && skypath.lost[.positions] == nil)
+
+        #expect(try await store.rows(from: .distantPast, to: .distantFuture).rows.count == paged)
+        try await store.survey(rest: .zero)
+        #expect(store.register.looks < 3_000 * damaged, "\(store.register.looks)")
+        #expect(store.damage == [damage])
+    }
+
+    @Test("a survey jumps over years without a row, also where the page before them can't be read")
+    func surveyOfFewRows() async throws {
+        let path = try await makeFile(count: 1_200)
+        let store = try await SQLiteStore.open(path: path)
+        _ = try await store.commit(observation(at: -40 * 365 * 86_400))
+        try store.close()
+        #expect(try overwrite(path, pagesOf: "observation") { [$0[0]] } == 1)
+        let damaged = try await SQLiteStore.open(path: path)
+        try await damaged.survey(rest: .zero)
+        #expect(damaged.register.looks < 1_000, "\(damaged.register.looks)")
+        #expect(damaged.damage.first?.gaps == 1)
+    }
+
+    @Test("a read whose task was cancelled ends")
+    func cancelled() async throws {
+        let path = try await makeFile(count: 1_200)
+        #expect(try overwrite(path, pagesOf: "observation") { $0 } > 10)
+        let store = try await SQLiteStore.open(path: path)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: 10).count
+        }
+        task.cancel()
+        await #expect(throws: StoreError.self) { try await task.value }
+        var looks = 0
+        var range = DamagedRange {
+            looks += 1
+            if looks == 7 { throw CancellationError() }
+        }
+        let scan: DamagedRange.Scan<Int> = { _, _ in throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        #expect(throws: CancellationError.self) { try range.read(0...Int64.max - 1, scan, gap: { _ in }) { _, _ in } }
+        #expect(range.looks == 6)
+    }
+
+    @Test("every row of pages that can be read is found, whichever others can't be", arguments: 0..<40 as Range<UInt64>)
+    func anyPages(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        // Pages of up to 60 rows, a second or an hour apart.
+        let apart: Int64 = seed % 2 == 0 ? 1 << 30 : 3_600 << 30
+        let start: Int64 = 1_795_262_400 << 30
+        let pages: [[Int64]] = (0..<60).map { page in
+            (0..<60).map { start + Int64(page * 60 + $0) * apart + Int64.random(in: 0..<1 << 29, using: &random) }
+        }
+        let bad = Set((0..<Int.random(in: 1...6, using: &random)).map { _ in Int.random(in: 0..<60, using: &random) })
+        let scan: DamagedRange.Scan<Int64> = { keys, body in
+            for (number, page) in pages.enumerated() where page[page.count - 1] >= keys.lowerBound {
+                if bad.contains(number) { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+                for key in page where keys.contains(key) { try body(key, key) }
+            }
+            if bad.contains(pages.count - 1) { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        }
+        var found: [Int64] = []
+        var gaps: [ClosedRange<Int64>] = []
+        var range = DamagedRange()
+        try range.read(start...start + 3_601 * apart, scan, gap: { gaps.append($0) }) { key, _ in found.append(key) }
+        #expect(found == pages.enumerated().filter { !bad.contains($0.offset) }.flatMap(\.element))
+        #expect(gaps.allSatisfy { gap in !found.contains(where: gap.contains) })
+        #expect(range.looks <= 400 * gaps.count)
+    }
+
+    @Test("positions are read around damaged pages, whole and page by page", arguments: Place.allCases)
+    func positionsAround(place: Place) async throws {
+        let path = try await makeFile(count: 3)
+        let store = try await SQLiteStore.open(path: path)
+        let positions = try (0..<6_000).map {
+            try position(String(format: "%06x", $0 % 200 + 1), at: $0 / 200 * 60, source: "awc")
+        }
+        _ = try await store.commit(Batch(source: source("awc"), positions: positions))
+        try store.close()
+        let lost = try rows(path, of: "position", in: place.pages)
+        let pages = try overwrite(path, pagesOf: "position", place.pages)
+        let damaged = try await SQLiteStore.open(path: path)
+        let read = try await damaged.positions(from: .distantPast, to: .distantFuture, asOf: nil)
+        // Of one aircraft at each gap up to three minutes may go with it, in a table that is ordered by more than that.
+        #expect(read.count <= 6_000 - lost && read.count >= 6_000 - lost - 3 * pages)
+        var paged = 0
+        var next: PositionPlace?
+        while true {
+            let page = try await damaged.positions(after: next, from: .distantPast, to: .distantFuture, limit: 700)
+            paged += page.count
+            next = page.last.map(PositionPlace.init) ?? next
+            if page.count < 700 { break }
+        }
+        #expect(paged == read.count)
+        #expect(try await damaged.aircraft(from: .distantPast, to: .distantFuture).count == 200)
+        #expect(damaged.register.looks < 2_000 * pages, "\(damaged.register.looks)")
+        try await damaged.survey(rest: .zero)
+        #expect(damaged.damage.map(\.table) == [.position] && damaged.damage.first?.gaps == pages)
+        let awc = try #require(try await damaged.sources().last)
+        #expect(try awc.lost[.positions].orMissing().upperBound <= noon.advanced(by: 1_800 + 360))
+        try damaged.close()
+
+        let salvaged = try await SQLiteStore.salvage(path, to: folder.path("new.sqlite"))
+        #expect(salvaged.tables.first { $0.name == "position" }?.rows == read.count)
+    }
+
     @Test("an index that can't be read hides no row")
     func index() async throws {
         let path = try await makeFile(count: 2_000)
@@ -181,6 +338,15 @@ struct DamageTests {
         let store = try await SQLiteStore.open(path: path)
         #expect(try await store.rows(from: .distantPast, to: .distantFuture).rows.count == 2_000)
         #expect(try await store.pilotReports(from: .distantPast, to: .distantFuture, asOf: nil).count == 20)
+        var paged: [String] = []
+        var after: (Instant, String)?
+        while true {
+            let page = try await store.pilotReports(after: after, from: .distantPast, to: .distantFuture, limit: 7)
+            paged += page.map(\.id)
+            after = page.last.map { ($0.observedAt, $0.id) } ?? after
+            if page.count < 7 { break }
+        }
+        #expect(paged == (0..<20).map { "r\($0)" })
         #expect(try await !store.problems().isEmpty)
         let error = await #expect(throws: StoreError.self) { try await store.changes(since: .zero) }
         guard case .corrupt = error else {
@@ -281,6 +447,48 @@ struct DamageTests {
         #expect(try await store.problems() == [])
         #expect(try await store.commit(observation(at: 30_000)).accepted == 1)
         await #expect(throws: StoreError.self) { try await SQLiteStore.salvage(path, to: new) }
+    }
+
+    @Test(
+        "a salvage keeps every row that can be read, marks what is missing, and what comes later is complete",
+        arguments: Place.allCases, [(1_200, true), (20_000, true), (20_000, false)])
+    func salvageOfEdges(place: Place, file: (count: Int, hasTimes: Bool)) async throws {
+        let path = try await makeFile(count: file.count)
+        let lost = try rows(path, of: "observation", in: place.pages)
+        let pages = try overwrite(path, pagesOf: "observation", place.pages)
+        // When what changed tells between when anything was stored; without it the moment of the salvage does.
+        if !file.hasTimes { #expect(try overwrite(path, pagesOf: "changedStep") { $0 } > 0) }
+        let now = noon.advanced(by: file.count + 3_600)
+        let new = folder.path("new.sqlite")
+        let salvaged = try await SQLiteStore.salvage(path, to: new, now: now)
+        let table = try #require(salvaged.tables.first { $0.name == "observation" })
+        #expect(table.rows == file.count - lost && table.gaps.count == pages)
+        let store = try await SQLiteStore.open(path: new)
+        let rows = try await store.rows(from: .distantPast, to: .distantFuture)
+        #expect(rows.rows.count == file.count - lost)
+        let since = try salvaged.completeSince.orMissing()
+        #expect(since > noon && since <= now.advanced(by: 301))
+        if file.hasTimes { #expect(since <= noon.advanced(by: file.count + 20)) }
+        // No row that is there is newer than what is missing, where the last page is.
+        let newest = try rows.rows.map(\.observedAt).max().orMissing()
+        #expect((since > newest) == [.last, .firstAndLast].contains(place))
+        #expect(rows.sources.allSatisfy { $0.completeSince == since })
+        #expect(rows.sources.allSatisfy { $0.lost[.observations] == .distantPast...since.advanced(by: -1) })
+
+        _ = try await store.commit(
+            Batch(
+                source: source("skypath"), observations: [try observation(at: file.count + 7_200)],
+                fetchedAt: now.advanced(by: 3_600)))
+        #expect(try await store.sources().first?.completeSince == since)
+        #expect(try await store.problems() == [])
+    }
+
+    @Test("a salvage that lacks keys alone is complete from then on")
+    func salvageWithoutKeys() async throws {
+        let path = try await makeFile(count: 5)
+        #expect(try overwrite(path, pagesOf: "accessKey") { $0 } == 1)
+        let salvaged = try await SQLiteStore.salvage(path, to: folder.path("new.sqlite"), now: noon)
+        #expect(!salvaged.isWhole && salvaged.completeSince == noon.advanced(by: 300))
     }
 
     @Test("a salvage of a sound database is the same database, cursors too")

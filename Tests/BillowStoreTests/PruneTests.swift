@@ -252,6 +252,43 @@ struct PruneTests {
         }
     }
 
+    @Test("no read of a version from before a deletion gives what is left for what was there")
+    func versionsBefore() async throws {
+        let store = try await makeStore()
+        _ = try await store.commit(observation(id: "old", at: -7_200), observation(id: "new"))
+        _ = try await store.commit(
+            Batch(
+                source: nil, pilotReports: [pilotReport(id: "old", at: -7_200), pilotReport(id: "new")],
+                positions: [position("000001", at: -7_200), position("000001", at: 0)]))
+        let before = try await store.head().version
+        let cut = noon.advanced(by: -3_600)
+        #expect(try await store.prune(Pruning(before: cut)).positions == 1)
+        let aircraft = try ICAO24("000001").orMissing()
+        let reads: [@Sendable (Instant) async throws -> Int] = [
+            { try await store.page(after: nil, from: $0, to: .distantFuture, limit: 9, asOf: before).count },
+            {
+                try await store.pilotReports(after: nil, from: $0, to: .distantFuture, limit: 9, asOf: before).count
+            },
+            {
+                try await store.positions(after: nil, from: $0, to: .distantFuture, limit: 9, asOf: before).count
+            },
+            { try await store.aircraft(from: $0, to: .distantFuture, asOf: before).count },
+            { try await store.track(of: aircraft, from: $0, to: .distantFuture, asOf: before).count },
+        ]
+        for (number, read) in reads.enumerated() {
+            // What is newer is all there.
+            #expect(try await read(cut) == 1, "\(number)")
+            await #expect(throws: StoreError.self, "\(number)") { _ = try await read(.distantPast) }
+        }
+        #expect(try await store.observation(id: "new", asOf: before) != nil)
+        #expect(try await store.pilotReport(id: "new", asOf: before) != nil)
+        await #expect(throws: StoreError.self) { _ = try await store.observation(id: "old", asOf: before) }
+        await #expect(throws: StoreError.self) { _ = try await store.pilotReport(id: "old", asOf: before) }
+        // At the head there is nothing to be in doubt of.
+        #expect(try await store.observation(id: "old", asOf: store.head().version) == nil)
+        #expect(try await store.sources().allSatisfy { $0.lost[.observations] == .distantPast...cut.advanced(by: -1) })
+    }
+
     @Test("the last transaction of a deletion names what is left, so nothing that was drawn meanwhile is its picture")
     func namedByEach() async throws {
         let folder = try TemporaryFolder()

@@ -41,45 +41,6 @@ struct RetractionTests {
         #expect(again == BatchResult(version: Version(rawValue: 2)))
     }
 
-    /// Transient is what nobody asked for to last, in whatever order that came.
-    @Test(arguments: [true, false]) func onlyTransientRowsEndWithTheirRetraction(lastingFirst: Bool) async throws {
-        let store = try await makeStore()
-        let skypath = try source("skypath")
-        let (mine, both, other) = (
-            try observation(cell: 20_001), try observation(cell: 20_002), try observation(cell: 20_003)
-        )
-        let old = try observation(cell: 20_004, at: -7 * 86_400)
-        let lasting = Batch(source: skypath, observations: [both, other])
-        let transient = Batch(source: skypath, observations: [mine, both, old], isTransient: true)
-        for batch in lastingFirst ? [lasting, transient] : [transient, lasting] { _ = try await store.commit(batch) }
-        _ = try await store.commit(
-            Batch(
-                source: try source("awc"), observations: [try observation(cell: 20_005, source: "awc")],
-                isTransient: true))
-        let kept = try Cell(dense: 20_001).orMissing()
-        let some = try await store.commit(Batch(source: skypath, retraction: .transient { $0.cell != kept }))
-        #expect(some.retracted == 1)
-        let rest = try await store.commit(Batch(source: skypath, retraction: .transient()))
-        #expect(rest.retracted == 1)
-        #expect(try await Set(store.contents().filter { $0.source == skypath }) == [both, other])
-        #expect(try await store.commit(Batch(source: skypath, retraction: .transient())).retracted == 0)
-        // What comes again lasts, where it is asked for to last.
-        _ = try await store.commit(Batch(source: skypath, observations: [mine]))
-        #expect(try await store.commit(Batch(source: skypath, retraction: .transient())).retracted == 0)
-    }
-
-    /// A correction of a lasting row lasts, whoever brings it.
-    @Test func aCorrectionIsTransientOnlyWhereBothAre() async throws {
-        let store = try await makeStore()
-        let skypath = try source("skypath")
-        _ = try await store.register(skypath, merge: .replace, simulated: nil)
-        _ = try await store.commit(Batch(source: skypath, observations: [try observation(severity: 1)]))
-        _ = try await store.commit(
-            Batch(source: skypath, observations: [try observation(severity: 3)], isTransient: true))
-        #expect(try await store.commit(Batch(source: skypath, retraction: .transient())).retracted == 0)
-        #expect(try await store.contents().map(\.intensity.severity) == [.moderate])
-    }
-
     /// What is left out is shown as soon as it is asked for, and what was shown stays so.
     @Test func whatWasShownIsNotHiddenAndWhatWasHiddenIsShownWhenItIsAskedFor() async throws {
         let store = try await makeStore()

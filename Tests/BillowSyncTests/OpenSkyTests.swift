@@ -89,6 +89,25 @@ struct OpenSkyTests {
         }
     }
 
+    @Test("boxes bound where traffic is known, each with its time")
+    func coveredBoxes() async throws {
+        try await withRig(flights: 60) { rig in
+            let start = rig.clock.now
+            let wide = try GeographicBox(west: -180, south: -80, east: 170, north: 80).orMissing()
+            _ = try await rig.openSky(boxes: [wide]).synchronise(now: start)
+            _ = try await rig.openSky(boxes: [wide]).synchronise(now: start.advanced(by: 60))
+            let areas = try await rig.store.source().coveredAreas
+            #expect(areas.map(\.kind) == [.positions] && areas.map(\.since) == [start] && areas[0].until == nil)
+            for (west, east, isInside) in [(-179.0, 160.0, true), (0, 10, true), (165, 175, false), (171, 179, false)] {
+                let box = try BoundingBox(west: west, south: -70, east: east, north: 70).orMissing()
+                #expect(GeographicRegion.box(box).isInside(areas[0].ring) == isInside)
+            }
+            _ = try await rig.openSky().synchronise(now: start.advanced(by: 120))
+            let later = try await rig.store.source().coveredAreas
+            #expect(later.map(\.until) == [start.advanced(by: 60), nil] && later[1].ring == nil)
+        }
+    }
+
     @Test func badRowsAreCountedAndTheRestTaken() async throws {
         try await withRig(flights: 120) { rig in
             rig.simulator.setFault(.wrongTypes)

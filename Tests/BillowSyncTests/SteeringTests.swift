@@ -405,7 +405,7 @@ struct SteeringTests {
         try await withRig(flights: 20) { rig in
             let west = try box(-80, 25, -20, 70)
             let east = try box(-20, 25, 40, 70)
-            func cells() async throws -> [Cell] { try await rig.store.allRows().map(\.cell) }
+            func cells() async throws -> [Cell] { try await rig.store.picture(at: rig.clock.now).map(\.cell) }
             var query = DataQuery(global: false, viewport: west)
             try await rig.round(rig.upstream(.v4, query))
             var seen = try await cells()
@@ -422,7 +422,7 @@ struct SteeringTests {
             let both = try await cells()
             query.viewport = nil
             let upstream = try rig.upstream(.v4, query)
-            try await upstream.release(.viewport)
+            try await upstream.release(.viewport, now: rig.clock.now)
             try await rig.round(upstream)
             let rest = try await cells()
             #expect(rest.count < both.count && rest.allSatisfy { west.touches($0) })
@@ -437,7 +437,7 @@ struct SteeringTests {
             var looking = query
             looking.viewport = west
             try await rig.round(rig.upstream(.v4, looking))
-            let before = try await rig.store.allRows()
+            let before = try await rig.store.picture(at: rig.clock.now)
             #expect(before.contains { west.touches($0.cell) && !east.touches($0.cell) })
             // Nothing is asked after the restart, and nobody answers.
             let calls = rig.simulator.calls
@@ -447,7 +447,7 @@ struct SteeringTests {
                 upstream: try rig.upstream(.v4, query), update: .none, states: states, control: rig.store,
                 now: { clock.now }, logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
             await loop.restore()
-            let after = try await rig.store.allRows()
+            let after = try await rig.store.picture(at: rig.clock.now)
             #expect(!after.isEmpty && after.count < before.count && after.allSatisfy { east.touches($0.cell) })
             #expect(rig.simulator.calls == calls)
             // The corridor goes on from where it was.
@@ -475,8 +475,8 @@ struct SteeringTests {
             }
             #expect(await task.value?.kind == .cancelled)
             let restarted = try rig.upstream(.v4, query)
-            try await restarted.prepareAfterRestart()
-            #expect(try await rig.store.allRows().allSatisfy { east.touches($0.cell) })
+            try await restarted.prepareAfterRestart(now: now)
+            #expect(try await rig.store.picture(at: now).allSatisfy { east.touches($0.cell) })
             try await rig.round(restarted)
             #expect(try await rig.store.picture(at: now) == rig.fresh(.v4, query))
         }

@@ -100,6 +100,7 @@ struct Rig: Sendable {
             id: try skypath(), client: client, api: api, query: query, simulated: simulated, store: store ?? self.store,
             retentionSeconds: retentionSeconds)
         upstream.batchSize = batchSize
+        upstream.uptime = { .seconds(clock.seconds1970) }
         return upstream
     }
 

@@ -79,12 +79,69 @@ struct RecoveryTests {
         #expect(features.status == 200)
         #expect(try features.json["features"].items.count == 1_000)
         #expect(try features.json["completeSince"].string != nil)
+        for address in ["items?limit=2000", "items?datetime=../..", "items?datetime=../2100-01-01T00:00:00Z"] {
+            let open = try await server.get("/collections/observations/\(address)")
+            #expect(open.header("X-Incomplete") == "true", "\(address)")
+            #expect(try open.json["incomplete"].bool == true)
+        }
+        #expect(try await server.get("/export/observations.csv").header("X-Incomplete") == "true")
         let frames = try await server.get("/timeline.json?start=-PT1H&intervals=3&layers=hexagons").json
         #expect(frames["layers"][0]["frames"].items.allSatisfy { $0["incomplete"].bool == true })
         #expect(try await server.stop() == 0)
         let words = try server.command.standardError
         #expect(words.components(separatedBy: "part of the database can't be read").count == 2, "\(words)")
         #expect(try names().allSatisfy { !$0.contains(".corrupt-") })
+    }
+
+    /// Overwrites leaf pages of the table of observations.
+    private func damage(_ pages: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-c",
+            """
+            import sqlite3,sys
+            c=sqlite3.connect(sys.argv[1]); c.execute('pragma wal_checkpoint(truncate)')
+            q="select pageno from dbstat where name='observation' and pagetype='leaf' order by path"
+            leaf=[r[0] for r in c.execute(q)]; c.close()
+            assert len(leaf)>10
+            f=open(sys.argv[1],'r+b')
+            for p in \(pages): f.seek((p-1)*4096); f.write(b'\\x07'*4096)
+            f.close()
+            """, database,
+        ]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    @Test(
+        "whichever page is damaged, what can be read is served and exported, marked, and the server stops at once",
+        arguments: ["leaf[:1]", "leaf[-1:]", "[leaf[0],leaf[-1]]", "[leaf[len(leaf)//2]]"])
+    func badPage(pages: String) async throws {
+        let key = try await key()
+        var server = try await Server("--database", database)
+        #expect(try await server.send(.POST, "/observations", observations(0..<2_000), key: key).status == 200)
+        #expect(try await server.stop() == 0)
+        try damage(pages)
+        let exported = try await Command.run("export", "observations", "--database", database, "--format", "csv")
+        let rows = exported.output.split(separator: "\r\n").count - 1
+        #expect(exported.status == 0 && rows > 1_700 && rows < 2_000, "\(rows) \(exported.errors)")
+
+        server = try await Server("--database", database)
+        try await eventually("the damage to be known") { try await server.status()["damage"][0]["gaps"].integer != nil }
+        try await eventually("open ranges to be marked") {
+            let open = try await server.get("/collections/observations/items?limit=10000")
+            let count = try open.json["features"].items.count
+            return open.header("X-Incomplete") == "true" && count == rows
+        }
+        #expect(try await server.get("/healthz").status == 200)
+        #expect(try await server.stop() == 0)
+        let words = try server.command.standardError
+        #expect(words.components(separatedBy: "part of the database can't be read").count == 2, "\(words)")
+
+        let salvaged = try await Command.run("salvage", database, "-o", folder.path("new.sqlite"))
+        #expect(salvaged.status == 65 && salvaged.output.contains("observation: \(rows) rows"), "\(salvaged.output)")
     }
 
     @Test(
@@ -106,6 +163,7 @@ struct RecoveryTests {
         }
         try await eventually("readiness to end") { try await server.get("/readyz").status == 503 }
         #expect(try await server.get("/readyz").json["storeFailure"].string == "store-replaced")
+        #expect(try await server.get("/readyz").json["status"].string == "store-lost")
         #expect(try await server.status()["storeFailure"].string != nil)
         #expect(try await server.get("/tiles/hexagons/latest/3/2/3.png").status == 200)
         #expect(try await server.get("/healthz").status == 200)

@@ -44,7 +44,9 @@ extension WrappedStore {
         async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)]
     { try await store.page(after: after, from: from, to: to, limit: limit, asOf: version) }
     public func extent() async throws(StoreError) -> ClosedRange<Instant>? { try await store.extent() }
-    public func newestTime() async throws(StoreError) -> Instant? { try await store.newestTime() }
+    public func confirmedTime(retentionSeconds: Int) async throws(StoreError) -> Instant? {
+        try await store.confirmedTime(retentionSeconds: retentionSeconds)
+    }
     public func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
         try await store.details(of: keys)
     }

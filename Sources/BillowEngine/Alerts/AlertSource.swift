@@ -65,7 +65,7 @@ package struct AlertSource: Sendable {
         var hazards: [IssuedArea] = []
         if let looked = area.area {
             let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
-            records = try await self.records(request, of: frame, in: area.cells, at: instant)
+            records = try await self.records(request, of: frame, in: area.cells, at: instant, snapshot)
             let index = AreaIndex(looked)
             // No hazard is smooth air: one without a severity isn't left out with that.
             var hazardFilter = filter
@@ -79,31 +79,33 @@ package struct AlertSource: Sendable {
             time: instant, query: request.query, altitudes: filter.altitudes,
             version: snapshot.publication.version, area: area,
             items: AlertItem.prefix(items, most: Self.mostItems), itemsMatched: items.count, hazards: hazards,
-            shown: policy.turbulenceAndHazards(at: instant, filter: filter, in: snapshot))
+            shown: policy.turbulenceAndHazards(
+                of: area.area.map(GeographicRegion.area) ?? .everywhere, at: instant, filter: filter, in: snapshot))
     }
 
     /// Standing records in an area, page by page, without one's own of the last hour.
-    private func records(_ request: AlertRequest, of frame: Frame, in area: CellArea, at instant: Instant) async throws
-        -> [StandingRecord]
-    {
+    private func records(
+        _ request: AlertRequest, of frame: Frame, in area: CellArea, at instant: Instant, _ snapshot: Snapshot
+    ) async throws -> [StandingRecord] {
         var records: [StandingRecord] = []
         var after: (Cell, ObservationKey)?
         while true {
             try Task.checkCancellation()
             let page = frame.standingRecords(after: after, limit: Self.pageSize, area: area)
-            records += try await others(than: request, page, at: instant)
+            records += try await others(than: request, page, at: instant, snapshot)
             guard page.count == Self.pageSize, let last = page.last else { return records }
             after = (last.row.cell, last.row.key)
         }
     }
 
     /// Records without one's own of the last hour.
-    private func others(than request: AlertRequest, _ records: [StandingRecord], at instant: Instant) async throws
-        -> [StandingRecord]
-    {
+    private func others(
+        than request: AlertRequest, _ records: [StandingRecord], at instant: Instant, _ snapshot: Snapshot
+    ) async throws -> [StandingRecord] {
         guard let aircraft = request.aircraft else { return records }
         let own = instant.advanced(by: -request.query.excludeOwnSeconds)
-        let details = try await store.details(of: records.filter { $0.row.observedAt > own }.map(\.row.key))
+        let keys = records.filter { $0.row.observedAt > own }.map(\.row.key)
+        let details = try await frames.reading(in: snapshot) { try await store.details(of: keys) }
         return records.filter { $0.row.observedAt <= own || details[$0.row.key]?.aircraft != aircraft }
     }
 }

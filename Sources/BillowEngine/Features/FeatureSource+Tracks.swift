@@ -42,7 +42,7 @@ extension FeatureSource {
             from: query.from, to: query.to, head: Head(version: snapshot.versions.positions, log: snapshot.log))
         return try await aircraftOfTimes.value(for: key) { [frames, store] in
             try await frames.reading(in: snapshot) {
-                try await store.aircraft(from: query.from, to: query.to, asOf: key.head.version)
+                try await store.aircraft(from: query.from, to: query.to, asOf: snapshot.publication.version)
             }
         }
     }

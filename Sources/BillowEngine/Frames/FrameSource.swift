@@ -159,9 +159,14 @@ package final class FrameSource: Sendable {
 
     /// Reads from the store what an answer from a snapshot needs. What is read as of a version never changes, unless
     /// rows are deleted; then the log has another name before the first of them goes.
-    /// - Throws: `EngineError.logChanged` where the log isn't the snapshot's any more; `StoreError`.
+    /// - Throws: `EngineError.logChanged` where the log isn't the snapshot's any more, `.versionExpired` where rows of an
+    ///   older version were deleted; `StoreError`.
     package func reading<Value>(in snapshot: Snapshot, _ body: () async throws -> Value) async throws -> Value {
-        let value = try await body()
+        let value: Value
+        // Of a former version nothing is live, and what was deleted since then never comes back.
+        do { value = try await body() } catch StoreError.deleted where snapshot.liveFrom == .distantFuture {
+            throw EngineError.versionExpired
+        }
         guard try await store.head().log == snapshot.log else { throw EngineError.logChanged }
         return value
     }

@@ -3,6 +3,7 @@ package import BillowSnapshot
 package import BillowSync
 package import BillowTiles
 package import Datasets
+package import Geometry
 package import Turbulence
 
 /// How fresh, complete and genuine the data behind an answer is. Every answer that shows data says it, so that an old
@@ -17,31 +18,43 @@ package struct Freshness: Sendable, Hashable {
     package var isSimulated: Bool
     /// What the log holds of each kind of data shown.
     var coverage: [DataKind: Coverage]
+    /// Of which time the log had something of each kind of data shown, and has it no more.
+    var lost: [DataKind: ClosedRange<Instant>] = [:]
+
+    /// Whether anything is lost of what was stored until an instant.
+    func hasLost(upTo instant: Instant) -> Bool { lost.values.contains { $0.lowerBound <= instant } }
+
+    /// Where the answer looks.
+    var region: GeographicRegion
 
     /// From when on the log holds all data shown; nil where that isn't known, or where nothing bounds it.
     package var completeSince: Instant? {
         var newest: Instant?
         for coverage in coverage.values {
-            guard coverage.isKnown else { return nil }
-            newest = [newest, coverage.since].compactMap { $0 }.max()
+            guard coverage.isKnown, coverage.reaches(region) else { return nil }
+            newest = [newest, coverage.since(in: region)].compactMap { $0 }.max()
         }
         return newest
     }
 
-    /// From when on the log is complete, in words.
-    package var sinceWords: String { completeSince.map { "complete since \($0)" } ?? "not known to be complete" }
+    /// From when on the log is complete, or why it isn't, in words.
+    package var sinceWords: String {
+        if let completeSince { return "complete since \(completeSince)" }
+        return coverage.values.allSatisfy { $0.reaches(region) }
+            ? "not known to be complete" : "not all of the area shown is fetched"
+    }
 
     /// Whether the log lacks some of what a picture shows.
     ///
     /// - Parameter lookBack: how far back the picture looks for each kind of data, in seconds. Other kinds don't count.
     package func isIncomplete(at instant: Instant, lookBack: [DataKind: Int]) -> Bool {
         lookBack.contains { kind, seconds in
-            !(coverage[kind] ?? .unknown).covers(instant, lookBackSeconds: seconds)
+            !(coverage[kind] ?? .unknown).covers(instant, lookBackSeconds: seconds, region)
         }
     }
 }
 
-/// The span of time over which the log holds all data of a kind. What isn't known is not covered.
+/// Where and when the log holds all data of a kind. What isn't known is not covered.
 enum Coverage: Sendable, Hashable {
     /// There is neither a source nor stored data: nothing is known.
     case nothing
@@ -54,38 +67,103 @@ enum Coverage: Sendable, Hashable {
     case fetched(Span)
 
     struct Span: Sendable, Hashable {
-        /// From when on the log holds what was observed.
-        var since: Instant
+        /// From when on what was given to the log is there.
+        var storedSince: Instant
         /// The oldest instant that retention leaves whole: what its picture looks back to is kept for the longest
         /// history more.
         var retainedSince: Instant
-        /// Until when the last fetch of every source counts as current.
-        var until: Instant
         /// When this was determined: no fetch can tell of later observations.
         var now: Instant
+        var sources: [Source]
+    }
+
+    /// What one source holds.
+    struct Source: Sendable, Hashable {
+        /// From when on, in all areas.
+        var since: Instant
+        /// Until when the last fetch counts as current.
+        var until: Instant
+        var kind = DataKind.observations
+        /// The areas that it is and was asked for, of all kinds; none of this kind is the world.
+        var areas: [CoveredArea] = []
     }
 
     var isKnown: Bool { self != .unknown && self != .nothing }
 
-    /// From when on all is covered; nil for no bound, or an unknown one.
-    var since: Instant? {
+    /// Whether a region is one that some source is asked for.
+    func reaches(_ region: GeographicRegion) -> Bool {
+        guard case .fetched(let span) = self else { return true }
+        return span.sources.contains { $0.since(in: region, at: span.now) != nil }
+    }
+
+    /// From when on all of a region is covered; nil for no bound, or an unknown one.
+    func since(in region: GeographicRegion) -> Instant? {
         switch self {
         case .nothing, .unknown: nil
         case .stored(let since): since
-        case .fetched(let span): max(span.since, span.retainedSince)
+        case .fetched(let span):
+            span.sources.reduce(max(span.storedSince, span.retainedSince)) { since, source in
+                max(since, source.since(in: region, at: span.now) ?? since)
+            }
         }
     }
 
-    /// Whether it covers what a picture at an instant looks back to.
-    func covers(_ instant: Instant, lookBackSeconds: Int) -> Bool {
+    /// Whether it covers what a picture of a region at an instant looks back to: some source has all of the region, and none
+    /// lacks any of what it was asked for there.
+    func covers(_ instant: Instant, lookBackSeconds: Int, _ region: GeographicRegion = .everywhere) -> Bool {
         let first = instant.advanced(by: -lookBackSeconds)
-        return switch self {
-        case .nothing, .unknown: false
-        case .stored(let since): first >= since ?? .distantPast
+        switch self {
+        case .nothing, .unknown: return false
+        case .stored(let since): return first >= since ?? .distantPast
         case .fetched(let span):
-            first >= max(span.since, span.retainedSince.advanced(by: -History.sixHours.seconds))
-                && instant >= span.retainedSince && min(instant, span.now) <= span.until
+            guard instant >= span.retainedSince,
+                first >= max(span.storedSince, span.retainedSince.advanced(by: -History.sixHours.seconds))
+            else { return false }
+            let last = min(instant, span.now)
+            var isCovered = false
+            for source in span.sources {
+                switch source.share(of: region, from: first, to: last) {
+                case .all: isCovered = true
+                case .part: break
+                case .lacking: return false
+                }
+            }
+            return isCovered
         }
+    }
+}
+
+extension Coverage.Source {
+    enum Share: Sendable, Hashable {
+        /// All of the region.
+        case all
+        /// All that it was asked for there, which is not the whole region.
+        case part
+        /// It was asked for something there that it doesn't have.
+        case lacking
+    }
+
+    func share(of region: GeographicRegion, from first: Instant, to last: Instant) -> Share {
+        guard areas.contains(where: { $0.kind == kind }) else {
+            return first >= since && last <= until ? .all : .lacking
+        }
+        if areas.contains(where: { holds($0, from: first, to: last) && region.isInside($0.ring) }) { return .all }
+        return areas.contains { area in
+            area.kind == kind && area.isAsked(at: last) && !holds(area, from: first, to: last)
+                && region.touches(area.ring)
+        } ? .lacking : .part
+    }
+
+    /// From when on it has all of a region that it is asked for now; nil where it isn't.
+    func since(in region: GeographicRegion, at now: Instant) -> Instant? {
+        guard areas.contains(where: { $0.kind == kind }) else { return since }
+        return areas.lazy.filter { $0.kind == kind && $0.isAsked(at: now) && region.isInside($0.ring) }.map {
+            max($0.since, since)
+        }.min()
+    }
+
+    private func holds(_ area: CoveredArea, from first: Instant, to last: Instant) -> Bool {
+        area.kind == kind && first >= max(area.since, since) && last <= area.until ?? until
     }
 }
 
@@ -163,9 +241,10 @@ package struct FreshnessPolicy: Sendable {
     }
 
     /// The freshness of what a filter selects of some kinds of data, at the snapshot's time or a later one.
-    package func freshness(of kinds: Set<DataKind>, in snapshot: Snapshot, filter: Filter, at now: Instant? = nil)
-        -> Freshness
-    {
+    package func freshness(
+        of kinds: Set<DataKind>, of region: GeographicRegion = .everywhere, in snapshot: Snapshot, filter: Filter,
+        at now: Instant? = nil
+    ) -> Freshness {
         let now = now ?? snapshot.publication.asOf
         let sources = SelectedSources(snapshot.sources.filter { filter.sources?.contains($0.id) ?? true })
         let configured = settings.feeds.keys.filter { filter.sources?.contains($0) ?? true }
@@ -185,16 +264,24 @@ package struct FreshnessPolicy: Sendable {
             coverage: Dictionary(
                 uniqueKeysWithValues: feeding.map { kind, feeding in
                     (kind, coverage(of: kind, feeding: feeding, sources, stored: stored, at: now))
-                }))
+                }),
+            lost: sources.records.reduce(into: [:]) { lost, source in
+                for (kind, span) in source.lost where kinds.contains(kind) {
+                    let known = lost[kind] ?? span
+                    lost[kind] =
+                        min(known.lowerBound, span.lowerBound)...max(known.upperBound, span.upperBound)
+                }
+            }, region: region)
     }
 
     /// The same of some layers.
-    package func freshness(of layers: LayerList, in snapshot: Snapshot, filter: Filter, at now: Instant? = nil)
-        -> Freshness
-    {
+    package func freshness(
+        of layers: LayerList, of region: GeographicRegion = .everywhere, in snapshot: Snapshot, filter: Filter,
+        at now: Instant? = nil
+    ) -> Freshness {
         // Our own polygons have a source name of their own, which no stored source has.
         let filter = layers.layers.contains(.polygons) ? filter.ofOwnPolygons : filter
-        return freshness(of: Set(layers.layers.map(\.kind)), in: snapshot, filter: filter, at: now)
+        return freshness(of: Set(layers.layers.map(\.kind)), of: region, in: snapshot, filter: filter, at: now)
     }
 
     /// A source that feeds a kind of data, and when it was last fetched for it.
@@ -242,14 +329,19 @@ package struct FreshnessPolicy: Sendable {
         let storedSince = stored.compactMap(\.completeSince).max()
         guard !feeding.isEmpty else { return stored.isEmpty ? .nothing : .stored(since: storedSince) }
         var span = Coverage.Span(
-            since: storedSince ?? .distantPast, retainedSince: now.advanced(by: -frames.retentionSeconds(of: kind)),
-            until: .distantFuture, now: now)
+            storedSince: storedSince ?? .distantPast,
+            retainedSince: now.advanced(by: -frames.retentionSeconds(of: kind)),
+            now: now, sources: [])
         for source in feeding {
-            guard let fetchedAt = source.fetchedAt, let since = sources.byID[source.id]?.completeSince(kind) else {
-                return .unknown
-            }
-            span.since = max(span.since, since)
-            span.until = min(span.until, fetchedAt.advanced(by: staleAfterSeconds(feed(source.id), kind)))
+            guard let fetchedAt = source.fetchedAt, let record = sources.byID[source.id] else { return .unknown }
+            // Areas say themselves from when on what is fetched of the past is complete.
+            let areasTellAll =
+                kind.longestGapSeconds == nil && record.coveredAreas.contains { $0.kind == kind }
+            guard let since = areasTellAll ? .distantPast : record.completeSince(kind) else { return .unknown }
+            span.sources.append(
+                Coverage.Source(
+                    since: since, until: fetchedAt.advanced(by: staleAfterSeconds(feed(source.id), kind)),
+                    kind: kind, areas: record.coveredAreas))
         }
         return .fetched(span)
     }

@@ -2,6 +2,7 @@ import BillowExchange
 package import BillowSnapshot
 package import BillowTiles
 import Datasets
+package import Geometry
 package import Turbulence
 
 /// What an answer shows: at which instant, and how fresh and complete that is. Headers of data answers are made of it
@@ -28,41 +29,62 @@ package struct Shown: Sendable, Hashable {
 extension FreshnessPolicy {
     /// Layers at an instant.
     ///
-    /// - Parameter scene: those of them that have a picture of it; all, where nil.
+    /// - Parameters:
+    ///   - scene: those of them that have a picture of it; all, where nil.
+    ///   - region: where the picture looks.
     package func shown(
-        _ layers: LayerList, scene: LayerList? = nil, at instant: Instant, filter: Filter, in snapshot: Snapshot
-    )
-        -> Shown
-    {
+        _ layers: LayerList, scene: LayerList? = nil, of region: GeographicRegion = .everywhere, at instant: Instant,
+        filter: Filter, in snapshot: Snapshot
+    ) -> Shown {
         Shown(
-            freshness(of: layers, in: snapshot, filter: filter), at: instant,
+            freshness(of: layers, of: region, in: snapshot, filter: filter), at: instant,
             lookBack: (scene ?? layers).lookBack(filter))
     }
 
     /// What a query for features selects.
     package func shown(_ query: FeatureQuery, in snapshot: Snapshot) -> Shown {
-        let freshness = freshness(of: [query.collection.kind], in: snapshot, filter: query.filter)
+        let freshness = freshness(
+            of: [query.collection.kind], of: query.region, in: snapshot, filter: query.filter)
         let range = query.range(upTo: snapshot.publication.asOf)
         let seconds = range.upperBound.seconds - range.lowerBound.seconds
         return Shown(
             freshness, at: query.instant,
             isIncomplete: freshness.isIncomplete(
                 at: range.upperBound,
-                lookBack: [query.collection.kind: seconds]))
+                lookBack: [query.collection.kind: seconds])
+                || query.asksForWhateverIsStored && freshness.hasLost(upTo: range.upperBound))
     }
 
     /// Turbulence of a history, and the hazards where any source feeds them.
-    package func turbulenceAndHazards(at instant: Instant, filter: Filter, in snapshot: Snapshot) -> Shown {
+    package func turbulenceAndHazards(
+        of region: GeographicRegion = .everywhere, at instant: Instant, filter: Filter, in snapshot: Snapshot
+    ) -> Shown {
         var lookBack: [DataKind: Int] = [.observations: filter.lookBackSeconds]
         if offers(.hazards, in: snapshot, filter: filter) { lookBack[.hazards] = 0 }
         return Shown(
-            freshness(of: Set(lookBack.keys), in: snapshot, filter: filter), at: instant, lookBack: lookBack)
+            freshness(of: Set(lookBack.keys), of: region, in: snapshot, filter: filter), at: instant, lookBack: lookBack
+        )
     }
 }
 
 extension FeatureQuery {
-    /// The time that its answer is about. A query without a start asks for whatever is stored, of which nothing is
-    /// missing.
+    /// Where it looks. An area within a box is asked for as the area.
+    package var region: GeographicRegion {
+        area.map { .area($0.area) } ?? box.map(GeographicRegion.box) ?? .everywhere
+    }
+
+    /// Whether it has no start. Such a query lacks nothing that was never stored; but what was stored and is lost, it
+    /// lacks.
+    var asksForWhateverIsStored: Bool {
+        guard from == .distantPast else { return false }
+        return switch collection.selection {
+        case .picture: false
+        case .tracks, .observed: true
+        case .standing: isInterval
+        }
+    }
+
+    /// The time that its answer is about; of a query without a start its end alone (`asksForWhateverIsStored`).
     package func range(upTo now: Instant) -> ClosedRange<Instant> {
         let isPicture = collection.isPicture && !isInterval
         let end = isPicture ? instant : min(to.advanced(by: -1), max(now, from))

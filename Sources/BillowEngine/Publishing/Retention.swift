@@ -7,8 +7,8 @@ package import Turbulence
 /// Deletes what was fetched or sent in once no picture inside the retention shows it, a little at a time. What was
 /// imported stays, whichever source it is of.
 ///
-/// The clock alone deletes nothing: a machine may start with a wrong one. Two things must agree with it. The newest
-/// stored data bounds what counts as old, so a clock that is ahead deletes only what is older than that data by the
+/// The clock alone deletes nothing: a machine may start with a wrong one. Two things must agree with it. What is stored
+/// must confirm its time (`Store.trustedNow`), so a clock that is ahead deletes only what is older than that by the
 /// retention. And the clock must have run evenly for a whole pause: one that is set meanwhile postpones the deletion.
 package struct Retention: Service {
     private let store: any Store
@@ -75,7 +75,7 @@ package struct Retention: Service {
     /// - Returns: up to when it went.
     @discardableResult
     package func prune(from: Instant = .distantPast) async throws(StoreError) -> Instant {
-        guard let now = try await store.trustedNow(now()) else { return from }
+        guard let now = try await store.trustedNow(now(), retentionSeconds: retentionSeconds) else { return from }
         let before = Self.limit(now, retentionSeconds)
         let pruned = try await store.prune(
             Pruning(
@@ -102,8 +102,15 @@ package struct Retention: Service {
 }
 
 extension Store {
-    /// The time that a deletion may go by: the clock's, but no later than the newest stored data; nil without data.
-    package func trustedNow(_ clock: Instant) async throws(StoreError) -> Instant? {
-        try await newestTime().map { min($0, clock) }
+    /// The time that counts as now where something is deleted, or refused as too old: the clock's, but no later than
+    /// what is stored confirms (`confirmedTime`); nil where nothing does. Retention, `billow prune` and the intake of
+    /// observations all go by it, so that nothing that one reporter says costs what others said.
+    ///
+    /// - Parameter sent: when what one reporter sends at once was observed. Two of these count for that reporter.
+    package func trustedNow(_ clock: Instant, retentionSeconds: Int, sent: [Instant] = []) async throws(StoreError)
+        -> Instant?
+    {
+        let confirmed = try await confirmedTime(retentionSeconds: retentionSeconds)
+        return [confirmed, sent.sorted().dropLast().last].compactMap { $0 }.max().map { min($0, clock) }
     }
 }

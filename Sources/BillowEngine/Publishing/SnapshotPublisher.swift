@@ -23,7 +23,8 @@ package final class SnapshotPublisher: Service {
     private let channel = PublicationChannel()
     private let pausing = Mutex(Pausing())
     private let failure: Mutex<StoreError?> = Mutex(nil)
-    private let loggedDamage: Mutex<[StoredDamage]> = Mutex([])
+    /// The tables whose damage is in the log already.
+    private let loggedDamage: Mutex<Set<StoredTable>> = Mutex([])
     private let observers: Mutex<[Observer]> = Mutex([])
 
     /// What is called with the picture before (nil at first), the new one, and the rows that make the difference.
@@ -237,15 +238,11 @@ package final class SnapshotPublisher: Service {
         publish(old.taking(changes, ChangedTimes(), asOf: now, liveFrom: Self.liveFrom(now)))
     }
 
-    /// Says once what can't be read.
+    /// Says once of each table that some of it can't be read. How much grows while it is read; `/status` counts it.
     private func logDamage() {
         let damage = store.damage
-        let isNew = loggedDamage.withLock { logged in
-            defer { logged = damage }
-            return logged != damage
-        }
-        guard isNew else { return }
-        for damage in damage {
+        let new = loggedDamage.withLock { logged in damage.filter { logged.insert($0.table).inserted } }
+        for damage in new {
             logger.error(
                 """
                 part of the database can't be read; pictures over it are marked incomplete, and billow salvage reads \

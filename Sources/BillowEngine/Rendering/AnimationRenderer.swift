@@ -141,7 +141,9 @@ package final class AnimationRenderer: Sendable {
         let frames = pictures(of: request, in: snapshot)
         var shown =
             frames.last?.shown
-            ?? policy.shown(request.layers, at: snapshot.publication.asOf, filter: request.filter, in: snapshot)
+            ?? policy.shown(
+                request.layers, of: request.region.region, at: snapshot.publication.asOf, filter: request.filter,
+                in: snapshot)
         shown.isIncomplete = frames.contains { $0.shown.isIncomplete }
         return shown
     }
@@ -150,7 +152,8 @@ package final class AnimationRenderer: Sendable {
         request.times.map { time in
             let scene = frames.scene(of: request.layers, at: time, in: snapshot)
             let shown = policy.shown(
-                request.layers, scene: scene.layers, at: scene.instant, filter: request.filter, in: snapshot)
+                request.layers, scene: scene.layers, of: request.region.region, at: scene.instant,
+                filter: request.filter, in: snapshot)
             return Frame(
                 scene: scene, shown: shown,
                 caption: request.hasTimeStamp

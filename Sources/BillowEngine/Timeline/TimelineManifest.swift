@@ -46,7 +46,7 @@ package struct TimelineManifest: Encodable {
         package var forecast: Bool?
         /// Present on the frame of the publication's minute.
         var live: Bool?
-        /// Present on frames that look back to before the log is complete.
+        /// Present on frames that look back to before the log is complete, or of which it lacks any part of the world.
         package var incomplete: Bool?
     }
 

@@ -49,7 +49,8 @@ package struct MapParameters: Sendable {
         -> (request: MapRenderer.Request, shown: Shown)
     {
         let scene = try frames.scene(of: layers, at: time, in: snapshot)
-        let shown = policy.shown(layers, scene: scene.layers, at: scene.instant, filter: filter, in: snapshot)
+        let shown = policy.shown(
+            layers, scene: scene.layers, of: region.region, at: scene.instant, filter: filter, in: snapshot)
         let lookBackSeconds = scene.layers.historySeconds(filter)
         let legend = scene.layers.legend(
             style: style, severities: filter.severities, simulated: shown.freshness.isSimulated,

@@ -1,5 +1,5 @@
 import BillowEngine
-import BillowTiles
+package import BillowTiles
 import Turbulence
 
 /// The z/x/y part of a tile's path: plain decimal digits, and the suffix `.png`, `@2x.png`, `@3x.png` or `.mvt`.
@@ -9,7 +9,7 @@ package struct TilePath {
     }
 
     package let format: Format
-    let coord: TileCoord
+    package let coord: TileCoord
     let scale: TileScale
 
     init(z: String, x: String, y: String) throws(ParameterProblem) {

@@ -99,7 +99,8 @@ struct CorridorAndProfileRoutes: Sendable {
         let hazards = try await frames.areas(.hazards, at: instant, in: snapshot).filter { hazard in
             filter.takes(hazard) && index?.intersects(hazard.geometry.polygons) ?? true
         }
-        let shown = policy.turbulenceAndHazards(at: instant, filter: filter, in: snapshot)
+        let shown = policy.turbulenceAndHazards(
+            of: .area(corridor.area), at: instant, filter: filter, in: snapshot)
         let headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
         return Profile(
             profile: profile, hazards: RouteHazard.all(hazards, along: asked.route, half: half), asked: asked,

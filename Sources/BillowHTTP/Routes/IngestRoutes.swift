@@ -123,12 +123,10 @@ struct IngestRoutes: Sendable {
     private func sort(_ items: [ImportItem], _ answer: inout Answer) async throws(StoreError) -> [Observation] {
         let known = try await store.sources()
         let computed = Set(known.filter { $0.merge == .replace }.map(\.id)).union(fetched)
-        // A clock that is ahead refuses nothing that the newest data doesn't make old.
-        let newest = items.compactMap {
+        let times = items.compactMap {
             if case .observation(let observation) = $0 { observation.observedAt } else { nil }
         }
-        .max()
-        let trusted = [try await store.newestTime(), newest].compactMap { $0 }.max().map { min($0, now()) }
+        let trusted = try await store.trustedNow(now(), retentionSeconds: retentionSeconds, sent: times)
         let oldest = trusted?.advanced(by: -retentionSeconds) ?? .distantPast
         var named = Set<ReporterID>()
         var observations: [Observation] = []

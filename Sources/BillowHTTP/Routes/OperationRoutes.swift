@@ -107,7 +107,7 @@ struct OperationRoutes: Sendable {
         let isLost = failure == .storeReplaced
         return try JSONAnswer.make(
             Ready(
-                status: isLost ? "store lost" : "ready", stale: freshness.isStale,
+                status: isLost ? "store-lost" : "ready", stale: freshness.isStale,
                 dataTime: freshness.dataTime?.description, storeFailure: failure?.rawValue,
                 layers: layerStates(snapshot, at: now)),
             headers: headers, status: isLost ? .serviceUnavailable : .ok, request: request)

@@ -55,7 +55,8 @@ struct TileRoutes: Sendable {
         let scene = try frames.scene(of: asked.layers, at: asked.time, in: snapshot)
         let (instant, shown) = (scene.instant, scene.layers.layers)
         let answered = policy.shown(
-            asked.layers, scene: scene.layers, at: instant, filter: asked.filter, in: snapshot)
+            asked.layers, scene: scene.layers, of: asked.place.coord.region, at: instant, filter: asked.filter,
+            in: snapshot)
         var headers = AnswerHeaders.make(answered, freshSeconds: frames.freshSeconds(of: snapshot))
         var drawn = snapshot
         // A picture that lacks a layer for now is another when time has come as far: nobody is to keep it.

@@ -9,8 +9,9 @@ struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Delete what is old, imports too.",
         discussion: """
-            May run beside a server. The file keeps its size; the room in it is used again. An offset counts from the newest \
-            stored data where the clock is ahead of it, so a wrong clock deletes nothing.
+            May run beside a server. The file keeps its size; the room in it is used again. An offset counts from the \
+            clock, but from no later than the newest time that more than one stored record confirms, so a wrong clock \
+            deletes nothing. Where none is confirmed, an offset deletes nothing, and an instant deletes what it says.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -47,7 +48,13 @@ struct Prune: AsyncParsableCommand {
             if let unknown = sources?.subtracting(try await store.sources().map(\.id)).min() {
                 throw Failure(.data, "the database knows no source '\(unknown)'")
             }
-            let before = point.resolved(now: try await store.trustedNow(now) ?? now)
+            let trusted = try await store.trustedNow(now, retentionSeconds: settings.retentionSeconds)
+            if case .offset = point, trusted == nil {
+                try store.close()
+                return Terminal.say(
+                    "deleted nothing: no two stored records confirm what time it is; --before with an instant deletes")
+            }
+            let before = point.resolved(now: trusted ?? now)
             guard before <= now else {
                 throw Failure(.usage, "--before means \(before), which lies ahead of the clock (\(now))")
             }

@@ -86,7 +86,8 @@ struct RenderContext {
         let asked = try TileParameters(layers: layers, place: place, QueryReader(parameters), styles: styles)
         let scene = try frames.scene(of: asked.layers, at: asked.time, in: snapshot)
         let shown = policy.shown(
-            asked.layers, scene: scene.layers, at: scene.instant, filter: asked.filter, in: snapshot)
+            asked.layers, scene: scene.layers, of: asked.place.coord.region, at: scene.instant,
+            filter: asked.filter, in: snapshot)
         let request = asked.request(scene, isIncomplete: shown.isIncomplete)
         return try await TileService(pictures: pictures).tile(request, in: snapshot) { _ in false }.png
     }
