@@ -49,6 +49,8 @@ struct PrerenderTests {
             let old = -8 * 86_400
             try await world.take([
                 try observation(try cell(10, 50), at: old), try observation(try cell(11, 50), at: -60),
+                // A single record confirms no time.
+                try observation(try cell(12, 51), at: -30),
                 try observation(try cell(11, 50), at: old, source: "efb"),
             ])
             _ = try await world.store.commit(
@@ -59,7 +61,7 @@ struct PrerenderTests {
             // A whole number of steps of six hours, the longest history and a trend before the retention.
             #expect(before == noon.advanced(by: -7 * 86_400 - 12 * 3_600))
             let left = try await world.store.rows(from: .distantPast, to: .distantFuture).rows
-            #expect(left.map { $0.observedAt.seconds - noon.seconds } == [old - 60, -60])
+            #expect(left.map { $0.observedAt.seconds - noon.seconds } == [old - 60, -60, -30])
         }
     }
 
@@ -70,6 +72,8 @@ struct PrerenderTests {
             try await world.take([
                 try observation(try cell(-80, 26), severity: .light, at: -8 * 86_400, source: "awc"),
                 try observation(try cell(-80, 26), severity: .light, at: -60, source: "awc"),
+                // A single record confirms no time.
+                try observation(try cell(-60, 26), severity: .light, at: -30, source: "awc"),
             ])
             let importer = FileImporter(store: world.store, now: { noon })
             let folder = World.repository.appending(path: "Tests/BillowExchangeTests/Fixtures")
@@ -93,7 +97,7 @@ struct PrerenderTests {
                 #expect(reports.count == 57)
             }
             #expect(try await hazards() == issued)
-            #expect(try await world.store.rows(from: .distantPast, to: .distantFuture).rows.count == 34)
+            #expect(try await world.store.rows(from: .distantPast, to: .distantFuture).rows.count == 35)
         }
     }
 }

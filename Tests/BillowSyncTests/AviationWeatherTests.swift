@@ -1,5 +1,6 @@
 import AviationWeather
 import BillowStore
+import Datasets
 import Foundation
 import Geometry
 import Testing
@@ -112,7 +113,7 @@ struct AviationWeatherTests {
                 calls.append(rig.simulator.calls - before)
                 before = rig.simulator.calls
             }
-            #expect(calls == [4, 0, 0, 4, 4, 4, 4, 4])
+            #expect(calls == [5, 0, 0, 5, 5, 5, 5, 5])
             // After five turns every picture is there.
             let later = try await rig.hazards(at: rig.clock.now.advanced(by: 9 * 3_600))
             #expect(!later.isEmpty)
@@ -214,7 +215,11 @@ struct AviationWeatherTests {
             await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
             let source = try await rig.store.source()
             #expect(source.fetchedAt == good)
-            #expect(source.fetchedKinds == [.reports: good, .observations: good, .hazards: rig.clock.now])
+            let now = rig.clock.now
+            let expected: [DataKind: Instant] = [
+                .reports: good, .observations: good, .hazards: now, Dataset.advisories.kind: now,
+            ]
+            #expect(source.fetchedKinds == expected)
         }
     }
 

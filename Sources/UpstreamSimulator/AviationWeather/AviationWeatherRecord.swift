@@ -116,6 +116,17 @@ struct AviationWeatherRecord: Sendable {
         if let time = time("obsTime") { self.members["obsTime"] = .number(Double(time)) }
     }
 
+    /// A Feature whose geometry is a Polygon; nil for any other.
+    init?(area feature: JSONValue) {
+        guard case .object(var members) = feature["properties"],
+            let ring = feature["geometry"]?["coordinates"]?.array?.first?.array
+        else { return nil }
+        members["geom"] = .string("AREA")
+        members["coords"] = .array(
+            ring.compactMap(\.array).filter { $0.count >= 2 }.map { .object(["lon": $0[0], "lat": $0[1]]) })
+        self.init(members: members)
+    }
+
     init(members: [String: JSONValue]) { self.members = members }
 
     // MARK: Times

@@ -36,9 +36,11 @@ struct AviationWeatherReplay: Sendable {
         if let objects = document.array {
             return objects.compactMap { if case .object(let members) = $0 { .init(members: members) } else { nil } }
         }
-        guard product == .pilotReports, let features = document["features"]?.array else {
+        guard let features = document["features"]?.array else {
             throw .unreadable(path: file.path, reason: "it is no array of records")
         }
-        return features.compactMap(AviationWeatherRecord.init(pilotReport:))
+        return product == .pilotReports
+            ? features.compactMap(AviationWeatherRecord.init(pilotReport:))
+            : features.compactMap(AviationWeatherRecord.init(area:))
     }
 }

@@ -9,15 +9,19 @@ enum ReferencePages {
     /// The pages that have such a part, relative to the documentation's folder.
     static let pages = [
         "settings.md", "command-line.md", "http/errors.md", "http/events.md", "http/administration.md",
+        "http/features.md", "concepts.md",
     ]
 
     enum Part: String, CaseIterable {
-        case settings, commands, faults, errors, events, failures, refusals
+        case settings, commands, faults, errors, events, failures, refusals, layers, collections, properties
 
         func markdown() throws -> String {
             switch self {
             case .settings: SettingsReference.markdown()
             case .commands: try CommandReference.markdown()
+            case .layers: DatasetReference.layers
+            case .collections: DatasetReference.collections
+            case .properties: DatasetReference.properties
             case .faults: Fault.allCases.map { "- `\($0.rawValue)`\n" }.joined()
             case .errors:
                 Markdown.head(["code", "status", "meaning"])

@@ -1,3 +1,5 @@
+import BillowSync
+import Datasets
 import Turbulence
 
 /// What the documentation says about a setting beside its name and its range, which the settings' reader knows.
@@ -95,13 +97,18 @@ enum SettingsCatalogue {
             .init("timeline.intervals", .value("13"), "Its frames, both ends among them."),
             .init("timeline.mostIntervals", .value("500"), "Requests for more frames are refused."),
             .init("timeline.longest", .value("P366D"), "Requests for longer timelines are refused."),
-            update("turbulence", "PT1M"), update("hexagons", "PT1M"), update("polygons", "PT1M"),
-            update("pireps", "PT1M"), update("hazards", "changes"), update("forecast", "PT1H"),
-            update("traffic", "PT10S"), update("tracks", "PT1M"),
-        ])
+        ] + Catalogue.layers.map(update))
 
-    private static func update(_ layer: String, _ standard: String) -> SettingDescription {
-        .init("timeline.update.\(layer)", .value(standard), "How often the layer is new. [More](#timelineupdate)")
+    private static func update(_ layer: Dataset) -> SettingDescription {
+        let standard =
+            switch layer.updates {
+            case .changes: "changes"
+            case .every(let seconds) where seconds % 3_600 == 0: "PT\(seconds / 3_600)H"
+            case .every(let seconds) where seconds % 60 == 0: "PT\(seconds / 60)M"
+            case .every(let seconds): "PT\(seconds)S"
+            }
+        return .init(
+            "timeline.update.\(layer.id)", .value(standard), "How often the layer is new. [More](#timelineupdate)")
     }
 
     private static let polygons = Group(
@@ -152,8 +159,10 @@ enum SettingsCatalogue {
                 "Whether its data is invented. [More](#sourcessimulated)"),
             .init("sources[].staleAfter", .words("as for all"), "`staleAfter` of this source."),
             .init(
-                "sources[].products", .value("[pirep, airsigmet, isigmet, gairmet]"),
-                "What is requested: pilot reports, domestic and international SIGMETs, G-AIRMETs."),
+                "sources[].products",
+                .value("[\(AviationWeatherUpstream.Product.all.map(\.rawValue).joined(separator: ", "))]"),
+                "What is requested: pilot reports, domestic and international SIGMETs, G-AIRMETs, and advisories of centres."
+            ),
             .init("sources[].bbox", .words("by the kind"), "Where data is requested. [More](#sourcesbbox)"),
             .init("sources[].form", .value("json"), "The format that is requested."),
             .init(
