@@ -66,7 +66,8 @@ struct HazardForm: Sendable {
     let marks: [String]
     let read: @Sendable (WireRecord) throws(ReportError) -> HazardReport
 
-    /// The first whose mark a record has reads it. An archive writes `rawAirSigmet` into its G-AIRMETs too, so those are
+    /// The first whose mark a record has reads it. An archive writes `rawAirSigmet` into its G-AIRMETs too, so those
+    /// are
     /// looked for first.
     static let all: [HazardForm] = [.gairmet, .sigmet, .internationalSigmet, .centerWeatherAdvisory]
 }

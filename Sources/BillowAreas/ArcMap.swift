@@ -1,12 +1,15 @@
 import Foundation
 import Geometry
 
-/// A planar map: arcs that run from junction to junction, each with a face on either side. A junction is where other than
-/// two edges meet, or where a boundary reaches the antimeridian. Its plane is that of longitude and latitude, because that is
+/// A planar map: arcs that run from junction to junction, each with a face on either side. A junction is where other
+/// than
+/// two edges meet, or where a boundary reaches the antimeridian. Its plane is that of longitude and latitude, because
+/// that is
 /// where the edges of GeoJSON are straight.
 struct ArcMap: Sendable {
     struct Arc: Sendable {
-        /// Where its points begin and end in `points`, from end to end; a closed arc ends with the point that it begins with.
+        /// Where its points begin and end in `points`, from end to end; a closed arc ends with the point that it
+        /// begins with.
         var first: UInt32
         var behind: UInt32
         /// 1 + the face on the left, seen on a map (north up); 0 for none.

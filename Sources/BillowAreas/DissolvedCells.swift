@@ -1,7 +1,8 @@
 public import Geometry
 
 /// Cells dissolved by class: what is left of their edges once those between equals are gone, as a planar map of arcs
-/// between faces. From it come the polygons of each class, of each class or worse, and simplified ones, all of which share
+/// between faces. From it come the polygons of each class, of each class or worse, and simplified ones, all of which
+/// share
 /// their boundaries exactly.
 public struct DissolvedCells: Sendable {
     private(set) var arcs: ArcMap
@@ -73,7 +74,8 @@ public struct DissolvedCells: Sendable {
 
     // MARK: - Polygons
 
-    /// The area of the cells of one class. Polygons touch at single points at most; they are in the order of their first
+    /// The area of the cells of one class. Polygons touch at single points at most; they are in the order of their
+    /// first
     /// cells.
     public func packedArea(of value: UInt8) -> PackedArea { arcs.area { faceClasses[$0] == value } }
 
@@ -84,7 +86,8 @@ public struct DissolvedCells: Sendable {
     public func area(of value: UInt8) -> MultiPolygon { packedArea(of: value).multiPolygon }
     public func area(atLeast value: UInt8) -> MultiPolygon { packedArea(atLeast: value).multiPolygon }
 
-    /// The same areas with fewer corners: every boundary is simplified once for both of its sides, so neighbours neither
+    /// The same areas with fewer corners: every boundary is simplified once for both of its sides, so neighbours
+    /// neither
     /// cross nor leave gaps, and no area vanishes.
     ///
     /// - Parameters:

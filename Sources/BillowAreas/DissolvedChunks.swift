@@ -1,12 +1,14 @@
 import Geometry
 
-/// Cells dissolved within their chunks of 343: the half of a dissolve that takes longest, kept for the next one, because
+/// Cells dissolved within their chunks of 343: the half of a dissolve that takes longest, kept for the next one,
+/// because
 /// from minute to minute most chunks stay the same.
 public struct DissolvedChunks: Sendable {
     /// In the order of their numbers.
     let all: [DissolvedChunk]
 
-    /// - Parameter previous: earlier ones, of the same picture or of one that looks back over another time: a chunk that one
+    /// - Parameter previous: earlier ones, of the same picture or of one that looks back over another time: a chunk
+    ///   that one
     ///   of them has is taken over, and takes memory once.
     /// - Complexity: O(cells of chunks that none of `previous` has)
     public init(_ classes: CellClasses, reusing previous: [DissolvedChunks] = []) {

@@ -1,6 +1,7 @@
 import Geometry
 
-/// A straight boundary between two cells, or between a cell and nothing: an edge between two numbered corners, with the label
+/// A straight boundary between two cells, or between a cell and nothing: an edge between two numbered corners, with
+/// the label
 /// of what lies on either side. 0 is nothing.
 struct SharedEdge: Sendable {
     var from: UInt32
@@ -10,7 +11,8 @@ struct SharedEdge: Sendable {
     var right: UInt32
 }
 
-/// Brings the two directions of each edge together: cells hand in their edges counter-clockwise, and where two of them meet
+/// Brings the two directions of each edge together: cells hand in their edges counter-clockwise, and where two of them
+/// meet
 /// they hand in the same edge twice, once each way.
 ///
 /// A hash table with open addressing, because a dictionary would take most of the time of a dissolve.

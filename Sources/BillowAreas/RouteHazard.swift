@@ -13,7 +13,8 @@ public struct RouteHazard: Sendable, Hashable {
     private static let across = [-1.0, -0.5, 0, 0.5, 1]
 
     /// - Parameters:
-    ///   - areas: those that share a point with the corridor; an area so small that it lies between the places looked at is
+    ///   - areas: those that share a point with the corridor; an area so small that it lies between the places looked
+    ///     at is
     ///     where its nearest corner is.
     ///   - half: metres to each side of the route.
     public static func all(_ areas: [IssuedArea], along route: Route, half: Double) -> [RouteHazard] {

@@ -2,7 +2,8 @@ public import BillowSnapshot
 public import Geometry
 public import Turbulence
 
-/// Turbulence along a route, as one looks at it from the side: for each stretch of the way and each block of 1,000 ft the
+/// Turbulence along a route, as one looks at it from the side: for each stretch of the way and each block of 1,000 ft
+/// the
 /// most severe record within the corridor.
 public struct VerticalProfile: Sendable, Hashable {
     /// Metres of a stretch.

@@ -1,8 +1,8 @@
-public import Geometry
-public import Turbulence
+package import Geometry
+package import Turbulence
 
 /// The text forms that features are written in.
-public enum ExportFormat: String, Sendable, Hashable, CaseIterable {
+package enum ExportFormat: String, Sendable, Hashable, CaseIterable {
     /// One FeatureCollection (RFC 7946), one feature a line.
     case geojson
     /// One feature a line and nothing else.
@@ -13,7 +13,7 @@ public enum ExportFormat: String, Sendable, Hashable, CaseIterable {
     case csv
 
     /// Source: RFC 7946 section 12; RFC 8142 section 4; RFC 7111 section 5
-    public var mediaType: String {
+    package var mediaType: String {
         switch self {
         case .geojson: "application/geo+json"
         case .geojsonl: "application/x-ndjson"
@@ -24,7 +24,7 @@ public enum ExportFormat: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The shape of a feature. Rings are closed, the exterior one first and counter-clockwise (RFC 7946 section 3.1.6).
-public enum FeatureGeometry: Sendable, Hashable {
+package enum FeatureGeometry: Sendable, Hashable {
     case point(LonLat)
     case polygon([[LonLat]])
     /// What the antimeridian cuts in two.
@@ -37,22 +37,22 @@ public enum FeatureGeometry: Sendable, Hashable {
 }
 
 /// What a FeatureCollection says of itself beside its features. Members that are not known are null.
-public struct CollectionMembers: Sendable, Hashable {
-    public var version: Version
+package struct CollectionMembers: Sendable, Hashable {
+    package var version: Version
     /// The instant of the picture.
-    public var time: Instant
+    package var time: Instant
     /// Written as hours.
-    public var history: History?
+    package var history: History?
     /// The last successful fetch of the quietest source.
-    public var dataTime: Instant?
-    public var stale: Bool
-    public var simulated: Bool
+    package var dataTime: Instant?
+    package var stale: Bool
+    package var simulated: Bool
     /// From when on the log covers the asked history.
-    public var completeSince: Instant?
+    package var completeSince: Instant?
     /// Whether the log lacks some of what is asked for.
-    public var incomplete: Bool
+    package var incomplete: Bool
 
-    public init(
+    package init(
         version: Version, time: Instant, history: History?, dataTime: Instant?, stale: Bool, simulated: Bool,
         completeSince: Instant?, incomplete: Bool
     ) {

@@ -1,34 +1,34 @@
-public import Datasets
+package import Datasets
 import Geometry
-public import Turbulence
+package import Turbulence
 
 /// A feature of any dataset: what is not written in the millions. Every form (GeoJSON, CSV, vector tiles) has the same
 /// properties in the same order; one that is not known is left out.
-public struct Feature: Sendable, Hashable {
-    public var id: String
-    public var geometry: FeatureGeometry
+package struct Feature: Sendable, Hashable {
+    package var id: String
+    package var geometry: FeatureGeometry
     /// By name, in the order of the dataset's columns.
-    public var properties: [(name: StaticString, value: PropertyValue)]
+    package var properties: [(name: StaticString, value: PropertyValue)]
 
-    public init(id: String, geometry: FeatureGeometry, properties: [(name: StaticString, value: PropertyValue)]) {
+    package init(id: String, geometry: FeatureGeometry, properties: [(name: StaticString, value: PropertyValue)]) {
         self.id = id
         self.geometry = geometry
         self.properties = properties
     }
 
-    public static func == (a: Feature, b: Feature) -> Bool {
+    package static func == (a: Feature, b: Feature) -> Bool {
         a.id == b.id && a.geometry == b.geometry && a.properties.count == b.properties.count
             && zip(a.properties, b.properties).allSatisfy {
                 $0.name.description == $1.name.description && $0.value == $1.value
             }
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 extension JSONWriter {
     /// Writes a property's value.
-    public mutating func value(_ value: PropertyValue) {
+    package mutating func value(_ value: PropertyValue) {
         switch value {
         case .text(let text): self.value(text)
         case .integer(let number): self.value(Int64(number))
@@ -70,7 +70,7 @@ extension JSONWriter {
 
 extension PropertyValue {
     /// As JSON text, for forms that have no lists.
-    public var json: String {
+    package var json: String {
         var json = JSONWriter()
         json.value(self)
         return String(decoding: json.bytes, as: UTF8.self)
@@ -79,7 +79,7 @@ extension PropertyValue {
 
 extension Feature {
     /// An issued area.
-    public init(_ area: IssuedArea) {
+    package init(_ area: IssuedArea) {
         let polygons = area.geometry.polygons
         self.init(
             id: area.id, geometry: polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons),
@@ -87,14 +87,14 @@ extension Feature {
     }
 
     /// An aircraft.
-    public init(_ position: AircraftPosition) {
+    package init(_ position: AircraftPosition) {
         self.init(
             id: position.icao24.text, geometry: .point(position.place),
             properties: Schema.traffic.values(of: position))
     }
 
     /// The way of an aircraft.
-    public init(_ track: AircraftTrack) {
+    package init(_ track: AircraftTrack) {
         let lines = track.lines.map { $0.map(\.place) }
         let times = track.lines.flatMap { $0.map(\.time) }
         self.init(
@@ -105,7 +105,7 @@ extension Feature {
     }
 
     /// A pilot report.
-    public init(_ report: PilotReport) {
+    package init(_ report: PilotReport) {
         self.init(id: report.id, geometry: .point(report.place), properties: Schema.pireps.values(of: report))
     }
 }

@@ -1,8 +1,9 @@
-public import Datasets
-public import Geometry
-public import Turbulence
+package import Datasets
+package import Geometry
+package import Turbulence
 
-/// Writes features one by one into a buffer that the caller empties now and then, so that an export of any size takes the
+/// Writes features one by one into a buffer that the caller empties now and then, so that an export of any size takes
+/// the
 /// memory of a few features. The names are those that an import reads.
 ///
 ///     var writer = FeatureWriter(.observations, as: .geojson, members: members)
@@ -10,9 +11,9 @@ public import Turbulence
 ///     for … { writer.write(observation, …); if writer.count > 64 << 10 { try await out.write(writer.drain()) } }
 ///     writer.end()
 ///     try await out.write(writer.drain())
-public struct FeatureWriter: Sendable {
-    public let dataset: Dataset
-    public let format: ExportFormat
+package struct FeatureWriter: Sendable {
+    package let dataset: Dataset
+    package let format: ExportFormat
     private let members: CollectionMembers?
     private let hasGeometry: Bool
     /// The names of the CSV's columns between `id` and the geometry's.
@@ -24,18 +25,19 @@ public struct FeatureWriter: Sendable {
     /// Polygons of the feature that was begun.
     private var polygons = 0
     /// Features written so far.
-    public private(set) var features = 0
+    package private(set) var features = 0
     /// Whether each feature says by itself that it is simulated, because no collection around them can.
     private var isSimulatedAlone: Bool { members?.simulated == true && format != .geojson }
 
     /// Longitudes and latitudes are written to 7 decimals, about a centimetre.
-    public static let coordinateDecimals = 7
+    package static let coordinateDecimals = 7
 
     /// - Parameters:
-    ///   - members: of a FeatureCollection. The other formats have no place for them, but for `simulated`: where it is true each
+    ///   - members: of a FeatureCollection. The other formats have no place for them, but for `simulated`: where it is
+    ///     true each
     ///     feature and row says so.
     ///   - hasGeometry: false writes null in its place, for clients that know it by the feature's id.
-    public init(
+    package init(
         _ dataset: Dataset, as format: ExportFormat, members: CollectionMembers? = nil,
         hasGeometry: Bool = true
     ) {
@@ -47,19 +49,22 @@ public struct FeatureWriter: Sendable {
         self.hasGeometry = hasGeometry
     }
 
+    /// Whether a hexagon's outline is written: CSV has its centre alone, and who knows the cell may leave it out.
+    package var writesOutlines: Bool { format != .csv && hasGeometry }
+
     // MARK: Bytes
 
     /// Bytes waiting to be drained.
-    public var count: Int { json.bytes.count }
+    package var count: Int { json.bytes.count }
 
     /// The bytes waiting to be drained.
-    public var bytes: [UInt8] { json.bytes }
+    package var bytes: [UInt8] { json.bytes }
 
     /// Empties the buffer but keeps its room, for a caller that has copied `bytes` out.
-    public mutating func removeAll() { json.bytes.removeAll(keepingCapacity: true) }
+    package mutating func removeAll() { json.bytes.removeAll(keepingCapacity: true) }
 
     /// Takes the bytes out.
-    public mutating func drain() -> [UInt8] {
+    package mutating func drain() -> [UInt8] {
         let bytes = json.bytes
         json.bytes = []
         return bytes
@@ -70,7 +75,7 @@ public struct FeatureWriter: Sendable {
     /// Writes what comes before the first feature.
     ///
     /// - Parameter more: writes further members of the FeatureCollection, in front of `features`.
-    public mutating func begin(_ more: (inout JSONWriter) -> Void = { _ in }) {
+    package mutating func begin(_ more: (inout JSONWriter) -> Void = { _ in }) {
         switch format {
         case .geojsonl, .geojsons: break
         case .csv: header()
@@ -87,7 +92,7 @@ public struct FeatureWriter: Sendable {
     /// Writes what comes behind the last feature.
     ///
     /// - Parameter more: writes further members of the FeatureCollection, behind `features`.
-    public mutating func end(_ more: (inout JSONWriter) -> Void = { _ in }) {
+    package mutating func end(_ more: (inout JSONWriter) -> Void = { _ in }) {
         guard format == .geojson else { return }
         json.append("\n")
         json.closeArray()
@@ -119,7 +124,7 @@ public struct FeatureWriter: Sendable {
     /// Writes an observation or a hexagon.
     ///
     /// - Parameter more: further properties, for which CSV has no columns.
-    public mutating func write(
+    package mutating func write(
         _ feature: ObservationFeature, geometry: FeatureGeometry,
         more: [(name: StaticString, value: PropertyValue)] = []
     ) {
@@ -147,10 +152,10 @@ public struct FeatureWriter: Sendable {
     }
 
     /// Writes a pilot report. Its turbulence groups are an array, empty where it says nothing about turbulence.
-    public mutating func write(_ report: PilotReport) { write(Feature(report)) }
+    package mutating func write(_ report: PilotReport) { write(Feature(report)) }
 
     /// Writes a feature of any other collection. In CSV a line or an area is Well-known Text.
-    public mutating func write(_ feature: Feature) {
+    package mutating func write(_ feature: Feature) {
         if format == .csv { return row(feature) }
         openFeature(id: feature.id, geometry: feature.geometry)
         writeProperties(of: feature)
@@ -159,9 +164,10 @@ public struct FeatureWriter: Sendable {
 
     // MARK: Features of many polygons
 
-    /// Begins a feature that is too large to be written at once. Its polygons follow one by one, and then its end; the buffer may
+    /// Begins a feature that is too large to be written at once. Its polygons follow one by one, and then its end; the
+    /// buffer may
     /// be emptied in between. The geometry of `feature` is not looked at.
-    public mutating func begin(polygonsOf feature: Feature) {
+    package mutating func begin(polygonsOf feature: Feature) {
         polygons = 0
         guard format != .csv else {
             rowWithoutGeometry(feature)
@@ -177,7 +183,7 @@ public struct FeatureWriter: Sendable {
     }
 
     /// Writes the next polygon: its rings, the exterior first.
-    public mutating func write(polygon rings: [[LonLat]]) {
+    package mutating func write(polygon rings: [[LonLat]]) {
         guard format != .csv else {
             if polygons > 0 { json.append(", ") }
             polygons += 1
@@ -188,7 +194,7 @@ public struct FeatureWriter: Sendable {
     }
 
     /// Ends what `begin(polygonsOf:)` began.
-    public mutating func end(polygonsOf feature: Feature) {
+    package mutating func end(polygonsOf feature: Feature) {
         guard format != .csv else {
             json.append(")\"")
             return endRow()
@@ -212,10 +218,10 @@ public struct FeatureWriter: Sendable {
     // MARK: JSON
 
     /// A geometry as the bytes of its JSON, for one that is written many times.
-    public static func encoded(_ geometry: FeatureGeometry) -> FeatureGeometry { .encoded(bytes(of: geometry)) }
+    package static func encoded(_ geometry: FeatureGeometry) -> FeatureGeometry { .encoded(bytes(of: geometry)) }
 
     /// The JSON of a geometry.
-    public static func bytes(of geometry: FeatureGeometry) -> [UInt8] {
+    package static func bytes(of geometry: FeatureGeometry) -> [UInt8] {
         var writer = FeatureWriter(Dataset.hexagons, as: .geojsonl)
         writer.write(geometry)
         return writer.bytes
@@ -254,7 +260,7 @@ public struct FeatureWriter: Sendable {
     }
 
     /// Writes a feature that is JSON already: as a line of `geojsonl` without its end.
-    public mutating func write(encoded feature: some Sequence<UInt8>) {
+    package mutating func write(encoded feature: some Sequence<UInt8>) {
         if features > 0 { json.append(",") }
         json.append("\n")
         json.bytes.append(contentsOf: feature)

@@ -1,26 +1,27 @@
-public import AviationFormats
+package import AviationFormats
 import Datasets
 import Foundation
 import Geometry
-public import Turbulence
+package import Turbulence
 
-/// The issued areas of one answer or file: reports of no turbulence left out, offices' copies of one made one, ids given.
-public struct HazardAreas: Sendable {
-    public private(set) var areas: [IssuedArea] = []
+/// The issued areas of one answer or file: reports of no turbulence left out, offices' copies of one made one, ids
+/// given.
+package struct HazardAreas: Sendable {
+    package private(set) var areas: [IssuedArea] = []
     /// Reports left out, by reason.
-    public private(set) var skipped: [SkipReason: Int] = [:]
+    package private(set) var skipped: [SkipReason: Int] = [:]
     /// Reports used after a change, by what it was.
-    public private(set) var adjusted: [Adjustment: Int] = [:]
+    package private(set) var adjusted: [Adjustment: Int] = [:]
 
     /// Why a report is left out.
-    public enum SkipReason: Sendable, Hashable, CustomStringConvertible {
+    package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
         /// A G-AIRMET of another hazard, by its name.
         case notTurbulence(String)
         case sameArea
         case noArea
 
         /// A few words for people.
-        public var description: String {
+        package var description: String {
             switch self {
             case .notTurbulence(let hazard): "not turbulence: \(hazard)"
             case .sameArea: "same area from another office"
@@ -30,7 +31,7 @@ public struct HazardAreas: Sendable {
     }
 
     /// What was changed in a report before it was used.
-    public enum Adjustment: String, Sendable, Hashable {
+    package enum Adjustment: String, Sendable, Hashable {
         case droppedCorner = "corner left out"
     }
 
@@ -38,7 +39,7 @@ public struct HazardAreas: Sendable {
     /// around by whoever asks for turbulence.
     private static let turbulence: Set = ["TURB-HI", "TURB-LO", IssuedArea.windShear]
 
-    public init(_ reports: [HazardReport], source: SourceID) {
+    package init(_ reports: [HazardReport], source: SourceID) {
         var kept: [Content: HazardReport] = [:]
         for report in reports {
             if report.product == .gairmet, let hazard = report.hazard, !Self.turbulence.contains(hazard) {
@@ -143,7 +144,8 @@ public struct HazardAreas: Sendable {
             text: report.text, geometry: geometry)
     }
 
-    /// Moderate where a G-AIRMET of turbulence says MOD, moderate-severe where a SIGMET of turbulence or mountain waves says
+    /// Moderate where a G-AIRMET of turbulence says MOD, moderate-severe where a SIGMET of turbulence or mountain
+    /// waves says
     /// SEV; elsewhere the words are about something else, or missing.
     private static func severity(_ report: HazardReport) -> Severity? {
         switch (report.product, report.hazard, report.intensity) {

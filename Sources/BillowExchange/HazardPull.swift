@@ -1,27 +1,29 @@
-public import Turbulence
+package import Turbulence
 
-/// What an archive says to have held at one moment: its files are copies of what was served, pulled about once an hour, and
+/// What an archive says to have held at one moment: its files are copies of what was served, pulled about once an
+/// hour, and
 /// what they hold is taken to hold from one pull to the next.
-public struct HazardPull: Sendable, Hashable {
-    public var at: Instant
+package struct HazardPull: Sendable, Hashable {
+    package var at: Instant
     /// The products that were pulled, also where no area of one was found.
-    public var kinds: Set<String>
-    public var source: SourceID
+    package var kinds: Set<String>
+    package var source: SourceID
     /// With the validity that they give themselves.
-    public var areas: [IssuedArea]
+    package var areas: [IssuedArea]
 
     /// No pull holds longer where the next is missing. Seconds.
     private static let longestSeconds = 3 * 3_600
     /// Areas this far around the pull matter to `placed`. Seconds.
-    public static let reachSeconds = 86_400
+    package static let reachSeconds = 86_400
 
     /// Its areas from this pull to the next, and areas of other pulls that it ends or dates, in any order of pulls.
     ///
-    /// A domestic SIGMET holds from its issue, and ends those that it `replaces`: one that was issued since the pull before has a
+    /// A domestic SIGMET holds from its issue, and ends those that it `replaces`: one that was issued since the pull
+    /// before has a
     /// beginning of its own, from its issue to the first pull that has it.
     ///
     /// - Parameter stored: what is known of the days around it.
-    public func placed(among stored: [IssuedArea]) -> [IssuedArea] {
+    package func placed(among stored: [IssuedArea]) -> [IssuedArea] {
         let known = stored.filter { $0.collection == .hazards && $0.source == source && kinds.contains($0.kind) }
         let pulls = known.lazy.filter { !Self.isBeginning($0) }.map(\.validFrom)
         let next = pulls.filter { $0 > at }.min()

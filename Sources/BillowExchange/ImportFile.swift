@@ -1,28 +1,28 @@
 import Foundation
 
 /// A file that is read piece by piece; `-` is standard input.
-public struct ImportFile: ~Copyable {
+package struct ImportFile: ~Copyable {
     /// How far the reading has come.
-    public struct Progress: Sendable, Hashable {
-        public var bytesRead: Int
+    package struct Progress: Sendable, Hashable {
+        package var bytesRead: Int
         /// nil for what has no known end, such as a pipe.
-        public var totalBytes: Int?
+        package var totalBytes: Int?
 
         /// 0…1; nil where the end isn't known.
-        public var fraction: Double? {
+        package var fraction: Double? {
             totalBytes.map { $0 > 0 ? min(Double(bytesRead) / Double($0), 1) : 1 }
         }
     }
 
-    public let path: String
-    public private(set) var progress: Progress
+    package let path: String
+    package private(set) var progress: Progress
     private let handle: FileHandle
 
     /// The size of a piece, in bytes: a few hundred records, a few dozen times a second.
-    public static let pieceBytes = 256 << 10
+    package static let pieceBytes = 256 << 10
 
     /// - Throws: where the file can't be opened, with the path and the reason.
-    public init(path: String) throws(ImportFileError) {
+    package init(path: String) throws(ImportFileError) {
         self.path = path
         if path == "-" {
             handle = .standardInput
@@ -43,7 +43,7 @@ public struct ImportFile: ~Copyable {
     }
 
     /// The next piece; nil at the end.
-    public mutating func next() throws(ImportFileError) -> [UInt8]? {
+    package mutating func next() throws(ImportFileError) -> [UInt8]? {
         let data: Data?
         do { data = try handle.read(upToCount: ImportFile.pieceBytes) } catch {
             throw ImportFileError(path: path, reason: ImportFileError.reason(error))
@@ -60,17 +60,17 @@ public struct ImportFile: ~Copyable {
 }
 
 /// A file that can't be read.
-public struct ImportFileError: Error, Sendable, Hashable, CustomStringConvertible {
-    public let path: String
+package struct ImportFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    package let path: String
     /// The system's words.
-    public let reason: String
+    package let reason: String
 
-    public init(path: String, reason: String) {
+    package init(path: String, reason: String) {
         self.path = path
         self.reason = reason
     }
 
-    public var description: String { "\(path) can't be read: \(reason)" }
+    package var description: String { "\(path) can't be read: \(reason)" }
 
     fileprivate static func reason(_ error: any Error) -> String {
         let error = error as NSError

@@ -1,7 +1,7 @@
 import AviationFormats
 
 /// The forms that an import reads.
-public enum ImportFormat: String, Sendable, Hashable {
+package enum ImportFormat: String, Sendable, Hashable {
     /// One JSON document or several: a FeatureCollection, a Feature, an array; RFC 8142's text sequence.
     case json
     /// One Feature a line.

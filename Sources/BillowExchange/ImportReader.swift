@@ -1,9 +1,9 @@
 import AviationFormats
 import Foundation
-public import Turbulence
+package import Turbulence
 
 /// What an import finds, in the order of the file.
-public enum ImportItem: Sendable, Hashable {
+package enum ImportItem: Sendable, Hashable {
     case observation(Observation)
     /// A pilot report, and the observations that its turbulence groups put on the map.
     case pilotReport(PilotReport, observations: [Observation])
@@ -14,13 +14,15 @@ public enum ImportItem: Sendable, Hashable {
     case refused(Refusal)
 }
 
-/// Reads files of observations, pilot reports and hazards, fed in pieces of any size: a file of any length takes the memory of its
-/// longest record. The form is told by the content. Whatever the bytes, it never fails: what can't be used is an item too.
+/// Reads files of observations, pilot reports and hazards, fed in pieces of any size: a file of any length takes the
+/// memory of its
+/// longest record. The form is told by the content. Whatever the bytes, it never fails: what can't be used is an item
+/// too.
 ///
 ///     var reader = ImportReader(now: now)
 ///     while let piece = try file.next() { use(reader.read(piece)) }
 ///     use(reader.finish())
-public struct ImportReader: Sendable {
+package struct ImportReader: Sendable {
     private enum Mode {
         case detecting
         case json(JSONSplitter)
@@ -31,14 +33,14 @@ public struct ImportReader: Sendable {
     }
 
     /// What has been read, taken and refused so far.
-    public private(set) var summary = ImportSummary()
+    package private(set) var summary = ImportSummary()
     /// Bytes consumed so far, for a progress bar.
-    public private(set) var bytesRead = 0
+    package private(set) var bytesRead = 0
     /// The form of the file, once told.
-    public private(set) var format: ImportFormat?
+    package private(set) var format: ImportFormat?
 
     /// Whether it stopped because there are more records than `mostRecords`.
-    public private(set) var hasTooManyRecords = false
+    package private(set) var hasTooManyRecords = false
 
     private let decoder: ObservationDecoder
     private let mostRecords: Int
@@ -57,11 +59,12 @@ public struct ImportReader: Sendable {
     /// - Parameters:
     ///   - now: the clock; an observation more than 5 minutes ahead of it is refused, any past is taken.
     ///   - source: of observations that name none; `import` by default.
-    ///   - aviationWeatherSource: of pilot reports and hazards as the Aviation Weather Center sends them; `awc` by default.
+    ///   - aviationWeatherSource: of pilot reports and hazards as the Aviation Weather Center sends them; `awc` by
+    ///     default.
     ///   - fileName: tells when an archive's file was pulled.
     ///   - mostRecords: reading stops at the record after these, refused ones included.
     ///   - takesOnlyObservations: refuses everything else, so that each record is one item, in the order of the file.
-    public init(
+    package init(
         now: Instant, source: SourceID? = nil, aviationWeatherSource: SourceID? = nil, fileName: String? = nil,
         mostRecords: Int = .max, takesOnlyObservations: Bool = false
     ) {
@@ -73,10 +76,10 @@ public struct ImportReader: Sendable {
     }
 
     /// Whether the file as a whole can't be used, so that reading on is of no use.
-    public var isUnusable: Bool { if case .unusable = mode { true } else { false } }
+    package var isUnusable: Bool { if case .unusable = mode { true } else { false } }
 
     /// Whether the file, or a record of it, has said so far that what it holds is simulated, as exports do.
-    public var saysSimulated: Bool {
+    package var saysSimulated: Bool {
         if case .json(let splitter) = mode, splitter.saysSimulated { true } else { hasSimulatedRecord }
     }
 
@@ -84,7 +87,7 @@ public struct ImportReader: Sendable {
     var bufferedBytes: Int { buffer.count }
 
     /// Takes the next piece of the file and gives what became whole with it.
-    public mutating func read(_ piece: some Collection<UInt8>) -> [ImportItem] {
+    package mutating func read(_ piece: some Collection<UInt8>) -> [ImportItem] {
         bytesRead += piece.count
         guard !isUnusable else { return [] }
         buffer.append(contentsOf: piece)
@@ -92,7 +95,7 @@ public struct ImportReader: Sendable {
     }
 
     /// Says that the file ends here, and gives the last items.
-    public mutating func finish() -> [ImportItem] {
+    package mutating func finish() -> [ImportItem] {
         let found = advance(atEnd: true)
         settleHazards()
         defer { items = [] }
@@ -329,12 +332,12 @@ extension RefusalReason {
 
 extension SourceID {
     /// The source of imported observations that name none.
-    public static let `import` = SourceID(fixed: "import")
+    package static let `import` = SourceID(fixed: "import")
     /// The source of imported reports and hazards of the Aviation Weather Center.
-    public static let aviationWeather = SourceID(fixed: "awc")
+    package static let aviationWeather = SourceID(fixed: "awc")
 
     /// The source of observations that are sent in and name none.
-    public static let ingest = SourceID(fixed: "ingest")
+    package static let ingest = SourceID(fixed: "ingest")
 
     private init(fixed name: String) {
         guard let source = SourceID(name) else { preconditionFailure("'\(name)' is no source id") }

@@ -1,56 +1,56 @@
-public import Turbulence
+package import Turbulence
 import JSONKit
 
 /// What an import read, took and refused: all that its last lines say.
-public struct ImportSummary: Sendable, Hashable {
+package struct ImportSummary: Sendable, Hashable {
     /// Why records were refused, and where the first of them stand.
-    public struct RefusalCount: Sendable, Hashable {
-        public internal(set) var count = 0
+    package struct RefusalCount: Sendable, Hashable {
+        package internal(set) var count = 0
         /// The first few, with line and values.
-        public internal(set) var examples: [Refusal] = []
+        package internal(set) var examples: [Refusal] = []
         /// The lines of all others, in the order of the file; those that follow each other are one range.
-        public internal(set) var otherLines: [ClosedRange<Int>] = []
+        package internal(set) var otherLines: [ClosedRange<Int>] = []
     }
 
     /// How many examples of each reason are kept.
-    public static let examplesPerReason = 5
+    package static let examplesPerReason = 5
 
     /// Records read, refused ones included.
-    public internal(set) var read = 0
+    package internal(set) var read = 0
     /// Observations taken, pilot reports' ones included, by severity (where only an EDR is known, by the table).
-    public internal(set) var observations: [Severity: Int] = [:]
+    package internal(set) var observations: [Severity: Int] = [:]
     /// Pilot reports taken, by their worst severity.
-    public internal(set) var pilotReports: [Severity: Int] = [:]
+    package internal(set) var pilotReports: [Severity: Int] = [:]
     /// Pilot reports taken that say nothing usable about turbulence. They are not smooth air.
-    public internal(set) var silentPilotReports = 0
+    package internal(set) var silentPilotReports = 0
     /// Turbulence groups that stand in `pireps` only, as no level is known.
-    public internal(set) var groupsWithoutLevel = 0
+    package internal(set) var groupsWithoutLevel = 0
     /// Turbulence groups that stand in `pireps` only, as their levels can't be meant.
-    public internal(set) var groupsWithUnusableLevel = 0
+    package internal(set) var groupsWithUnusableLevel = 0
     /// Areas taken, by kind.
-    public internal(set) var areas: [String: Int] = [:]
+    package internal(set) var areas: [String: Int] = [:]
     /// Areas left out, by reason: of no turbulence, the same from another office, …
-    public internal(set) var skippedAreas: [String: Int] = [:]
+    package internal(set) var skippedAreas: [String: Int] = [:]
     /// Cells finer than resolution 5, brought to their parent.
-    public internal(set) var finerCells = 0
+    package internal(set) var finerCells = 0
     /// Severities of 5, read as 4.
-    public internal(set) var clampedSeverities = 0
+    package internal(set) var clampedSeverities = 0
     /// Words of pilot reports outside the documented lists, as `field: word`.
-    public internal(set) var unknownWords: [String: Int] = [:]
+    package internal(set) var unknownWords: [String: Int] = [:]
     /// By `RefusalReason.code`.
-    public internal(set) var refusals: [String: RefusalCount] = [:]
+    package internal(set) var refusals: [String: RefusalCount] = [:]
     /// Records that were there already; for the caller, who alone knows, to fill in.
-    public var duplicates = 0
+    package var duplicates = 0
 
-    public var observationCount: Int { observations.values.reduce(0, +) }
-    public var pilotReportCount: Int { pilotReports.values.reduce(silentPilotReports, +) }
-    public var areaCount: Int { areas.values.reduce(0, +) }
-    public var refusedCount: Int { refusals.values.reduce(0) { $0 + $1.count } }
+    package var observationCount: Int { observations.values.reduce(0, +) }
+    package var pilotReportCount: Int { pilotReports.values.reduce(silentPilotReports, +) }
+    package var areaCount: Int { areas.values.reduce(0, +) }
+    package var refusedCount: Int { refusals.values.reduce(0) { $0 + $1.count } }
 
-    public init() {}
+    package init() {}
 
     /// Adds another file's summary.
-    public mutating func add(_ other: ImportSummary) {
+    package mutating func add(_ other: ImportSummary) {
         read += other.read
         observations.merge(other.observations, uniquingKeysWith: +)
         pilotReports.merge(other.pilotReports, uniquingKeysWith: +)
@@ -93,7 +93,7 @@ public struct ImportSummary: Sendable, Hashable {
 
 extension ImportSummary: CustomStringConvertible {
     /// A few lines for people: what was taken, then what was not and why.
-    public var description: String {
+    package var description: String {
         func list(_ counts: [Severity: Int]) -> String {
             Severity.allCases.compactMap { severity in counts[severity].map { "\($0) \(severity.name)" } }
                 .joined(separator: ", ")

@@ -1,24 +1,24 @@
-public import Turbulence
+package import Turbulence
 
 /// Writes JSON straight into bytes: what an export of millions of features needs, with no object in between.
 /// The caller sees to it that values and members stand where they can.
-public struct JSONWriter: Sendable {
+package struct JSONWriter: Sendable {
     /// What has been written.
-    public var bytes: [UInt8] = []
+    package var bytes: [UInt8] = []
     private var needsComma = false
     private var day = DayText()
 
-    public init() {}
+    package init() {}
 
     // MARK: Structure
 
-    public mutating func openObject() { open("{") }
-    public mutating func closeObject() { close("}") }
-    public mutating func openArray() { open("[") }
-    public mutating func closeArray() { close("]") }
+    package mutating func openObject() { open("{") }
+    package mutating func closeObject() { close("}") }
+    package mutating func openArray() { open("[") }
+    package mutating func closeArray() { close("]") }
 
     /// A member's name; its value comes next.
-    public mutating func name(_ name: StaticString) {
+    package mutating func name(_ name: StaticString) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         name.withUTF8Buffer { bytes.append(contentsOf: $0) }
@@ -29,16 +29,16 @@ public struct JSONWriter: Sendable {
 
     // MARK: Values
 
-    public mutating func null() { raw("null") }
-    public mutating func value(_ value: Bool) { raw(value ? "true" : "false") }
+    package mutating func null() { raw("null") }
+    package mutating func value(_ value: Bool) { raw(value ? "true" : "false") }
 
-    public mutating func value(_ value: Int64) {
+    package mutating func value(_ value: Int64) {
         separate()
         bytes.appendDecimal(value)
     }
 
     /// An instant as ISO 8601 with a zone.
-    public mutating func value(_ instant: Instant) {
+    package mutating func value(_ instant: Instant) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         bytes.append(instant, day: &day)
@@ -46,7 +46,7 @@ public struct JSONWriter: Sendable {
     }
 
     /// A text, escaped as RFC 8259 section 7 requires and no further.
-    public mutating func value(_ text: String) {
+    package mutating func value(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         func needsEscape(_ byte: UInt8) -> Bool {
@@ -75,14 +75,15 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// A number with at most `decimals` (0…9) decimals, without trailing zeros. What is not finite, or beyond ±10⁹, is null.
-    public mutating func value(_ value: Double, decimals: Int) {
+    /// A number with at most `decimals` (0…9) decimals, without trailing zeros. What is not finite, or beyond ±10⁹, is
+    /// null.
+    package mutating func value(_ value: Double, decimals: Int) {
         separate()
         if !bytes.appendDecimal(value, decimals: decimals) { append("null") }
     }
 
     /// Bytes that are a JSON value already.
-    public mutating func rawValue(_ json: some Sequence<UInt8>) {
+    package mutating func rawValue(_ json: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
         needsComma = true

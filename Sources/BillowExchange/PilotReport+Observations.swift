@@ -1,21 +1,23 @@
-public import AviationFormats
+package import AviationFormats
 import Geometry
-public import Turbulence
+package import Turbulence
 
 extension PilotReport {
     /// What a pilot report's turbulence groups put on the map, and what they don't.
-    public struct Placement: Sendable, Hashable {
+    package struct Placement: Sendable, Hashable {
         /// One for each group that says how rough and has a level: ids `{report id}-1`, `-2`.
-        public var observations: [Observation] = []
+        package var observations: [Observation] = []
         /// Groups that say how rough, but not at which level: they stand in `pireps` only.
-        public var withoutLevel = 0
+        package var withoutLevel = 0
         /// Groups whose base is above their top, or whose level lies above 60,999 ft: likewise.
-        public var unusableLevel = 0
+        package var unusableLevel = 0
     }
 
-    /// Places each group in the hexagon of the report: in the blocks from base to top; with one bound, in the block of that;
-    /// with none, at the flight level; with no level at all, nowhere. A group without a usable intensity is no observation.
-    public func placement() -> Placement {
+    /// Places each group in the hexagon of the report: in the blocks from base to top; with one bound, in the block of
+    /// that;
+    /// with none, at the flight level; with no level at all, nowhere. A group without a usable intensity is no
+    /// observation.
+    package func placement() -> Placement {
         var placement = Placement()
         let cell = H3.cell(at: place)
         for (index, group) in turbulence.enumerated() {
@@ -41,7 +43,7 @@ extension PilotReport {
     }
 
     /// A report of the Aviation Weather Center in Billow's words; nil where the place is none on Earth.
-    public init?(_ report: AircraftReport, source: SourceID) {
+    package init?(_ report: AircraftReport, source: SourceID) {
         guard let place = LonLat(longitude: report.longitude, latitude: report.latitude) else { return nil }
         self.init(
             id: report.id, place: place, observedAt: Instant(report.observedAt), type: report.kind.rawValue,

@@ -4,7 +4,8 @@ enum Split {
     case broken(line: Int, RefusalReason)
 }
 
-/// Cuts a stream into records without reading them. It works on a buffer that grows at its end and is freed at its start;
+/// Cuts a stream into records without reading them. It works on a buffer that grows at its end and is freed at its
+/// start;
 /// `scanned` is how far it has looked, `kept` from where on bytes are still needed.
 protocol RecordSplitter {
     var kept: Int { get }

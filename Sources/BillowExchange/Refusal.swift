@@ -1,26 +1,26 @@
 import JSONKit
 
 /// A record, or a whole file, that an import didn't take.
-public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The line that it begins on, from 1.
-    public var line: Int
+    package var line: Int
     /// Its place among the file's records, from 1; 0 where the file as a whole is meant.
-    public var record: Int
-    public var reason: RefusalReason
+    package var record: Int
+    package var reason: RefusalReason
 
-    public init(line: Int, record: Int, reason: RefusalReason) {
+    package init(line: Int, record: Int, reason: RefusalReason) {
         self.line = line
         self.record = record
         self.reason = reason
     }
 
-    public var description: String {
+    package var description: String {
         record == 0 ? "line \(line): \(reason)" : "line \(line), record \(record): \(reason)"
     }
 }
 
 /// The stable codes of `refused` in the answer of `POST /observations`.
-public enum RefusalCode: String, Sendable, CaseIterable, Codable {
+package enum RefusalCode: String, Sendable, CaseIterable, Codable {
     case unknownFormat = "unknown-format"
     case syntaxError = "syntax-error"
     case truncated
@@ -39,7 +39,7 @@ public enum RefusalCode: String, Sendable, CaseIterable, Codable {
     case foreignSource = "foreign-source"
 
     /// What the code means, as the documentation says it.
-    public var meaning: String {
+    package var meaning: String {
         switch self {
         case .unknownFormat: "the record has no known form"
         case .syntaxError: "the record is not grammatical JSON"
@@ -62,7 +62,7 @@ public enum RefusalCode: String, Sendable, CaseIterable, Codable {
 }
 
 /// Why.
-public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
+package enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
     /// Neither GeoJSON nor CSV nor a form of pilot reports, with what was found instead.
     case unknownFormat(String)
     /// Not grammatical JSON or CSV.
@@ -94,7 +94,7 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
     case duplicateColumn(String)
 
     /// The kind of the reason, for programs.
-    public var code: RefusalCode {
+    package var code: RefusalCode {
         switch self {
         case .unknownFormat: .unknownFormat
         case .syntax: .syntaxError
@@ -114,7 +114,7 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The field that the reason is about, by the name it should have; nil where it is about none.
-    public var field: String? {
+    package var field: String? {
         switch self {
         case .missing(let field), .invalid(let field, _, _), .duplicateColumn(let field): field
         case .withoutIntensity: "severity"
@@ -125,7 +125,7 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What an import's summary counts by: a few words, without the values.
-    public var title: String {
+    package var title: String {
         switch self {
         case .unknownFormat: "unknown format"
         case .syntax: "syntax error"
@@ -146,7 +146,7 @@ public enum RefusalReason: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A sentence that may quote the file, written so that it can be shown in a terminal.
-    public var description: String { sentence.printable }
+    package var description: String { sentence.printable }
 
     private var sentence: String {
         switch self {

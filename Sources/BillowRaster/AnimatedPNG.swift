@@ -13,12 +13,15 @@ public struct AnimationFrame: Sendable {
     }
 }
 
-/// Animated PNG: palette pictures of which each holds only the box that differs from the one before. A viewer that doesn't
+/// Animated PNG: palette pictures of which each holds only the box that differs from the one before. A viewer that
+/// doesn't
 /// know animations shows the first.
 ///
-/// Source: Portable Network Graphics (PNG) Specification (Third Edition), W3C, sections 4.9 and 11.3.6 (acTL, fcTL, fdAT)
+/// Source: Portable Network Graphics (PNG) Specification (Third Edition), W3C, sections 4.9 and 11.3.6 (acTL, fcTL,
+/// fdAT)
 public enum AnimatedPNG {
-    /// One palette serves all frames. Where there are more than 256 colours the most frequent stay exact, and the others
+    /// One palette serves all frames. Where there are more than 256 colours the most frequent stay exact, and the
+    /// others
     /// become the nearest of them.
     ///
     /// - Parameters:

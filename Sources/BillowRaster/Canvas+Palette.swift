@@ -18,7 +18,8 @@ extension Canvas {
         try PNG.encode(indexed(keeping: exact), level: 6)
     }
 
-    /// The picture by palette, translucent colours first: exact where 256 colours are enough; else like colours are made
+    /// The picture by palette, translucent colours first: exact where 256 colours are enough; else like colours are
+    /// made
     /// one as `PaletteBuilder` does, but for the commonest.
     /// - Parameter exact: colours that stay as they are, too.
     public func indexed(keeping exact: [StraightColour] = []) -> IndexedPicture {

@@ -1,4 +1,5 @@
-/// Accumulates exactly how much of every pixel each of eight classes covers: what is drawn by classes, and what the exact
+/// Accumulates exactly how much of every pixel each of eight classes covers: what is drawn by classes, and what the
+/// exact
 /// pictures are tested by. (`InkRaster` does the same in colours.)
 ///
 /// Positions are 1/1024 of a pixel (`subpixels`); a pixel wholly covered counts `full`. Sums wrap in 16 bits, which is
@@ -27,7 +28,8 @@ public final class CoverageRaster {
 
     deinit { grid.deallocate() }
 
-    /// Adds a polygon to a class: its corners in subpixels from the raster's north-west corner, counter-clockwise on the
+    /// Adds a polygon to a class: its corners in subpixels from the raster's north-west corner, counter-clockwise on
+    /// the
     /// map (y grows downward), not closed. Anywhere within ±2³⁸ subpixels; what lies outside the raster is cut off.
     /// - Complexity: O(pixels crossed by its edges inside the raster)
     public func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, class lane: Int) {
@@ -37,7 +39,8 @@ public final class CoverageRaster {
         add(corners, signs: signs)
     }
 
-    /// Adds a polygon to several classes at once: `signs` is 1 for a class that it belongs to, −1 (as 65,535) for one that it
+    /// Adds a polygon to several classes at once: `signs` is 1 for a class that it belongs to, −1 (as 65,535) for one
+    /// that it
     /// is taken out of.
     public func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, signs: Shares) {
         guard corners.count >= 3 else { return }

@@ -6,16 +6,20 @@ public struct IndexedPicture: Sendable {
     public var indices: [UInt8]
     /// 1…256 entries, each of some pixel's colour. Where a picture has nothing anywhere, that is entry 0.
     public var palette: [StraightColour]
-    /// Into how many steps each premultiplied channel was told apart: 255, or fewer where more than 256 colours would have
+    /// Into how many steps each premultiplied channel was told apart: 255, or fewer where more than 256 colours would
+    /// have
     /// come out. Pixels wholly of one class are exact at any value.
     public var shareSteps: Int
 }
 
-/// Turns drained rasters into pictures of at most 256 colours. Keeps its tables from picture to picture, so it serves one
+/// Turns drained rasters into pictures of at most 256 colours. Keeps its tables from picture to picture, so it serves
+/// one
 /// at a time.
 ///
-/// A picture is first written down as runs of exact colours. Where these are more than 256, like colours are made one: told
-/// apart in 64 steps a channel, then in as many as leave 256; each entry is the mean of the pixels that it stands for. The
+/// A picture is first written down as runs of exact colours. Where these are more than 256, like colours are made one:
+/// told
+/// apart in 64 steps a channel, then in as many as leave 256; each entry is the mean of the pixels that it stands for.
+/// The
 /// colours of whole classes, and nothing, are kept as they are.
 public final class PaletteBuilder {
     private var runs = RunList(capacity: 0, rows: 0)
@@ -93,7 +97,8 @@ struct Run {
     var colour: PixelColour { PixelColour(bits: UInt32(truncatingIfNeeded: bits)) }
 }
 
-/// A picture as runs of pixels of one colour: each to the next run of its row, or to its end; before the first there is nothing.
+/// A picture as runs of pixels of one colour: each to the next run of its row, or to its end; before the first there
+/// is nothing.
 struct RunList {
     let capacity: Int
     let rows: Int
@@ -183,9 +188,11 @@ final class ColourGroups {
         indices = indices.map { places[Int($0)] }
     }
 
-    /// Puts every run into a group and makes the palette; gives the steps in which channels were told apart, and the groups.
+    /// Puts every run into a group and makes the palette; gives the steps in which channels were told apart, and the
+    /// groups.
     private func group(_ runs: RunList, count: Int) -> (steps: Int, groups: UnsafePointer<UInt16>) {
-        // More colours told apart by steps than a palette holds are more exact ones; so the steps come first, where they are
+        // More colours told apart by steps than a palette holds are more exact ones; so the steps come first, where
+        // they are
         // cheap.
         let stepsFirst = stepsApart.contains(Self.firstSteps[0])
         let (exact, stepped) = (UnsafePointer(runs.exactGroups), UnsafePointer(runs.steppedGroups))
@@ -208,7 +215,8 @@ final class ColourGroups {
         return true
     }
 
-    /// Puts colours into groups by steps. Those of a whole colour's step are drawn in it; where two whole colours have one
+    /// Puts colours into groups by steps. Those of a whole colour's step are drawn in it; where two whole colours have
+    /// one
     /// step, only they themselves are.
     private func assign(_ runs: RunList, _ count: Int, steps: UInt64) -> Bool {
         if stepsApart.contains(steps) {
@@ -246,7 +254,8 @@ final class ColourGroups {
     /// Makes groups one that are alike in fewer steps, until they are few enough for a palette: their mean.
     private func reduce(_ colours: [PixelColour], steps: UInt64) -> Int {
         let first = whole.count
-        // The most steps that leave few enough: their number falls about as the colours' does. From there to the last that do.
+        // The most steps that leave few enough: their number falls about as the colours' does. From there to the last
+        // that do.
         let wanted = steps * UInt64(Self.mostColours - first) / UInt64(colours.count)
         var enough = Self.steps.firstIndex { $0 <= wanted } ?? 0
         var groups = number(colours, steps: Self.steps[enough])
@@ -282,7 +291,8 @@ final class ColourGroups {
         return Int(min(Self.steps[enough], steps))
     }
 
-    /// Numbers colours by their steps in `indices`, after the whole ones; how many groups there are, or nil where too many.
+    /// Numbers colours by their steps in `indices`, after the whole ones; how many groups there are, or nil where too
+    /// many.
     private func number(_ colours: [PixelColour], steps: UInt64) -> Int? {
         smallTable.removeAll()
         // No step has the highest bit.

@@ -1,9 +1,11 @@
 import Geometry
 
-/// What small outlines add to the pixels of a raster, worked out once and kept: at one zoom a cell's outline lies in the same
+/// What small outlines add to the pixels of a raster, worked out once and kept: at one zoom a cell's outline lies in
+/// the same
 /// pixels of the world in every tile and every frame. Drawn from it, a cell is the same to the bit.
 ///
-/// Holds the stamps of so many outlines of one zoom and one size of raster. Immutable, so that all workers draw by them.
+/// Holds the stamps of so many outlines of one zoom and one size of raster. Immutable, so that all workers draw by
+/// them.
 public final class OutlineStamps: Sendable {
     fileprivate struct Stamp {
         /// The north-western pixel, counted from the world's.

@@ -1,6 +1,7 @@
 public import Turbulence
 
-/// A pilot report's symbol: a badge in the severity's colour with the usual sign of its intensity, about 19 points wide.
+/// A pilot report's symbol: a badge in the severity's colour with the usual sign of its intensity, about 19 points
+/// wide.
 ///
 /// ```
 /// smooth   light   light-moderate   moderate   moderate-severe

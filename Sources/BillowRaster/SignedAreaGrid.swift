@@ -12,7 +12,8 @@ protocol AreaLanes {
 /// Accumulates exactly how much of every pixel lies inside outlines, in as many lanes as `Lanes` has.
 ///
 /// Every edge of a polygon adds its signed area to the pixels that it crosses, in integers; summed along a row from the
-/// left this is the area that the polygon covers of each pixel. Two polygons with a common edge add the same numbers with
+/// left this is the area that the polygon covers of each pixel. Two polygons with a common edge add the same numbers
+/// with
 /// opposite signs, so that inside a region of one kind nothing of their edges remains, and along a border between two
 /// kinds the areas add up to a whole pixel: no seam can appear, inside a tile or between two.
 ///
@@ -23,7 +24,8 @@ protocol AreaLanes {
 struct SignedAreaGrid<Lanes: AreaLanes> {
     let width: Int
     let height: Int
-    /// Pixels from one row's first to the next one's: three more than the width, for an edge adds up to two pixels past its
+    /// Pixels from one row's first to the next one's: three more than the width, for an edge adds up to two pixels
+    /// past its
     /// own.
     let stride: Int
     /// Rows of pixels: what each adds to the sum before it. Zero wherever nothing was added.
@@ -52,9 +54,11 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         marks.deallocate()
     }
 
-    /// Adds one edge of an outline that runs counter-clockwise on the map (y grows downward), with `lanes` on its inner side.
+    /// Adds one edge of an outline that runs counter-clockwise on the map (y grows downward), with `lanes` on its
+    /// inner side.
     ///
-    /// Such an outline goes south along its western side: an edge southward begins the area to its east, an edge northward
+    /// Such an outline goes south along its western side: an edge southward begins the area to its east, an edge
+    /// northward
     /// ends it. It is always followed from north to south, so that both neighbours compute the same numbers.
     @inline(__always)
     func add(from start: SIMD2<Int64>, to end: SIMD2<Int64>, _ lanes: Lanes) {
@@ -71,7 +75,8 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         if ax >= limit && bx >= limit { return }
         let across = Double(bx &- ax)
         let down = Double(by &- ay)
-        // Where the edge stands at the bottom of each row: a function of the whole edge alone, wherever the grid begins.
+        // Where the edge stands at the bottom of each row: a function of the whole edge alone, wherever the grid
+        // begins.
         let slope = across / down
         // Cover gained for each step across; an upright edge never asks.
         let rise = across == 0 ? 0 : down / abs(across)
@@ -175,7 +180,8 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         }
     }
 
-    /// Adds `cover` to all that lies right of an edge whose mean distance from the column's left side is `fraction` / 2048.
+    /// Adds `cover` to all that lies right of an edge whose mean distance from the column's left side is `fraction` /
+    /// 2048.
     @inline(__always)
     private func put(_ row: Int, column: Int, cover: Int64, fraction: Int64, _ lanes: Lanes) {
         let later = (cover &* fraction) &>> 7
@@ -226,7 +232,8 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         return Int64(bitPattern: (value + base).bitPattern) &- Int64(bitPattern: base.bitPattern)
     }
 
-    /// Hands over every pixel of a row that edges have touched, from the west, with what it adds to the sum of the row, and
+    /// Hands over every pixel of a row that edges have touched, from the west, with what it adds to the sum of the
+    /// row, and
     /// leaves the row empty again.
     /// - Complexity: O(pixels that edges have touched)
     @inline(__always)
@@ -249,7 +256,8 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
         }
     }
 
-    /// Empties what lies right of the last column of the pixels from `first` on that `bits` mark; the bits of the others.
+    /// Empties what lies right of the last column of the pixels from `first` on that `bits` mark; the bits of the
+    /// others.
     @inline(never)
     private func dropPixelsBeyond(_ bits: UInt64, first: Int, _ row: UnsafeMutablePointer<Lanes>) -> UInt64 {
         let inside = first < width ? UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- (width &- first)) : 0

@@ -1,7 +1,8 @@
 /// A line of some width: its outline as convex rings, for `Canvas.fill`.
 ///
 /// Every ring is wound the same way, so that where two overlap (at a bend) the place is simply covered. Only what a
-/// rectangle shows is made, and dashes are counted from the line's own beginning: tiles that show parts of one line fit.
+/// rectangle shows is made, and dashes are counted from the line's own beginning: tiles that show parts of one line
+/// fit.
 public struct Stroke: Sendable, Hashable {
     /// Pixels.
     public var width: Double

@@ -30,7 +30,7 @@ public struct Filter: Sendable, Hashable {
 }
 
 /// A filter at an instant, made ready to be put to millions of rows.
-struct RowTest: Sendable {
+struct RowPredicate: Sendable {
     private let after: UInt32
     private let upTo: UInt32
     private let minimum: UInt8
@@ -60,7 +60,8 @@ struct RowTest: Sendable {
     /// The severity that a row stands for, or nil where it is not part of the picture.
     ///
     /// It stands from its observation until it is replaced or its history is over; a severity that was given counts for
-    /// the category that it was given for (for all, where none was named), else its EDR is classed by the category's table.
+    /// the category that it was given for (for all, where none was named), else its EDR is classed by the category's
+    /// table.
     @inline(__always)
     func severity(of index: Int, in segment: borrowing SegmentColumns) -> Severity? {
         let observed = segment.observedAt[index]

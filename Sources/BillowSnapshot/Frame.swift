@@ -11,8 +11,8 @@ public struct Frame: Sendable {
     private let segmentsForTrend: [Segment]
     private let sources: [SourceNumber: SourceID]
     private let table: SeverityTable
-    private let test: RowTest
-    private let testBefore: RowTest
+    private let test: RowPredicate
+    private let testBefore: RowPredicate
 
     /// A trend compares the frame with the one so many seconds before it.
     public static let trendSeconds = 1_800
@@ -27,8 +27,8 @@ public struct Frame: Sendable {
         longer.lookBackSeconds += Self.trendSeconds
         segmentsForTrend = window.segments(for: longer, at: instant)
         sources = window.sources
-        test = RowTest(filter: filter, at: instant, sources: window.sources, table: table)
-        testBefore = RowTest(
+        test = RowPredicate(filter: filter, at: instant, sources: window.sources, table: table)
+        testBefore = RowPredicate(
             filter: filter, at: instant.advanced(by: -Self.trendSeconds), sources: window.sources, table: table)
     }
 

@@ -1,7 +1,8 @@
 public import Geometry
 
 extension FramePlane {
-    /// Every cell of a resolution 0…5 that is drawn and whose outline's box shares a point with a box, in dense order: dense
+    /// Every cell of a resolution 0…5 that is drawn and whose outline's box shares a point with a box, in dense order:
+    /// dense
     /// index × 8 + severity.
     /// - Complexity: O(cells found + coarser cells above them)
     public func cells(resolution: Int, in box: GridBox) -> [UInt32] {

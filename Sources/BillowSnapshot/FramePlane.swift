@@ -3,7 +3,8 @@ public import Turbulence
 
 /// A picture as one byte a cell: what a tile is drawn from. 0 is nothing, 1 smooth … 5 moderate-severe.
 ///
-/// Sparse: only chunks of 343 cells with something in them are held, each with its parents of the three resolutions above;
+/// Sparse: only chunks of 343 cells with something in them are held, each with its parents of the three resolutions
+/// above;
 /// the two coarsest resolutions are held whole. Beside the maximum of its descendants, by which a search skips what is
 /// empty, every parent has the value that it is drawn with.
 public struct FramePlane: Sendable {
@@ -25,7 +26,7 @@ public struct FramePlane: Sendable {
     /// The value of a severity in a plane.
     static func value(_ severity: Severity) -> UInt8 { severity.rawValue + 1 }
 
-    init(segments: [Segment], test: RowTest) {
+    init(segments: [Segment], test: RowPredicate) {
         var slots = [Int32](repeating: -1, count: Segment.chunks)
         var used: Int32 = 0
         for chunk in 0..<Segment.chunks where segments.contains(where: { !$0.rows(inChunk: chunk).isEmpty }) {

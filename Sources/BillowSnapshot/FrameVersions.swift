@@ -1,6 +1,7 @@
 public import Turbulence
 
-/// When the live pictures last changed: for anything that a picture shows the last version that changed it. Immutable, and
+/// When the live pictures last changed: for anything that a picture shows the last version that changed it. Immutable,
+/// and
 /// part of a snapshot.
 public struct FrameVersions: Sendable {
     /// Where everything is of one version: a picture as it was.
@@ -30,7 +31,7 @@ public struct FrameVersions: Sendable {
 
     /// The last version that changed what is seen; nil where some of that is from before what is known here.
     /// - Complexity: O(steps), or O(areas known)
-    public func version(of data: SeenData) -> Version? {
+    public func version(of data: FrameDependency) -> Version? {
         if let fixed { return fixed }
         switch data {
         case .observed(let kind, let steps): return steps.lowerBound < first ? nil : version(of: kind, in: steps)

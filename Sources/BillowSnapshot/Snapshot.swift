@@ -1,6 +1,7 @@
 public import Turbulence
 
-/// The whole live picture at one publication: immutable, swapped whole. A request takes it once and answers from it alone.
+/// The whole live picture at one publication: immutable, swapped whole. A request takes it once and answers from it
+/// alone.
 public struct Snapshot: Sendable {
     public let publication: Publication
     /// Names the log that it is of, among all others.
@@ -54,7 +55,8 @@ public struct Snapshot: Sendable {
             liveFrom: .distantFuture, sources: sources, extent: extent, severityTable: severityTable)
     }
 
-    /// When the newest of what is live of a source was observed: reports and aircraft as well as turbulence; nil where there is
+    /// When the newest of what is live of a source was observed: reports and aircraft as well as turbulence; nil where
+    /// there is
     /// nothing.
     public func newest(of source: SourceRecord) -> Instant? {
         [
@@ -98,7 +100,8 @@ public struct Snapshot: Sendable {
     }
 }
 
-/// For each kind of data the last version that changed any of it: what is made of one kind stays the same while others move.
+/// For each kind of data the last version that changed any of it: what is made of one kind stays the same while others
+/// move.
 public struct DataVersions: Sendable, Hashable {
     /// Observations, and the sources' rules.
     public var observations: Version

@@ -2,7 +2,8 @@ public import Turbulence
 
 /// Where every aircraft was seen last, as of an instant: immutable.
 ///
-/// A position with a later time waits in `ahead` until its time comes. It never takes the place of what its aircraft, or
+/// A position with a later time waits in `ahead` until its time comes. It never takes the place of what its aircraft,
+/// or
 /// any other, has until then.
 public struct Traffic: Sendable {
     /// How long an aircraft is kept after it was last seen.
@@ -34,7 +35,8 @@ public struct Traffic: Sendable {
 
     /// The aircraft seen in (instant − droppedAfterSeconds, instant], by address.
     ///
-    /// - Returns: nil for an instant before `asOf` at which an aircraft had a position that was replaced since: the store
+    /// - Returns: nil for an instant before `asOf` at which an aircraft had a position that was replaced since: the
+    ///   store
     ///   knows it. For `asOf` and later there is always an answer.
     func positions(at instant: Instant, droppedAfterSeconds: Int) -> [AircraftPosition]? {
         guard instant >= asOf || newest.values.allSatisfy({ $0.observedAt <= instant }) else { return nil }

@@ -1,6 +1,7 @@
 public import Turbulence
 
-/// All rows of a stretch of time at one version, immutable, by which any picture whose history lies inside it can be made. The live hours of a snapshot are one, and so is what is loaded from the store for an instant long past.
+/// All rows of a stretch of time at one version, immutable, by which any picture whose history lies inside it can be
+/// made. The live hours of a snapshot are one, and so is what is loaded from the store for an instant long past.
 public struct Window: Sendable {
     /// By stretch: second since 1970 ÷ `segmentSeconds`. Those with rows.
     private(set) var segments: [Int: Segment]

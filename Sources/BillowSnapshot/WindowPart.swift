@@ -1,6 +1,7 @@
 public import Turbulence
 
-/// The rows of one part of the archive: windows of the past are joined of such. Which record replaces which is settled there.
+/// The rows of one part of the archive: windows of the past are joined of such. Which record replaces which is settled
+/// there.
 public struct WindowPart: Sendable {
     public let part: ArchivePart
     let segment: Segment

@@ -1,7 +1,7 @@
-public import Turbulence
+package import Turbulence
 
 /// What is kept beside the log: keys, and what was settled about sources while they ran. None of it raises the version.
-public protocol ControlStore: Sendable {
+package protocol ControlStore: Sendable {
     /// Every key that was ever made, revoked ones too, the oldest first.
     func accessKeys() async throws(StoreError) -> [AccessKey]
 
@@ -31,14 +31,14 @@ public protocol ControlStore: Sendable {
 }
 
 /// A flight that alerts are made for, as it is stored.
-public struct FollowedFlight: Sendable, Hashable {
-    public var id: String
+package struct FollowedFlight: Sendable, Hashable {
+    package var id: String
     /// The id of the access key that registered it.
-    public var accessKey: String
+    package var accessKey: String
     /// What was asked for, where it was last and what was told, as JSON.
-    public var value: String
+    package var value: String
 
-    public init(id: String, accessKey: String, value: String) {
+    package init(id: String, accessKey: String, value: String) {
         self.id = id
         self.accessKey = accessKey
         self.value = value

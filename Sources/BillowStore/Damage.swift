@@ -1,24 +1,24 @@
 internal import GRDB
 internal import Synchronization
 import Datasets
-public import Turbulence
+package import Turbulence
 
 /// Rows of one table that can't be read, as far as they were met.
-public struct StoredDamage: Sendable, Hashable, CustomStringConvertible {
-    public var table: StoredTable
+package struct StoredDamage: Sendable, Hashable, CustomStringConvertible {
+    package var table: StoredTable
     /// Rows whose values make no sense.
-    public var rows: Int
+    package var rows: Int
     /// Ranges of rows in pages that can't be read.
-    public var gaps: Int
+    package var gaps: Int
     /// Parts of the archive whose rows are not the ones that were packed.
-    public var changedParts: Int
+    package var changedParts: Int
     /// The first and last instant that they are about; nil where that isn't known.
-    public var from: Instant?
-    public var to: Instant?
+    package var from: Instant?
+    package var to: Instant?
     /// What the first of them is.
-    public var example: String
+    package var example: String
 
-    public var description: String {
+    package var description: String {
         let counts = [(rows, "row", "rows"), (gaps, "gap", "gaps"), (changedParts, "changed part", "changed parts")]
             .filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
         let span = from.map { from in ", from \(from) to \(to.map(\.description) ?? "an unknown time")" } ?? ""
@@ -27,7 +27,7 @@ public struct StoredDamage: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A table of the log, by its name in the file.
-public enum StoredTable: String, Sendable, Hashable, CaseIterable {
+package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     case observation
     case pilotReport
     case area

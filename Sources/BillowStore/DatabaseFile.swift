@@ -3,14 +3,15 @@ internal import GRDB
 internal import Turbulence
 
 /// What a caller does with a database.
-public enum StoreAccess: Sendable, Hashable {
+package enum StoreAccess: Sendable, Hashable {
     /// Reads only: the file and its folder may be read-only, and nothing in them changes.
     case reading
     /// Reads and writes; the file is created where there is none.
     case writing
 }
 
-/// A database file before SQLite opens it. Opening for writing may change a file, so everything that must not be changed
+/// A database file before SQLite opens it. Opening for writing may change a file, so everything that must not be
+/// changed
 /// is found out first: another program's database, and a write-ahead log that belongs to another database.
 struct DatabaseFile {
     var path: String
@@ -18,7 +19,8 @@ struct DatabaseFile {
     /// The names that SQLite gives the files beside a database.
     static let companions = ["-wal", "-shm", "-journal"]
 
-    /// - Throws: `StoreError.unavailable` where nothing can be opened or created, `StoreError.foreign` where the file or the
+    /// - Throws: `StoreError.unavailable` where nothing can be opened or created, `StoreError.foreign` where the file
+    ///   or the
     ///   log beside it belongs to something else, `StoreError.corrupt` where its first page can't be read.
     func check(for access: StoreAccess = .writing) throws {
         guard !path.isEmpty, path != ":memory:" else { throw unavailable("it must be the path of a file") }
@@ -89,7 +91,8 @@ struct DatabaseFile {
         throw StoreError.foreign(path: path, reason: "it is the SQLite database of another program; give another file")
     }
 
-    /// Whether the damaged file begins as a database does and has our mark. Nobody but its owner moves another program's
+    /// Whether the damaged file begins as a database does and has our mark. Nobody but its owner moves another
+    /// program's
     /// file.
     func wasOurs() -> Bool {
         // What can't be read can't be told to be ours.
@@ -97,7 +100,8 @@ struct DatabaseFile {
         return header.isSQLite && header.isOurs
     }
 
-    /// A process that was killed while it created the file leaves a rollback journal. SQLite rolls it back on opening, which
+    /// A process that was killed while it created the file leaves a rollback journal. SQLite rolls it back on opening,
+    /// which
     /// needs the right to write.
     private func isOursOrEmpty(_ access: StoreAccess) throws -> Bool {
         let needsRollback = Self.size(path + "-journal") > 0
@@ -148,7 +152,8 @@ struct DatabaseFile {
         )
     }
 
-    /// A log left by a killed process makes the database whole only if it is its own. SQLite can't tell: it would mix the
+    /// A log left by a killed process makes the database whole only if it is its own. SQLite can't tell: it would mix
+    /// the
     /// pages of two databases into a damaged one.
     private func checkLog(_ header: FileHeader) throws {
         guard Self.size(path + "-wal") > 0 else { return }
@@ -216,7 +221,8 @@ struct DatabaseFile {
         return Self.immutableAddress(path)
     }
 
-    /// A connection that only reads leaves the empty files beside the database that it created; one that may write deletes
+    /// A connection that only reads leaves the empty files beside the database that it created; one that may write
+    /// deletes
     /// them when it closes as the last one.
     func removeEmptyCompanions() {
         guard FileManager.default.fileExists(atPath: path + "-wal"), Self.size(path + "-wal") == 0 else { return }
@@ -318,7 +324,8 @@ struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// The files of an open database, to notice when they are removed or replaced: SQLite goes on reading and writing a file
+/// The files of an open database, to notice when they are removed or replaced: SQLite goes on reading and writing a
+/// file
 /// that nobody can find any more.
 struct OpenFiles: Sendable {
     private let known: [(path: String, identity: FileIdentity?)]

@@ -1,15 +1,16 @@
-public import Turbulence
+package import Turbulence
 
 /// The rows of a part of the archive as they count at the head, to be packed.
-public struct PartRows: Sendable {
-    public var part: ArchivePart
+package struct PartRows: Sendable {
+    package var part: ArchivePart
     /// In the order of their keys.
-    public var rows: [ObservationRow]
+    package var rows: [ObservationRow]
     /// The last version that changed any of them.
-    public var version: Version
-    /// Whether all of them could be read, and are the ones that were stored. What isn't whole is not packed: a packed part
+    package var version: Version
+    /// Whether all of them could be read, and are the ones that were stored. What isn't whole is not packed: a packed
+    /// part
     /// would look complete.
-    public var isWhole: Bool
+    package var isWhole: Bool
     /// The sum over them, by which a change of the file is found.
     var sum: RowSum
     /// How often rows had been deleted from the log: what is deleted leaves no version behind.

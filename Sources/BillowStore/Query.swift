@@ -28,7 +28,8 @@ enum Query {
     static let areaOfVersion = """
         SELECT 1 FROM area WHERE collection = ? AND validTo > ? AND validFrom <= ? AND (since = ? OR until = ?) LIMIT 1
         """
-    /// Rows that a version opened or closed, still open or closed by now, observed between two times: the version as often
+    /// Rows that a version opened or closed, still open or closed by now, observed between two times: the version as
+    /// often
     /// as it is asked for, then the times.
     static let observationsOfVersion = ofVersion("observation", "key")
     static let reportsOfVersion = ofVersion("pilotReport", "observedAt")

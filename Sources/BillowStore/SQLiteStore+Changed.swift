@@ -1,8 +1,8 @@
 internal import GRDB
-public import Turbulence
+package import Turbulence
 
 extension SQLiteStore {
-    public func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes {
+    package func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes {
         try await unlessDamaged({ ChangedTimes(rules: $0) }) { db in
             let steps = try RawStatement(db, Query.changedSteps)
             var changed = ChangedTimes(rules: try Self.rules(db))
@@ -35,7 +35,8 @@ extension SQLiteStore {
         }
     }
 
-    /// What is read of when what changed. Where it can't be read, everything changed at the head, which is what tells who
+    /// What is read of when what changed. Where it can't be read, everything changed at the head, which is what tells
+    /// who
     /// has an older picture to ask anew.
     private func unlessDamaged<Value: Sendable>(
         _ atHead: @escaping @Sendable (Version) -> Value, _ body: @escaping @Sendable (Database) throws -> Value
@@ -47,7 +48,7 @@ extension SQLiteStore {
         }
     }
 
-    public func lastChange(of data: SeenData) async throws(StoreError) -> Version {
+    package func lastChange(of data: FrameDependency) async throws(StoreError) -> Version {
         try await unlessDamaged({ $0 }) { db in
             let found: Version?
             switch data {
@@ -72,7 +73,7 @@ extension SQLiteStore {
         return (try statement.first { $0.optionalInteger(0) } ?? nil).map(Version.init(rawValue:))
     }
 
-    public func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool {
+    package func hasChange(of data: FrameDependency, at version: Version) async throws(StoreError) -> Bool {
         try await reading { db in
             // What it showed may have been deleted since.
             if let deletion = try DeletedBefore.version(of: data, db), version < deletion { return false }

@@ -1,12 +1,13 @@
 internal import GRDB
 internal import Geometry
-public import Turbulence
+package import Turbulence
 
 extension SQLiteStore {
-    /// Giving a known source another rule changes every picture of it, so that raises the version; so does settling whether
+    /// Giving a known source another rule changes every picture of it, so that raises the version; so does settling
+    /// whether
     /// known sources are made up.
     /// - Throws: `mixed` where a source of the other nature is known.
-    public func register(
+    package func register(
         _ source: SourceID, merge: MergeRule, simulated: Bool?
     ) async throws(StoreError) -> SourceRecord {
         try await writing { db in try Self.register(source, merge: merge, simulated: simulated, db) }
@@ -60,11 +61,12 @@ extension SQLiteStore {
     }
 
     /// Observations without id are taken in the order of their times, then those with one in the order given, then the
-    /// pilot reports, areas and positions, then the retraction and the replacements. Batches that follow the time write the least.
+    /// pilot reports, areas and positions, then the retraction and the replacements. Batches that follow the time
+    /// write the least.
     /// - Throws: `unknownSource`, `tooManySources`, `tooManySourcesOfReporter`; `failed` also for cursors, values, a
     ///   retraction or a fetch time without the batch's source.
     /// - Complexity: O(n log n) in the batch; what else is stored at the same place and time doesn't count.
-    public func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
+    package func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
         guard
             batch.source != nil
                 || batch.retraction == nil && batch.transientEnd == nil && batch.fetchedPlaces.isEmpty
@@ -138,8 +140,10 @@ extension BatchResult {
 }
 
 extension SQLiteStore {
-    /// The rows that a batch's retraction closes among those up to a version. A window of hours holds a million rows: they
-    /// are looked through before the transaction, so that no other writer waits for it; it looks only at what came since.
+    /// The rows that a batch's retraction closes among those up to a version. A window of hours holds a million rows:
+    /// they
+    /// are looked through before the transaction, so that no other writer waits for it; it looks only at what came
+    /// since.
     private func gone(by batch: Batch) async throws(StoreError) -> (upTo: Version, keys: [ObservationKey]) {
         guard let retraction = batch.retraction, let source = batch.source else {
             return (.zero, [])
@@ -160,7 +164,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Where transient rows are to end, the newest row that lasts. Looked for before the transaction, as what a retraction
+    /// Where transient rows are to end, the newest row that lasts. Looked for before the transaction, as what a
+    /// retraction
     /// closes is: rows have no index by place.
     private func lasting(beside batch: Batch) async throws(StoreError) -> [Retraction.Place: Instant] {
         guard let end = batch.transientEnd, let source = batch.source else { return [:] }
@@ -409,7 +414,8 @@ private struct BatchWriter {
 
     // MARK: Observations
 
-    /// What an observation without id is told apart by: an independent report by all of this, a computed value by its place
+    /// What an observation without id is told apart by: an independent report by all of this, a computed value by its
+    /// place
     /// and time (the intensity is nil).
     private struct Subject: Hashable {
         var source: SourceNumber
@@ -449,14 +455,16 @@ private struct BatchWriter {
             tag: tags(merge == .replace ? .value(observation) : .report(observation)))
     }
 
-    /// Whether a row is what an observation without id is taken for: it counts, has no public id of its own, and belongs
+    /// Whether a row is what an observation without id is taken for: it counts, has no public id of its own, and
+    /// belongs
     /// to nobody else. What was fetched or imported may be found to be any reporter's.
     private func isCandidate(_ found: StoredObservation, _ subject: Subject, _ merge: MergeRule) -> Bool {
         found.row.until == nil && found.details.id == nil && Subject(found.row, merge) == subject
             && (reporter == 0 || found.reporter == 0 || found.reporter == reporter)
     }
 
-    /// An observation whose content is its identity: a row that counts at one of its keys, before the first free one, is
+    /// An observation whose content is its identity: a row that counts at one of its keys, before the first free one,
+    /// is
     /// the same observation. A source of computed values has one value for a place and second: another is a correction,
     /// but for the same value without its EDR (not every call of an upstream gives one).
     /// - Parameter isEnd: whether it ends transient rows; those are transient themselves, and not shown.
@@ -531,7 +539,8 @@ private struct BatchWriter {
     }
 
     /// An observation that came with an id: the row of its source and reporter that counts with this id is the same
-    /// observation, and is corrected where it says something else. What is fetched or imported corrects any reporter's. An
+    /// observation, and is corrected where it says something else. What is fetched or imported corrects any
+    /// reporter's. An
     /// id of our own making comes from an export: then the content decides.
     private mutating func take(_ observation: Observation, id: String) throws {
         let source = try record(of: observation.source)
@@ -819,7 +828,8 @@ private struct BatchWriter {
         result.areas += 1
     }
 
-    /// Ends what a complete fetch no longer has: when something of it took its place, which need not have begun yet, or else
+    /// Ends what a complete fetch no longer has: when something of it took its place, which need not have begun yet,
+    /// or else
     /// at the fetch.
     mutating func end(_ replacement: AreaReplacement, source: SourceNumber, but areas: [IssuedArea]) throws {
         let issued = Set(areas.map(\.identity))

@@ -1,8 +1,8 @@
 internal import GRDB
-public import Turbulence
+package import Turbulence
 
 extension SQLiteStore {
-    public func confirmedTime(retentionSeconds: Int) async throws(StoreError) -> Instant? {
+    package func confirmedTime(retentionSeconds: Int) async throws(StoreError) -> Instant? {
         try await reading { db in
             [try Self.agreedTime(db), try Self.filledTime(retentionSeconds, db)].compactMap { $0 }.max()
         }

@@ -1,8 +1,8 @@
 internal import GRDB
-public import Turbulence
+package import Turbulence
 
 extension SQLiteStore: ControlStore {
-    public func accessKeys() async throws(StoreError) -> [AccessKey] {
+    package func accessKeys() async throws(StoreError) -> [AccessKey] {
         try await reading { [register] db in
             try RawStatement(db, Query.accessKeys).readable(register) { columns in
                 guard let id = columns.text(0), let name = columns.text(1), let hash = columns.text(2),
@@ -16,7 +16,7 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    public func add(_ key: AccessKey) async throws(StoreError) {
+    package func add(_ key: AccessKey) async throws(StoreError) {
         try await writing { db in
             let insert = try RawStatement(db, Query.insertAccessKey)
             try insert.bind(key.id, at: 1)
@@ -29,7 +29,7 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    public func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
+    package func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
         try await writing { db in
             let revoke = try RawStatement(db, Query.revokeAccessKey)
             revoke.bind(Int64(at.seconds), at: 1)
@@ -39,7 +39,7 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    public func control(of source: SourceID) async throws(StoreError) -> String? {
+    package func control(of source: SourceID) async throws(StoreError) -> String? {
         try await reading { db in
             let statement = try RawStatement(db, Query.sourceControl)
             try statement.bind(source.name, at: 1)
@@ -47,7 +47,7 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    public func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
+    package func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
         try await writing { db in
             let statement = try RawStatement(db, value == nil ? Query.removeSourceControl : Query.setSourceControl)
             try statement.bind(source.name, at: 1)
@@ -56,7 +56,7 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    public func followedFlights() async throws(StoreError) -> [FollowedFlight] {
+    package func followedFlights() async throws(StoreError) -> [FollowedFlight] {
         try await reading { db in
             var flights: [FollowedFlight] = []
             try RawStatement(db, Query.followedFlights).forEachRow { columns in
@@ -67,7 +67,7 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    public func add(_ flight: FollowedFlight) async throws(StoreError) {
+    package func add(_ flight: FollowedFlight) async throws(StoreError) {
         try await writing { db in
             let insert = try RawStatement(db, Query.insertFollowedFlight)
             try insert.bind(flight.id, at: 1)
@@ -77,7 +77,7 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    public func update(_ flights: [FollowedFlight]) async throws(StoreError) {
+    package func update(_ flights: [FollowedFlight]) async throws(StoreError) {
         try await writing { db in
             let update = try RawStatement(db, Query.updateFollowedFlight)
             for flight in flights {
@@ -88,7 +88,7 @@ extension SQLiteStore: ControlStore {
         }
     }
 
-    public func removeFollowedFlights(_ ids: [String]) async throws(StoreError) {
+    package func removeFollowedFlights(_ ids: [String]) async throws(StoreError) {
         try await writing { db in
             let remove = try RawStatement(db, Query.removeFollowedFlight)
             for id in ids {

@@ -1,15 +1,16 @@
 internal import Foundation
 internal import GRDB
 internal import Synchronization
-public import Turbulence
+package import Turbulence
 
 extension SQLiteStore {
     // MARK: Backup and restore
 
-    /// Writes a copy of the log as it stands now into a new file that only its owner can read, complete and durable when
+    /// Writes a copy of the log as it stands now into a new file that only its owner can read, complete and durable
+    /// when
     /// this returns. Reads and commits go on meanwhile. A cancelled task leaves nothing.
     /// - Throws: `unavailable` where the file exists or can't be written.
-    public func backup(to destination: String) async throws(StoreError) {
+    package func backup(to destination: String) async throws(StoreError) {
         guard FileIdentity(destination) == nil else {
             throw .unavailable(path: destination, reason: "it exists already")
         }
@@ -57,7 +58,8 @@ extension SQLiteStore {
     /// Puts a backup in the place of a database. The former one is renamed with everything beside it, and stays.
     /// - Returns: the former database's new name; nil where there was none.
     /// - Throws: `unavailable` where another process has the database open, `corrupt` for a backup that isn't sound.
-    public static func restore(_ backup: String, to path: String, at now: Instant) async throws(StoreError) -> String? {
+    package static func restore(_ backup: String, to path: String, at now: Instant) async throws(StoreError) -> String?
+    {
         guard !DatabaseNames(path).include(backup) else {
             throw .unavailable(path: backup, reason: "it is the database that is to be replaced")
         }
@@ -79,10 +81,11 @@ extension SQLiteStore {
 
     // MARK: Renaming
 
-    /// Gives a damaged database of ours another name, `….corrupt-` and the time, with what lies beside it, so that a new
+    /// Gives a damaged database of ours another name, `….corrupt-` and the time, with what lies beside it, so that a
+    /// new
     /// one can take its place. Nothing is deleted.
     /// - Returns: the new name; nil where the file is not ours to move.
-    public static func setAside(path: String, at now: Instant) throws(StoreError) -> String? {
+    package static func setAside(path: String, at now: Instant) throws(StoreError) -> String? {
         guard DatabaseFile(path: path).wasOurs() else { return nil }
         return try rename(path: path, to: "corrupt", at: now)
     }
@@ -109,9 +112,10 @@ extension SQLiteStore {
 
     // MARK: Check
 
-    /// Who else may read the file, as a sentence; nil where only its owner may. It holds the hashes by which addresses are
+    /// Who else may read the file, as a sentence; nil where only its owner may. It holds the hashes by which addresses
+    /// are
     /// signed.
-    public static func permissionWarning(path: String) -> String? {
+    package static func permissionWarning(path: String) -> String? {
         guard let mode = FileIdentity.status(path)?.st_mode, mode & 0o077 != 0 else { return nil }
         return
             "\(path) can be read or written by others (mode \(String(mode & 0o777, radix: 8))), and it holds the hashes of "
@@ -119,7 +123,7 @@ extension SQLiteStore {
     }
 
     /// What is wrong with the file, a line each; nothing where all is well. Reads the whole file.
-    public func problems() async throws(StoreError) -> [String] {
+    package func problems() async throws(StoreError) -> [String] {
         var problems: [String] = []
         if missingBytes > 0 {
             problems.append("the file is cut: \(missingBytes) bytes are missing at its end")

@@ -1,10 +1,11 @@
 internal import GRDB
-public import Turbulence
+package import Turbulence
 
-/// Parts of the archive as bytes: copies of what the log says, each with the version that last changed any of it. A part that
+/// Parts of the archive as bytes: copies of what the log says, each with the version that last changed any of it. A
+/// part that
 /// has changed since is not what is packed any more, whoever wrote it; and a deletion takes what is packed along.
 extension SQLiteStore {
-    public func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]? {
+    package func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]? {
         try await reading { db in
             try DeletedBefore.check(.rest, from: part.start, asOf: version, db)
             guard let changed = try Self.lastChange(of: part, db), changed <= version else { return nil }
@@ -15,7 +16,7 @@ extension SQLiteStore {
         }
     }
 
-    public func packedParts() async throws(StoreError) -> [ArchivePart] {
+    package func packedParts() async throws(StoreError) -> [ArchivePart] {
         try await reading { db in
             var parts: [ArchivePart] = []
             try RawStatement(db, Query.packedParts).forEachRow { columns in
@@ -26,7 +27,7 @@ extension SQLiteStore {
     }
 
     /// - Complexity: one look at each part with observations
-    public func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart] {
+    package func unpackedParts(in range: ClosedRange<ArchivePart>) async throws(StoreError) -> [ArchivePart] {
         try await reading { db in
             let packed = try RawStatement(db, Query.packedVersion)
             let newest = try RawStatement(db, Query.newestStep)
@@ -50,7 +51,7 @@ extension SQLiteStore {
         }
     }
 
-    public func rows(of part: ArchivePart) async throws(StoreError) -> PartRows {
+    package func rows(of part: ArchivePart) async throws(StoreError) -> PartRows {
         try await reading { db in
             let version = try Self.lastChange(of: part, db) ?? .zero
             let isAsStored = try self.isAsStored(part, db)
@@ -112,7 +113,7 @@ extension SQLiteStore {
         return false
     }
 
-    public func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
+    package func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool {
         guard rows.isWhole else { return false }
         return try await writing { db in
             guard try Self.lastChange(of: rows.part, db) == rows.version, try Self.deletions(db) == rows.deletions
@@ -146,7 +147,8 @@ extension SQLiteStore {
         try RawStatement(db, Query.deletions).first { $0.integer(0) } ?? 0
     }
 
-    /// The last version that changed any row of a part; nil where there never was one. That a source's rule is another one
+    /// The last version that changed any row of a part; nil where there never was one. That a source's rule is another
+    /// one
     /// changes pictures, but no row.
     private static func lastChange(of part: ArchivePart, _ db: Database) throws -> Version? {
         try lastChange(of: .observations, in: part.steps, db)

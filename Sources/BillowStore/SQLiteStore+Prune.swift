@@ -2,11 +2,12 @@ internal import GRDB
 import Turbulence
 
 extension SQLiteStore {
-    public func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned {
+    package func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned {
         try await prune(pruning, longest: .milliseconds(100))
     }
 
-    /// Deletes in short transactions. Each of them says by itself what it deleted: it raises `completeSince`, and gives the
+    /// Deletes in short transactions. Each of them says by itself what it deleted: it raises `completeSince`, and
+    /// gives the
     /// pictures that lose something new addresses. So it doesn't matter after which of them the process ends.
     ///
     /// - Parameters:
@@ -175,7 +176,8 @@ private struct Deletion {
 
     // MARK: Rows
 
-    /// The last rows before a key, the last one first, so that rows which follow each other key by key go all. A row before
+    /// The last rows before a key, the last one first, so that rows which follow each other key by key go all. A row
+    /// before
     /// one that stays holds its key (see `Schema`), and counts at no version.
     private mutating func deleteObservations(before end: ObservationKey) throws -> DeletionPlace {
         let statement = try RawStatement(db, Query.prunable)
@@ -293,7 +295,7 @@ enum DeletionKind: Int64, Sendable {
     case positions = 0
     case rest = 1
 
-    init(_ data: SeenData) {
+    init(_ data: FrameDependency) {
         switch data {
         case .observed(.positions, _): self = .positions
         case .observed(.observations, _), .observed(.reports, _), .areas: self = .rest
@@ -315,7 +317,7 @@ struct DeletedBefore {
     }
 
     /// The version of the last deletion that may have taken something of this; nil where none has.
-    static func version(of data: SeenData, _ db: Database) throws -> Version? {
+    static func version(of data: FrameDependency, _ db: Database) throws -> Version? {
         guard let deleted = try DeletedBefore(DeletionKind(data), db) else { return nil }
         let first =
             switch data {

@@ -2,16 +2,16 @@ internal import GRDB
 internal import Geometry
 internal import Synchronization
 import Datasets
-public import Turbulence
+package import Turbulence
 
 extension SQLiteStore {
-    public func head() async throws(StoreError) -> Head { try await reading(Head.init) }
+    package func head() async throws(StoreError) -> Head { try await reading(Head.init) }
 
-    public func sources() async throws(StoreError) -> [SourceRecord] {
+    package func sources() async throws(StoreError) -> [SourceRecord] {
         try await reading { [register] db in register.marking(try SourceRecord.allWithAreas(db)) }
     }
 
-    public func state() async throws(StoreError) -> LogState {
+    package func state() async throws(StoreError) -> LogState {
         try await reading { [register] db in
             LogState(
                 head: try Head(db), sources: register.marking(try SourceRecord.allWithAreas(db)),
@@ -19,11 +19,11 @@ extension SQLiteStore {
         }
     }
 
-    public func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
+    package func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
         try await pairs(Query.cursors, of: source)
     }
 
-    public func values(of source: SourceID) async throws(StoreError) -> [String: String] {
+    package func values(of source: SourceID) async throws(StoreError) -> [String: String] {
         try await pairs(Query.sourceValues, of: source)
     }
 
@@ -44,7 +44,7 @@ extension SQLiteStore {
 
     /// - Complexity: by what changed, not by what is stored.
     /// - Throws: `corrupt` also where an index can't be read; what is stored can be read anew then.
-    public func changes(since version: Version) async throws(StoreError) -> Changes {
+    package func changes(since version: Version) async throws(StoreError) -> Changes {
         try await reading { [register] db in
             func opened(_ query: String) throws -> RawStatement {
                 let statement = try RawStatement(db, query)
@@ -75,7 +75,7 @@ extension SQLiteStore {
     /// Room asked for without knowing: some 5 MB.
     private static let mostExpected = 65_536
 
-    public func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
+    package func rows(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> Rows {
         try await reading { db in
             try DeletedBefore.check(.rest, from: from, asOf: version, db)
             let first = ObservationKey.first(of: from).rawValue
@@ -183,7 +183,7 @@ extension SQLiteStore {
         } catch let error as DatabaseError where error.isPageDamage { return nil }
     }
 
-    public func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
+    package func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [PilotReport]
     {
         try await reading { [self] db in
@@ -230,7 +230,7 @@ extension SQLiteStore {
     /// More rows than a table of reports or areas ever has, where its last page can't be read.
     private static let mostNumbers: Int64 = 1 << 24
 
-    public func areas(
+    package func areas(
         _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea] {
         let areas = try await reading { [self] db in
@@ -250,7 +250,9 @@ extension SQLiteStore {
             .sorted { ($0.id, $0.source, $0.validFrom) < ($1.id, $1.source, $1.validFrom) }
     }
 
-    public func areaChanges(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, asOf version: Version)
+    package func areaChanges(
+        of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, asOf version: Version
+    )
         async throws(StoreError) -> [Instant]
     {
         try await reading { db in
@@ -268,7 +270,7 @@ extension SQLiteStore {
         }
     }
 
-    public func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
+    package func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [AircraftPosition]
     {
         try await reading { [self] db in
@@ -321,7 +323,7 @@ extension SQLiteStore {
     }
 
     /// A quarter of a day to a read, so that none holds a reader for long, however much is stored.
-    public func aircraft(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [ICAO24] {
+    package func aircraft(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [ICAO24] {
         let stored = try await reading { db in
             try DeletedBefore.check(.positions, from: from, asOf: version, db)
             return try Self.storedBuckets(db)
@@ -384,8 +386,9 @@ extension SQLiteStore {
         return statement
     }
 
-    /// By bucket of three minutes, aircraft, time and source. A source that nobody knows starts after all of its second.
-    public func positions(
+    /// By bucket of three minutes, aircraft, time and source. A source that nobody knows starts after all of its
+    /// second.
+    package func positions(
         after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
         try await reading { [self] db in
@@ -426,7 +429,7 @@ extension SQLiteStore {
     }
 
     /// - Complexity: one look-up for each bucket between the times, held to what is stored.
-    public func track(
+    package func track(
         of aircraft: ICAO24, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [AircraftPosition] {
         try await reading { [register] db in
@@ -458,12 +461,12 @@ extension SQLiteStore {
         }
     }
 
-    public func extent() async throws(StoreError) -> ClosedRange<Instant>? {
+    package func extent() async throws(StoreError) -> ClosedRange<Instant>? {
         try await reading { db in try LogExtent(db).observed }
     }
 
     /// A `limit` below 1 gives an empty page. Rows that can't be read count for no page.
-    public func page(
+    package func page(
         after: ObservationKey?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)] {
         typealias Item = (row: ObservationRow, details: ObservationDetails)
@@ -501,7 +504,7 @@ extension SQLiteStore {
     }
 
     /// Closed rows have details too.
-    public func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
+    package func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
         try await reading { db in
             let statement = try RawStatement(db, Query.observationByKey)
             var details: [ObservationKey: ObservationDetails] = [:]
@@ -520,7 +523,7 @@ extension SQLiteStore {
     }
 
     /// Where two sources gave the same id, the one of the lower number.
-    public func observation(
+    package func observation(
         id: String, asOf version: Version?
     ) async throws(StoreError) -> (row: ObservationRow, details: ObservationDetails)? {
         try await reading { [register] db in
@@ -552,7 +555,7 @@ extension SQLiteStore {
     }
 
     /// Where two sources gave the same id, the one of the lower number.
-    public func pilotReport(id: String, asOf version: Version?) async throws(StoreError) -> PilotReport? {
+    package func pilotReport(id: String, asOf version: Version?) async throws(StoreError) -> PilotReport? {
         try await reading { [register] db in
             let statement = try RawStatement(db, Query.reportsByID)
             try statement.bind(id: id, asOf: version)
@@ -567,7 +570,7 @@ extension SQLiteStore {
 
     /// A page may hold a few more than `limit`: one and the same report from several sources (same time, same id) is
     /// never split between two pages, because the place where a page starts couldn't tell them apart.
-    public func pilotReports(
+    package func pilotReports(
         after: (Instant, String)?, from: Instant, to: Instant, limit: Int, asOf version: Version?
     ) async throws(StoreError) -> [PilotReport] {
         guard limit > 0 else { return [] }

@@ -5,12 +5,14 @@ extension SQLiteStore {
     /// Seconds of the log that are read in one transaction: three parts of the archive.
     private static let pieceSeconds = 3_600
 
-    /// Decodes every row that counts or ever counted, and compares the sums of packed parts. What can't be read is noted
+    /// Decodes every row that counts or ever counted, and compares the sums of packed parts. What can't be read is
+    /// noted
     /// (`damage`), and marks the sources as incomplete from then on.
     ///
-    /// Covered by sums are the observations that counted when their part was packed. Observations since then (at least the
+    /// Covered by sums are the observations that counted when their part was packed. Observations since then (at least
+    /// the
     /// last nine hours of a server), pilot reports, areas, positions and keys are decoded only.
-    public func survey(rest: Duration) async throws(StoreError) {
+    package func survey(rest: Duration) async throws(StoreError) {
         if let extent = try await storedExtent() {
             var next = extent.lowerBound
             while next <= extent.upperBound {

@@ -4,11 +4,12 @@ internal import GRDB
 internal import Synchronization
 internal import Turbulence
 
-/// The log in one SQLite file: WAL, `synchronous = FULL`, one writer and a few readers per process. What `commit` returned
+/// The log in one SQLite file: WAL, `synchronous = FULL`, one writer and a few readers per process. What `commit`
+/// returned
 /// survives `kill -9` and the loss of power. Another process may write the same file; it shows at the head.
-public final class SQLiteStore: Store {
+package final class SQLiteStore: Store {
     /// The file, as given.
-    public let path: String
+    package let path: String
 
     let pool: DatabasePool
     /// Tags with the file's secret.
@@ -24,34 +25,35 @@ public final class SQLiteStore: Store {
     private let files: OpenFiles?
     /// What was met that can't be read.
     let register = DamageRegister()
-    public var damage: [StoredDamage] { register.damage }
+    package var damage: [StoredDamage] { register.damage }
     /// By how many bytes the file was too short when it was opened.
-    public let missingBytes: Int64
+    package let missingBytes: Int64
 
     /// How long a write waits for another process before it fails.
     static let busyTimeoutSeconds = 10
     /// Enough for a page of an export, a snapshot's delta, a status and the head at once.
     private static let readers = 4
 
-    /// Opens the file. To write, it is created where there is none, and an older one is migrated. To read, nothing changes,
+    /// Opens the file. To write, it is created where there is none, and an older one is migrated. To read, nothing
+    /// changes,
     /// unless an older Billow wrote the file and it can be migrated.
     /// - Throws: `unavailable` where the folder or the permission is missing or a newer Billow wrote it, `foreign`
     ///   where the file or its log is something else (it is not touched then), `corrupt` where it is damaged.
-    public static func open(path: String, access: StoreAccess = .writing) async throws(StoreError) -> SQLiteStore {
+    package static func open(path: String, access: StoreAccess = .writing) async throws(StoreError) -> SQLiteStore {
         try await open(path: path, access: access, temporaryFolder: nil)
     }
 
     /// Looks whether a file can be opened, or created where there is none, and changes nothing.
     /// - Throws: as `open`, as far as the folder and the first bytes tell.
-    public static func check(path: String, access: StoreAccess = .writing) throws(StoreError) {
+    package static func check(path: String, access: StoreAccess = .writing) throws(StoreError) {
         do { try DatabaseFile(path: path).check(for: access) } catch { throw StoreError(error, path: path) }
     }
 
     /// The id of another process that has a database open; nil where none is known.
-    public static func opener(path: String) -> Int32? { DatabaseFile(path: path).opener }
+    package static func opener(path: String) -> Int32? { DatabaseFile(path: path).opener }
 
     /// A store in a new folder of its own, which goes when the store does. For tests and try-outs.
-    public static func temporary() async throws(StoreError) -> SQLiteStore {
+    package static func temporary() async throws(StoreError) -> SQLiteStore {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("billow-\(UUID().uuidString)")
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -87,7 +89,8 @@ public final class SQLiteStore: Store {
                 do { return try result.get() } catch let error as DatabaseError
                     where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline
                 {
-                    // SQLite's own patience doesn't reach here: where several make one file, each reads before it writes,
+                    // SQLite's own patience doesn't reach here: where several make one file, each reads before it
+                    // writes,
                     // and it refuses at once whoever could only wait for ever.
                     try await Task.sleep(for: .milliseconds(10))
                 }
@@ -207,7 +210,7 @@ public final class SQLiteStore: Store {
     }
 
     /// Ends all connections, the log folded back into the file. Calls after it fail.
-    public func close() throws(StoreError) {
+    package func close() throws(StoreError) {
         // Closes the readers. The pool itself closes its writer first, and a reader that is last can't fold the log.
         pool.releaseMemory()
         do { try pool.close() } catch { throw StoreError(error, path: path) }
@@ -221,13 +224,15 @@ public final class SQLiteStore: Store {
         try await checked { try await $0.read(body) }
     }
 
-    /// Runs one IMMEDIATE transaction, off the caller's thread; an error or a cancelled task leaves nothing of it. When it
+    /// Runs one IMMEDIATE transaction, off the caller's thread; an error or a cancelled task leaves nothing of it.
+    /// When it
     /// returns, the transaction is durable in the file at the store's path.
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         try await checked { try await $0.write(body) }
     }
 
-    /// Calls `body` while the file at the path is the one that was opened. It is checked before, so that nothing is written
+    /// Calls `body` while the file at the path is the one that was opened. It is checked before, so that nothing is
+    /// written
     /// to a file that nobody can find; and after, so that nothing is acknowledged that was.
     private func checked<T>(_ body: (DatabasePool) async throws -> T) async throws(StoreError) -> T {
         try files?.check()

@@ -1,29 +1,29 @@
 internal import Foundation
 internal import GRDB
-public import Turbulence
+package import Turbulence
 
 /// What could be read of a damaged database.
-public struct Salvaged: Sendable, Hashable {
-    public struct Table: Sendable, Hashable {
-        public var name: String
+package struct Salvaged: Sendable, Hashable {
+    package struct Table: Sendable, Hashable {
+        package var name: String
         /// Rows in the new database.
-        public var rows: Int
+        package var rows: Int
         /// Rows whose values make no sense.
-        public var refused: Int
+        package var refused: Int
         /// Ranges of keys in pages that can't be read; how many rows they had isn't known.
-        public var gaps: [ClosedRange<Int64>]
+        package var gaps: [ClosedRange<Int64>]
     }
 
-    public var tables: [Table] = []
+    package var tables: [Table] = []
     /// From when on nothing of what pictures show is missing; nil where nothing is missing.
-    public var completeSince: Instant?
-    public var version: Version = .zero
+    package var completeSince: Instant?
+    package var version: Version = .zero
 
     /// Whether everything could be read.
-    public var isWhole: Bool { tables.allSatisfy { $0.refused == 0 && $0.gaps.isEmpty } }
+    package var isWhole: Bool { tables.allSatisfy { $0.refused == 0 && $0.gaps.isEmpty } }
 
     /// A line for each table with anything in it or missing.
-    public var lines: [String] {
+    package var lines: [String] {
         tables.filter { $0.rows + $0.refused + $0.gaps.count > 0 }.map { table in
             var line = "\(table.name): \(table.rows) rows"
             if table.refused > 0 { line += ", \(table.refused) make no sense" }
@@ -34,13 +34,14 @@ public struct Salvaged: Sendable, Hashable {
 }
 
 extension SQLiteStore {
-    /// Copies all that can be read of a damaged database into a new file, row by row and around damaged pages: keys, changed
+    /// Copies all that can be read of a damaged database into a new file, row by row and around damaged pages: keys,
+    /// changed
     /// queries, sources, and rows of every kind at their versions. Indices, packed parts and times of changes are built
     /// anew. The damaged file is not changed.
     ///
     /// - Parameter now: the moment of the salvage: nothing newer can be missing. The system's time where it is nil.
     /// - Throws: `corrupt` where not even the list of tables can be read, `unavailable` where the new file exists.
-    public static func salvage(_ damaged: String, to path: String, now: Instant? = nil) async throws(StoreError)
+    package static func salvage(_ damaged: String, to path: String, now: Instant? = nil) async throws(StoreError)
         -> Salvaged
     {
         let now = now ?? Instant(clamping: Int(Date().timeIntervalSince1970))

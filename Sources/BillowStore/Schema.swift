@@ -34,8 +34,10 @@ enum Schema {
 
     /// Times are Unix seconds, altitudes feet, cells the bit pattern of their H3 index, EDR ten-thousandths.
     ///
-    /// `observation.key` is second << 30 | tag (see `ContentTags`): clustered by time, and found by content without an index of
-    /// its own. Keys whose tags collide, and reopened content, take the next free key of the same second, so a row may only be deleted
+    /// `observation.key` is second << 30 | tag (see `ContentTags`): clustered by time, and found by content without an
+    /// index of
+    /// its own. Keys whose tags collide, and reopened content, take the next free key of the same second, so a row may
+    /// only be deleted
     /// when the key after its own is free, or a search would end at the gap.
     private static let log = """
         CREATE TABLE head (
@@ -102,7 +104,8 @@ enum Schema {
         CREATE INDEX pilotReportTime ON pilotReport (observedAt, id, source) WHERE until IS NULL;
         """
 
-    /// A geometry is the coordinates of a GeoJSON MultiPolygon. `position.bucket` is second ÷ 180: clustered by time, and
+    /// A geometry is the coordinates of a GeoJSON MultiPolygon. `position.bucket` is second ÷ 180: clustered by time,
+    /// and
     /// within three minutes by aircraft, so that both a picture and a track read little.
     private static let areasAndPositions = """
         CREATE TABLE area (
@@ -173,7 +176,8 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// For each step of ten seconds (see `TimeStep`) the last version that changed anything observed in it, which a picture's
+    /// For each step of ten seconds (see `TimeStep`) the last version that changed anything observed in it, which a
+    /// picture's
     /// version is the maximum of; and for the sources' rules, which change every picture.
     private static let changedTimes = """
         CREATE TABLE changedStep (
@@ -221,7 +225,8 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// What was imported stays when what is as old is deleted. Until a source is `settled`, nobody has said whether its data
+    /// What was imported stays when what is as old is deleted. Until a source is `settled`, nobody has said whether
+    /// its data
     /// is made up. Before this version a source that had never been fetched, and wasn't sent in, was an import.
     private static let importsAndNatures = """
         ALTER TABLE observation ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
@@ -236,8 +241,10 @@ enum Schema {
         ALTER TABLE source ADD COLUMN settled INTEGER NOT NULL DEFAULT 1 CHECK (settled IN (0, 1));
         """
 
-    /// Before the version that marks imports, one whose source is fetched too looked like what was fetched. A version was not
-    /// committed before the newest that was observed until then, and nothing that is fetched is a day old when it comes: what
+    /// Before the version that marks imports, one whose source is fetched too looked like what was fetched. A version
+    /// was not
+    /// committed before the newest that was observed until then, and nothing that is fetched is a day old when it
+    /// comes: what
     /// was older than that at its version is an import, and stays. A week's sending in (`ingest`) is none.
     private static let earlierImports = """
         CREATE TEMP TABLE importClock (version INTEGER PRIMARY KEY, newest INTEGER NOT NULL);
@@ -255,7 +262,8 @@ enum Schema {
         DROP TABLE importClock;
         """
 
-    /// Since when a kind of data was fetched without a gap (`DataKind.longestGapSeconds`). Before this version nobody noted it.
+    /// Since when a kind of data was fetched without a gap (`DataKind.longestGapSeconds`). Before this version nobody
+    /// noted it.
     private static let unbrokenFetches = """
         ALTER TABLE fetched ADD COLUMN since INTEGER NOT NULL DEFAULT 0 CHECK (since >= 0);
         UPDATE fetched SET since = fetchedAt;
@@ -279,8 +287,10 @@ enum Schema {
     /// A sum over the rows that were packed (`RowSum`), which finds rows that changed though nobody changed them.
     private static let rowSums = "ALTER TABLE packedPart ADD COLUMN rowSum INTEGER"
 
-    /// The secret of `ContentTags`, which a copy of the log has to keep: without it no stored observation is found again.
-    /// Keys up to `plainTagsUpTo` may have the tags of `ContentHash` instead. `source.ruleChanged`: the source's rows may
+    /// The secret of `ContentTags`, which a copy of the log has to keep: without it no stored observation is found
+    /// again.
+    /// Keys up to `plainTagsUpTo` may have the tags of `ContentHash` instead. `source.ruleChanged`: the source's rows
+    /// may
     /// have the tags of either merge rule.
     private static let keyedTags = """
         ALTER TABLE head ADD COLUMN tagSecret BLOB NOT NULL DEFAULT x'' CHECK (length(tagSecret) IN (0, 16));
@@ -291,7 +301,8 @@ enum Schema {
         """
 
     /// `observation.reporter` is the access key that sent an observation; 0: none did, or it came before this version.
-    /// `reporterSource` lists the sources that each key has named. Two reporters may use one id: `idTaken` marks a reporter's
+    /// `reporterSource` lists the sources that each key has named. Two reporters may use one id: `idTaken` marks a
+    /// reporter's
     /// observation whose public id is made of its key, because another source or reporter had the id first.
     private static let reporters = """
         CREATE TABLE reporter (
@@ -310,7 +321,8 @@ enum Schema {
             WHERE externalId IS NOT NULL AND until IS NULL;
         """
 
-    /// Up to when rows were deleted, and the version of the last deletion: 0 of positions, 1 of everything else. A version
+    /// Up to when rows were deleted, and the version of the last deletion: 0 of positions, 1 of everything else. A
+    /// version
     /// before that one can no longer be read from before that instant.
     private static let deletions = """
         CREATE TABLE deletion (
@@ -320,7 +332,8 @@ enum Schema {
         ) STRICT;
         """
 
-    /// The key-values of a source: its session, its last queries and how far they reach. Earlier versions kept them among
+    /// The key-values of a source: its session, its last queries and how far they reach. Earlier versions kept them
+    /// among
     /// the cursors under reserved names.
     private static let sourceValues = """
         CREATE TABLE sourceValue (
@@ -337,7 +350,8 @@ enum Schema {
                 'all coverage');
         """
 
-    /// The number of an area's dataset was one of three; now a new dataset needs no migration. SQLite changes no CHECK in
+    /// The number of an area's dataset was one of three; now a new dataset needs no migration. SQLite changes no CHECK
+    /// in
     /// place, so the table is copied.
     ///
     /// Source: sqlite.org/lang_altertable.html, section 7
@@ -380,8 +394,10 @@ enum Schema {
     /// When an area was said to end that is taken to hold for less.
     private static let statedEnds = "ALTER TABLE area ADD COLUMN statedTo INTEGER CHECK (statedTo >= 0)"
 
-    /// Copies of parts of the archive (`ArchivePart`), as `WindowPart` packs them: they can be made anew of the log at any time.
-    /// `version` is the last one that had changed any row of the part. `head.deletions` counts the transactions that deleted
+    /// Copies of parts of the archive (`ArchivePart`), as `WindowPart` packs them: they can be made anew of the log at
+    /// any time.
+    /// `version` is the last one that had changed any row of the part. `head.deletions` counts the transactions that
+    /// deleted
     /// observations, which change no version.
     private static let packedParts = """
         CREATE TABLE packedPart (
@@ -392,9 +408,12 @@ enum Schema {
         ALTER TABLE head ADD COLUMN deletions INTEGER NOT NULL DEFAULT 0 CHECK (deletions >= 0);
         """
 
-    /// Where and when a kind of data of a source is complete: the areas that it is asked for (`until` is null) and was asked
-    /// for (`until` is their last fetch). `part` is the part of its query. `ring` has the corners as pairs of 64-bit numbers,
-    /// little-endian, longitude first; null is the world. A kind without a row is of the world, as all were before this version.
+    /// Where and when a kind of data of a source is complete: the areas that it is asked for (`until` is null) and was
+    /// asked
+    /// for (`until` is their last fetch). `part` is the part of its query. `ring` has the corners as pairs of 64-bit
+    /// numbers,
+    /// little-endian, longitude first; null is the world. A kind without a row is of the world, as all were before
+    /// this version.
     /// A transient row of kind 2 (superseding) ends another transient row (see `TransientEnd`).
     private static let coveredAreas = """
         CREATE TABLE coveredArea (

@@ -1,11 +1,12 @@
-public import Geometry
-public import Turbulence
+package import Geometry
+package import Turbulence
 
 /// The log of everything that was ever observed, and where each source stands.
 ///
-/// Append-only: a row counts from the version `since` until the version `until`; a correction or a retraction closes a row
+/// Append-only: a row counts from the version `since` until the version `until`; a correction or a retraction closes a
+/// row
 /// and opens another, ageing deletes nothing. Versions are dense and in commit order.
-public protocol Store: Sendable {
+package protocol Store: Sendable {
     /// What was met so far that can't be read: reads leave it out, and its sources are complete only after it.
     var damage: [StoredDamage] { get }
 
@@ -21,16 +22,21 @@ public protocol Store: Sendable {
     /// Every source that was ever named, in the order of their numbers.
     func sources() async throws(StoreError) -> [SourceRecord]
 
-    /// Makes a source known, or gives a known one its rule; the same again changes nothing. Simulated and real sources are
+    /// Makes a source known, or gives a known one its rule; the same again changes nothing. Simulated and real sources
+    /// are
     /// never known to one store.
     ///
-    /// - Parameter simulated: nil takes after the sources that are known. Where those don't know either, who first says it
+    /// - Parameter simulated: nil takes after the sources that are known. Where those don't know either, who first
+    ///   says it
     ///   settles it for all.
     func register(_ source: SourceID, merge: MergeRule, simulated: Bool?) async throws(StoreError) -> SourceRecord
 
-    /// Writes a batch, durable when this returns. With a source it is one transaction: rows, retractions, cursors and the
-    /// version land together or not at all. Without one, a batch that takes long is divided, so that no other writer waits
-    /// long; after an error a part of it may be stored, and the same batch again completes it. A batch that changes no row
+    /// Writes a batch, durable when this returns. With a source it is one transaction: rows, retractions, cursors and
+    /// the
+    /// version land together or not at all. Without one, a batch that takes long is divided, so that no other writer
+    /// waits
+    /// long; after an error a part of it may be stored, and the same batch again completes it. A batch that changes no
+    /// row
     /// raises no version, but keeps its cursors and fetch time.
     func commit(_ batch: Batch) async throws(StoreError) -> BatchResult
 
@@ -59,7 +65,8 @@ public protocol Store: Sendable {
     /// The rows of a part that count at the head.
     func rows(of part: ArchivePart) async throws(StoreError) -> PartRows
 
-    /// Keeps rows packed, beside the log and without a version; false where they don't count any more as they were read.
+    /// Keeps rows packed, beside the log and without a version; false where they don't count any more as they were
+    /// read.
     func keep(_ bytes: [UInt8], packedFrom rows: PartRows) async throws(StoreError) -> Bool
 
     /// One page of the observations that count at a version (nil: the head), in key order, starting after `after`.
@@ -103,7 +110,8 @@ public protocol Store: Sendable {
     /// All pilot reports that count at a version (nil: the head), ordered by (time, id).
     func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [PilotReport]
 
-    /// The areas that count at a version (nil: the head) and hold at some t with `from` ≤ t < `to`, of one collection or
+    /// The areas that count at a version (nil: the head) and hold at some t with `from` ≤ t < `to`, of one collection
+    /// or
     /// of all, in the order of their ids.
     func areas(
         _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
@@ -120,15 +128,17 @@ public protocol Store: Sendable {
     func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes
 
     /// The last version that changed something; zero where none did.
-    func lastChange(of data: SeenData) async throws(StoreError) -> Version
+    func lastChange(of data: FrameDependency) async throws(StoreError) -> Version
 
-    /// Deletes what is old, a little at a time, so that other writers never wait for long. Each transaction that deletes
-    /// something raises the version: pictures that reach back to what is deleted get new addresses, and their sources are
+    /// Deletes what is old, a little at a time, so that other writers never wait for long. Each transaction that
+    /// deletes
+    /// something raises the version: pictures that reach back to what is deleted get new addresses, and their sources
+    /// are
     /// complete from later on. What an earlier version showed of that time is `deleted`.
     func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned
 
     /// Whether a version changed something.
-    func hasChange(of data: SeenData, at version: Version) async throws(StoreError) -> Bool
+    func hasChange(of data: FrameDependency, at version: Version) async throws(StoreError) -> Bool
 
     /// One page of the positions observed at `from` ≤ t < `to` that were there at a version (nil: the head), in an
     /// order of the store's own, starting after `after`. Fewer than `limit` means the end.
@@ -149,72 +159,73 @@ public protocol Store: Sendable {
 
 extension Store {
     /// The rows that count at the head.
-    public func rows(from: Instant, to: Instant) async throws(StoreError) -> Rows {
+    package func rows(from: Instant, to: Instant) async throws(StoreError) -> Rows {
         try await rows(from: from, to: to, asOf: nil)
     }
 
     /// One page of the observations that count at the head.
-    public func page(
+    package func page(
         after: ObservationKey?, from: Instant, to: Instant, limit: Int
     ) async throws(StoreError) -> [(row: ObservationRow, details: ObservationDetails)] {
         try await page(after: after, from: from, to: to, limit: limit, asOf: nil)
     }
 
     /// The row that counts at the head with this feature id.
-    public func observation(id: String) async throws(StoreError)
+    package func observation(id: String) async throws(StoreError)
         -> (row: ObservationRow, details: ObservationDetails)?
     { try await observation(id: id, asOf: nil) }
 
     /// The pilot report that counts at the head with this id.
-    public func pilotReport(id: String) async throws(StoreError) -> PilotReport? {
+    package func pilotReport(id: String) async throws(StoreError) -> PilotReport? {
         try await pilotReport(id: id, asOf: nil)
     }
 
     /// One page of the pilot reports that count at the head.
-    public func pilotReports(
+    package func pilotReports(
         after: (Instant, String)?, from: Instant, to: Instant, limit: Int
     ) async throws(StoreError) -> [PilotReport] {
         try await pilotReports(after: after, from: from, to: to, limit: limit, asOf: nil)
     }
 
     /// One page of the positions that are there at the head.
-    public func positions(
+    package func positions(
         after: PositionPlace?, from: Instant, to: Instant, limit: Int
     ) async throws(StoreError) -> [AircraftPosition] {
         try await positions(after: after, from: from, to: to, limit: limit, asOf: nil)
     }
 
     /// The aircraft with a position that is there at the head.
-    public func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
+    package func aircraft(from: Instant, to: Instant) async throws(StoreError) -> [ICAO24] {
         try await aircraft(from: from, to: to, asOf: nil)
     }
 
     /// The positions of one aircraft that are there at the head.
-    public func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
+    package func track(of aircraft: ICAO24, from: Instant, to: Instant) async throws(StoreError) -> [AircraftPosition] {
         try await track(of: aircraft, from: from, to: to, asOf: nil)
     }
 }
 
 /// Where the log stands.
-public struct Head: Sendable, Hashable {
-    public var version: Version
-    /// Names the log among all others: versions of two logs have nothing in common. A backup is another log, and so is what
+package struct Head: Sendable, Hashable {
+    package var version: Version
+    /// Names the log among all others: versions of two logs have nothing in common. A backup is another log, and so is
+    /// what
     /// is left when rows that pictures showed were deleted.
-    public var log: String
+    package var log: String
 
-    public init(version: Version, log: String) {
+    package init(version: Version, log: String) {
         self.version = version
         self.log = log
     }
 }
 
 /// The log at its head: what one transaction reads of it besides its rows.
-public struct LogState: Sendable, Hashable {
-    public var head: Head
-    public var sources: [SourceRecord]
-    public var extent: LogExtent
+package struct LogState: Sendable, Hashable {
+    package var head: Head
+    package var sources: [SourceRecord]
+    package var extent: LogExtent
 
-    public init(head: Head, sources: [SourceRecord], extent: LogExtent) {
+    package init(head: Head, sources: [SourceRecord], extent: LogExtent) {
         self.head = head
         self.sources = sources
         self.extent = extent
@@ -222,47 +233,49 @@ public struct LogState: Sendable, Hashable {
 }
 
 /// What one commit writes. Everything in it is of sources that are registered before or by `registration`.
-public struct Batch: Sendable {
+package struct Batch: Sendable {
     /// The source on whose behalf it is written; nil for an import of several.
-    public var source: SourceID?
-    public var observations: [Observation]
-    public var pilotReports: [PilotReport]
+    package var source: SourceID?
+    package var observations: [Observation]
+    package var pilotReports: [PilotReport]
     /// Areas as they were issued; the same again changes nothing, other content corrects it.
-    public var areas: [IssuedArea]
+    package var areas: [IssuedArea]
     /// What complete fetches of areas say by leaving out.
-    public var areaReplacements: [AreaReplacement]
-    public var positions: [AircraftPosition]
+    package var areaReplacements: [AreaReplacement]
+    package var positions: [AircraftPosition]
     /// Closes what a complete fetch no longer has.
-    public var retraction: Retraction?
+    package var retraction: Retraction?
     /// Ends transient observations that nobody asks for any more.
-    public var transientEnd: TransientEnd?
+    package var transientEnd: TransientEnd?
     /// What a fetch has: the newest time at each place. Observations there that a `TransientEnd` ended count again.
-    public var fetchedPlaces: [Retraction.Place: Instant]
+    package var fetchedPlaces: [Retraction.Place: Instant]
     /// What the source is asked for from now on.
-    public var coverage: [CoverageChange]
+    package var coverage: [CoverageChange]
     /// New cursors by piece; nil as a value removes one.
-    public var cursors: [String: String?]
+    package var cursors: [String: String?]
     /// New key-values of the source; nil as a value removes one.
-    public var values: [String: String?]
+    package var values: [String: String?]
     /// When the fetch of all that is asked for succeeded that this is the (last) batch of.
-    public var fetchedAt: Instant?
+    package var fetchedAt: Instant?
     /// When kinds of data were fetched, where some may be had and others not.
-    public var fetchedKinds: [DataKind: Instant]
+    package var fetchedKinds: [DataKind: Instant]
     /// From when on the log is complete for the source, where this batch settles it.
-    public var completeSince: Instant?
-    /// What of it was observed, or ended, before this instant is imported: it stays until it is pruned by hand, whichever
+    package var completeSince: Instant?
+    /// What of it was observed, or ended, before this instant is imported: it stays until it is pruned by hand,
+    /// whichever
     /// source it is of, and so does what was there already and is the same, and what later corrects it.
-    public var importedBefore: Instant
-    /// Whether the observations are wanted only for a while, until a `TransientEnd` ends them. An observation that another
+    package var importedBefore: Instant
+    /// Whether the observations are wanted only for a while, until a `TransientEnd` ends them. An observation that
+    /// another
     /// batch brings to last does last, in whatever order the two come.
-    public var isTransient: Bool
+    package var isTransient: Bool
     /// The id of the access key that sent the observations; nil for what was fetched or imported. Only the same key
     /// corrects them later.
-    public var reporter: String?
+    package var reporter: String?
     /// Sources to register in the batch's first transaction.
-    public var registration: SourceRegistration?
+    package var registration: SourceRegistration?
 
-    public init(
+    package init(
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
         retraction: Retraction? = nil, transientEnd: TransientEnd? = nil,
@@ -294,18 +307,19 @@ public struct Batch: Sendable {
     }
 }
 
-/// Sources that a batch may name for the first time. They become known with the batch's rows, or not at all; a source that
+/// Sources that a batch may name for the first time. They become known with the batch's rows, or not at all; a source
+/// that
 /// is known keeps its merge rule.
-public struct SourceRegistration: Sendable, Hashable {
-    public var sources: Set<SourceID>
+package struct SourceRegistration: Sendable, Hashable {
+    package var sources: Set<SourceID>
     /// Whether their data is simulated; nil takes after the known sources.
-    public var simulated: Bool?
+    package var simulated: Bool?
     /// Whether it is where no known source says so.
-    public var simulatedByDefault: Bool?
+    package var simulatedByDefault: Bool?
     /// How many sources the batch's reporter may name, over all of its batches; nil for any number.
-    public var sourcesPerReporter: Int?
+    package var sourcesPerReporter: Int?
 
-    public init(
+    package init(
         _ sources: Set<SourceID>, simulated: Bool? = nil, simulatedByDefault: Bool? = nil,
         sourcesPerReporter: Int? = nil
     ) {
@@ -316,36 +330,38 @@ public struct SourceRegistration: Sendable, Hashable {
     }
 }
 
-/// Open rows of the batch's source that count no more, which a complete, validated fetch of computed values says by leaving
-/// out: a row observed at `from` ≤ t ≤ `to`, that `covers` and that is newer than `standing` has for its place (or has no
+/// Open rows of the batch's source that count no more, which a complete, validated fetch of computed values says by
+/// leaving
+/// out: a row observed at `from` ≤ t ≤ `to`, that `covers` and that is newer than `standing` has for its place (or has
+/// no
 /// place there).
-public struct Retraction: Sendable {
+package struct Retraction: Sendable {
     /// Where and how high, for which category.
-    public struct Place: Sendable, Hashable {
-        public var cell: UInt32
-        public var altitude: AltitudeBand
-        public var category: AircraftCategory?
+    package struct Place: Sendable, Hashable {
+        package var cell: UInt32
+        package var altitude: AltitudeBand
+        package var category: AircraftCategory?
 
-        public init(cell: UInt32, altitude: AltitudeBand, category: AircraftCategory?) {
+        package init(cell: UInt32, altitude: AltitudeBand, category: AircraftCategory?) {
             self.cell = cell
             self.altitude = altitude
             self.category = category
         }
 
         /// Where a row is.
-        public init(of row: ObservationRow) {
+        package init(of row: ObservationRow) {
             self.init(cell: row.cell.dense, altitude: row.altitude, category: row.category)
         }
     }
 
-    public var from: Instant
-    public var to: Instant
+    package var from: Instant
+    package var to: Instant
     /// Whether the fetch would have had this row (area, altitudes, category).
-    public var covers: @Sendable (ObservationRow) -> Bool
+    package var covers: @Sendable (ObservationRow) -> Bool
     /// All that the fetch has: the observation time at each place.
-    public var standing: [Place: Instant]
+    package var standing: [Place: Instant]
 
-    public init(
+    package init(
         from: Instant, to: Instant, covers: @escaping @Sendable (ObservationRow) -> Bool, standing: [Place: Instant]
     ) {
         self.from = from
@@ -355,38 +371,41 @@ public struct Retraction: Sendable {
     }
 }
 
-/// Ends transient observations of the batch's source from an instant on: a superseding observation of that time takes the
+/// Ends transient observations of the batch's source from an instant on: a superseding observation of that time takes
+/// the
 /// place of each, so pictures of before stay as they were. What was observed no earlier is closed.
 ///
-/// A place with a newer observation that lasts stays as it is. When the place is fetched again (`Batch.fetchedPlaces`), the
+/// A place with a newer observation that lasts stays as it is. When the place is fetched again
+/// (`Batch.fetchedPlaces`), the
 /// superseding observation is closed.
-public struct TransientEnd: Sendable {
-    public var at: Instant
+package struct TransientEnd: Sendable {
+    package var at: Instant
     /// Whether nobody asks for a row any more.
-    public var covers: @Sendable (ObservationRow) -> Bool
+    package var covers: @Sendable (ObservationRow) -> Bool
 
-    public init(at instant: Instant, where covers: @escaping @Sendable (ObservationRow) -> Bool = { _ in true }) {
+    package init(at instant: Instant, where covers: @escaping @Sendable (ObservationRow) -> Bool = { _ in true }) {
         at = instant
         self.covers = covers
     }
 }
 
-/// The areas that a part of a source's query asks for from now on, for one kind of data. Areas of the part that are not among
+/// The areas that a part of a source's query asks for from now on, for one kind of data. Areas of the part that are
+/// not among
 /// them are asked for no more.
-public struct CoverageChange: Sendable, Hashable {
-    public var kind: DataKind
+package struct CoverageChange: Sendable, Hashable {
+    package var kind: DataKind
     /// Which part of the query; each has its areas apart.
-    public var part: String
+    package var part: String
     /// nil stands for the world; empty asks for nothing.
-    public var rings: [AreaRing?]
+    package var rings: [AreaRing?]
     /// From when on the log is complete inside them.
-    public var since: Instant
+    package var since: Instant
     /// Whether an area that was asked for until now is complete from before, without a gap.
-    public var isContinued: Bool
+    package var isContinued: Bool
     /// When the areas before were last fetched; nil where they never were.
-    public var lastFetch: Instant?
+    package var lastFetch: Instant?
 
-    public init(
+    package init(
         kind: DataKind, part: String, rings: [AreaRing?], since: Instant, isContinued: Bool, lastFetch: Instant?
     ) {
         self.kind = kind
@@ -399,31 +418,33 @@ public struct CoverageChange: Sendable, Hashable {
 }
 
 /// What a position is told apart by, and where a page of positions starts.
-public struct PositionPlace: Sendable, Hashable {
-    public var observedAt: Instant
-    public var icao24: ICAO24
-    public var source: SourceID
+package struct PositionPlace: Sendable, Hashable {
+    package var observedAt: Instant
+    package var icao24: ICAO24
+    package var source: SourceID
 
-    public init(observedAt: Instant, icao24: ICAO24, source: SourceID) {
+    package init(observedAt: Instant, icao24: ICAO24, source: SourceID) {
         self.observedAt = observedAt
         self.icao24 = icao24
         self.source = source
     }
 
-    public init(_ position: AircraftPosition) {
+    package init(_ position: AircraftPosition) {
         self.init(observedAt: position.observedAt, icao24: position.icao24, source: position.source)
     }
 }
 
-/// What a complete, validated fetch of a product says by leaving out: an area of the batch's source, collection and kind that
-/// still holds at `at` and isn't in the batch has ended then, or ends when one of the batch takes its place. Pictures from before keep it; one that had not begun never will.
-public struct AreaReplacement: Sendable, Hashable {
-    public var collection: IssuedArea.Collection
+/// What a complete, validated fetch of a product says by leaving out: an area of the batch's source, collection and
+/// kind that
+/// still holds at `at` and isn't in the batch has ended then, or ends when one of the batch takes its place. Pictures
+/// from before keep it; one that had not begun never will.
+package struct AreaReplacement: Sendable, Hashable {
+    package var collection: IssuedArea.Collection
     /// nil for every kind.
-    public var kind: String?
-    public var at: Instant
+    package var kind: String?
+    package var at: Instant
 
-    public init(collection: IssuedArea.Collection, kind: String?, at: Instant) {
+    package init(collection: IssuedArea.Collection, kind: String?, at: Instant) {
         self.collection = collection
         self.kind = kind
         self.at = at
@@ -431,28 +452,28 @@ public struct AreaReplacement: Sendable, Hashable {
 }
 
 /// What became of a batch.
-public struct BatchResult: Sendable, Hashable {
+package struct BatchResult: Sendable, Hashable {
     /// The head after it.
-    public var version: Version
+    package var version: Version
     /// Rows opened, corrections among them.
-    public var accepted: Int
+    package var accepted: Int
     /// Observations that stood there already.
-    public var duplicates: Int
+    package var duplicates: Int
     /// Rows closed because the same id came with other content.
-    public var corrected: Int
+    package var corrected: Int
     /// Rows closed because a complete fetch no longer has them.
-    public var retracted: Int
+    package var retracted: Int
     /// Pilot reports that are new.
-    public var pilotReports: Int
+    package var pilotReports: Int
     /// Areas that are new, changed or ended.
-    public var areas: Int
+    package var areas: Int
     /// Positions that are new.
-    public var positions: Int
+    package var positions: Int
 
     /// Whether the version rose.
-    public var changed: Bool { accepted + retracted + pilotReports + areas + positions > 0 }
+    package var changed: Bool { accepted + retracted + pilotReports + areas + positions > 0 }
 
-    public init(
+    package init(
         version: Version, accepted: Int = 0, duplicates: Int = 0, corrected: Int = 0, retracted: Int = 0,
         pilotReports: Int = 0, areas: Int = 0, positions: Int = 0
     ) {
@@ -468,21 +489,21 @@ public struct BatchResult: Sendable, Hashable {
 }
 
 /// All that changed after a version.
-public struct Changes: Sendable {
-    public var head: Head
-    public var sources: [SourceRecord]
-    public var extent: LogExtent
+package struct Changes: Sendable {
+    package var head: Head
+    package var sources: [SourceRecord]
+    package var extent: LogExtent
     /// Rows with since > version that still count.
-    public var opened: [ObservationRow]
+    package var opened: [ObservationRow]
     /// Rows that counted at the version and have been closed after it.
-    public var closed: [ObservationRow]
-    public var openedReports: [PilotReport]
-    public var closedReports: [PilotReport]
-    public var openedAreas: [IssuedArea]
-    public var closedAreas: [IssuedArea]
-    public var positions: [AircraftPosition]
+    package var closed: [ObservationRow]
+    package var openedReports: [PilotReport]
+    package var closedReports: [PilotReport]
+    package var openedAreas: [IssuedArea]
+    package var closedAreas: [IssuedArea]
+    package var positions: [AircraftPosition]
 
-    public init(
+    package init(
         head: Head, sources: [SourceRecord], extent: LogExtent = LogExtent(), opened: [ObservationRow] = [],
         closed: [ObservationRow] = [], openedReports: [PilotReport] = [], closedReports: [PilotReport] = [],
         openedAreas: [IssuedArea] = [], closedAreas: [IssuedArea] = [], positions: [AircraftPosition] = []
@@ -501,12 +522,12 @@ public struct Changes: Sendable {
 }
 
 /// Rows with the head at which they count.
-public struct Rows: Sendable {
-    public var head: Head
-    public var sources: [SourceRecord]
-    public var rows: [ObservationRow]
+package struct Rows: Sendable {
+    package var head: Head
+    package var sources: [SourceRecord]
+    package var rows: [ObservationRow]
 
-    public init(head: Head, sources: [SourceRecord], rows: [ObservationRow]) {
+    package init(head: Head, sources: [SourceRecord], rows: [ObservationRow]) {
         self.head = head
         self.sources = sources
         self.rows = rows
@@ -514,19 +535,19 @@ public struct Rows: Sendable {
 }
 
 /// The parts of an observation that no picture needs.
-public struct ObservationDetails: Sendable, Hashable {
+package struct ObservationDetails: Sendable, Hashable {
     /// The id that it came with.
-    public var id: String?
-    public var aircraft: String?
+    package var id: String?
+    package var aircraft: String?
 
-    public init(id: String?, aircraft: String?) {
+    package init(id: String?, aircraft: String?) {
         self.id = id
         self.aircraft = aircraft
     }
 }
 
 /// What can go wrong with a store.
-public enum StoreError: Error, Sendable, CustomStringConvertible {
+package enum StoreError: Error, Sendable, CustomStringConvertible {
     /// The file can't be opened or written, with the path and the system's reason.
     case unavailable(path: String, reason: String)
     /// The file is no database, or another program's.
@@ -550,7 +571,7 @@ public enum StoreError: Error, Sendable, CustomStringConvertible {
     /// Disk full, locked for too long, or another failure of the database.
     case failed(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .unavailable(let path, let reason): "the database \(path) can't be used: \(reason)"
         case .foreign(let path, let reason): "the database \(path) can't be used: \(reason)"

@@ -1,10 +1,11 @@
 internal import Foundation
 
-/// A file that gets its name when it is whole. Until then its name is unique, so that two writers of one file never mix;
+/// A file that gets its name when it is whole. Until then its name is unique, so that two writers of one file never
+/// mix;
 /// and it is locked, so that the next writer removes what a killed one left, and nothing else.
-public final class UnfinishedFile: Sendable {
+package final class UnfinishedFile: Sendable {
     /// Where to write until it is whole.
-    public let path: String
+    package let path: String
     private let destination: String
     private let descriptor: Int32
 
@@ -15,7 +16,7 @@ public final class UnfinishedFile: Sendable {
     private static let unlocked = 10.0
 
     /// - Parameter mode: its permissions, before the process's mask.
-    public init(for destination: String, mode: UInt32 = 0o666) throws(FileError) {
+    package init(for destination: String, mode: UInt32 = 0o666) throws(FileError) {
         let (folder, stem) = Self.place(of: destination)
         Self.removeRemains(in: folder, stem: stem)
         self.destination = destination
@@ -29,7 +30,7 @@ public final class UnfinishedFile: Sendable {
     deinit { close(descriptor) }
 
     /// Writes bytes at its end.
-    public func write(_ bytes: [UInt8]) throws(FileError) {
+    package func write(_ bytes: [UInt8]) throws(FileError) {
         let failure = bytes.withUnsafeBytes { bytes -> FileError? in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -47,7 +48,7 @@ public final class UnfinishedFile: Sendable {
 
     /// Gives it its name, durably.
     /// - Parameter replacing: whether a file of that name is replaced; otherwise it is an error.
-    public func finish(replacing: Bool) throws(FileError) {
+    package func finish(replacing: Bool) throws(FileError) {
         guard fsync(descriptor) == 0 else { throw FileError.system(destination) }
         if replacing {
             guard rename(path, destination) == 0 else { throw FileError.system(destination) }
@@ -67,7 +68,7 @@ public final class UnfinishedFile: Sendable {
     }
 
     /// Removes it, and what SQLite put beside it.
-    public func discard() { Self.remove(path) }
+    package func discard() { Self.remove(path) }
 
     private static func remove(_ path: String) {
         for suffix in DatabaseFile.companions + [""] { unlink(path + suffix) }
@@ -98,23 +99,23 @@ public final class UnfinishedFile: Sendable {
 }
 
 /// What the system says against writing a file.
-public struct FileError: Error, Sendable, CustomStringConvertible {
-    public var path: String
-    public var reason: String
+package struct FileError: Error, Sendable, CustomStringConvertible {
+    package var path: String
+    package var reason: String
 
-    public var description: String { "\(path) can't be written: \(reason)" }
+    package var description: String { "\(path) can't be written: \(reason)" }
 
     /// The last error of the system.
-    public static func system(_ path: String) -> FileError {
+    package static func system(_ path: String) -> FileError {
         FileError(path: path, reason: String(cString: strerror(errno)))
     }
 }
 
 /// The names that a database has, which nothing else may be written to.
-public struct DatabaseNames: Sendable {
+package struct DatabaseNames: Sendable {
     private let names: [String]
 
-    public init(_ database: String) { names = ([""] + DatabaseFile.companions).map { database + $0 } }
+    package init(_ database: String) { names = ([""] + DatabaseFile.companions).map { database + $0 } }
 
     /// Whether a path leads to this very database or a file beside it, by whichever link.
     func include(_ path: String) -> Bool {
@@ -124,7 +125,7 @@ public struct DatabaseNames: Sendable {
     }
 
     /// Whether writing to a path would replace the database, a file beside it, or any other database of ours.
-    public func areLost(byWriting path: String) -> Bool {
+    package func areLost(byWriting path: String) -> Bool {
         if include(path) { return true }
         let place = Self.resolved(path)
         let bases = [""] + DatabaseFile.companions

@@ -1,10 +1,10 @@
 import Datasets
-public import AviationWeather
+package import AviationWeather
 import BillowExchange
-public import BillowStore
+package import BillowStore
 import Foundation
 import Synchronization
-public import Turbulence
+package import Turbulence
 import UpstreamKit
 
 /// Pilot reports and hazards of the US Aviation Weather Center, brought into the store.
@@ -12,15 +12,15 @@ import UpstreamKit
 /// A round makes the calls that are due: of each product one a minute, conditional, so that what hasn't changed costs
 /// no body. Reports become observations in the hexagon they name; SIGMETs and G-AIRMETs become hazard areas, and a
 /// complete answer that no longer has one ends it.
-public struct AviationWeatherUpstream: Upstream {
+package struct AviationWeatherUpstream: Upstream {
     /// What is asked for, by the service's own name.
-    public struct Product: RawRepresentable, Sendable, Hashable {
-        public let rawValue: String
+    package struct Product: RawRepresentable, Sendable, Hashable {
+        package let rawValue: String
         /// The datasets that its records become.
         let datasets: [Dataset]
 
         /// nil for what no dataset is made of.
-        public init?(rawValue: String) {
+        package init?(rawValue: String) {
             guard Self.names.contains(rawValue) else { return nil }
             self.init(name: rawValue)
         }
@@ -30,21 +30,21 @@ public struct AviationWeatherUpstream: Upstream {
             datasets = Catalogue.datasets(of: Dataset.Origin("aviationweather", name))
         }
 
-        public static func == (a: Product, b: Product) -> Bool { a.rawValue == b.rawValue }
-        public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+        package static func == (a: Product, b: Product) -> Bool { a.rawValue == b.rawValue }
+        package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
         private static let names = Catalogue.types(of: "aviationweather")
         /// All that datasets are made of.
-        public static let all = names.map { Product(name: $0) }
+        package static let all = names.map { Product(name: $0) }
         /// Reports of areas, the most wanted first.
-        public static let pilotReports = Product(name: "pirep")
-        public static let sigmets = Product(name: "airsigmet")
-        public static let internationalSigmets = Product(name: "isigmet")
+        package static let pilotReports = Product(name: "pirep")
+        package static let sigmets = Product(name: "airsigmet")
+        package static let internationalSigmets = Product(name: "isigmet")
         /// Pictures of the coming hours.
-        public static let gairmets = Product(name: "gairmet")
+        package static let gairmets = Product(name: "gairmet")
 
         /// What its records become.
-        public var feeds: Set<DataKind> { Set(datasets.map(\.kind)) }
+        package var feeds: Set<DataKind> { Set(datasets.map(\.kind)) }
 
         /// The kind of its areas, and the collection that they go to; nil for what is no area.
         var areas: (kind: Dataset.AreaKind, collection: IssuedArea.Collection)? {
@@ -56,10 +56,10 @@ public struct AviationWeatherUpstream: Upstream {
         }
     }
 
-    public let id: SourceID
-    public let kind = "aviationweather"
-    public let merge = MergeRule.keep
-    public let simulated: Bool?
+    package let id: SourceID
+    package let kind = "aviationweather"
+    package let merge = MergeRule.keep
+    package let simulated: Bool?
     private let client: AviationWeatherClient
     private let products: [Product]
     private let store: any Store
@@ -92,7 +92,7 @@ public struct AviationWeatherUpstream: Upstream {
     private static let futureSeconds = 300
 
     /// The contiguous US, then the oceans and lands around, from where most reports come.
-    public static let defaultAreas: [AviationWeatherBox] = [
+    package static let defaultAreas: [AviationWeatherBox] = [
         (-130.0, 20.0, -60.0, 55.0), (-180, 10, -130, 75), (-130, 55, -60, 85), (-100, -10, -60, 20),
         (-60, 0, -10, 75), (-10, 0, 60, 75), (120, -10, 180, 60), (60, -10, 120, 60), (-180, -60, -60, -10),
         (-60, -60, 180, -10),
@@ -101,7 +101,7 @@ public struct AviationWeatherUpstream: Upstream {
     /// - Parameters:
     ///   - areas: of pilot reports; the most wanted first.
     ///   - spacingSeconds: between two calls for one product; less than 60 is for simulators only.
-    public init(
+    package init(
         id: SourceID, client: AviationWeatherClient, products: [Product] = Product.all,
         areas: [AviationWeatherBox] = AviationWeatherUpstream.defaultAreas, spacingSeconds: Int = 60, simulated: Bool?,
         store: any Store, retentionSeconds: Int
@@ -117,17 +117,17 @@ public struct AviationWeatherUpstream: Upstream {
             AviationWeatherSchedule(products: products, areas: areas, spacingSeconds: spacingSeconds))
     }
 
-    public var collections: [String] { collections(of: products) }
+    package var collections: [String] { collections(of: products) }
 
     private func collections(of products: [Product]) -> [String] {
         Catalogue.all.filter { dataset in products.contains { $0.datasets.contains(dataset) } }.map(\.id)
     }
 
     /// As often as anything can be due.
-    public var shortestInterval: Duration { .seconds(max(1, spacingSeconds)) }
-    public var feeds: Set<DataKind> { Set(products.flatMap(\.feeds)) }
+    package var shortestInterval: Duration { .seconds(max(1, spacingSeconds)) }
+    package var feeds: Set<DataKind> { Set(products.flatMap(\.feeds)) }
 
-    public func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> {
+    package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> {
         parts(of: collections(of: products.filter { !due($0, at: now).isEmpty }))
     }
 
@@ -136,13 +136,13 @@ public struct AviationWeatherUpstream: Upstream {
         progress.state.withLock { $0.schedule.due(product, at: now) }
     }
 
-    public func resetCursors(of area: DataQuery.Area) async throws(SyncError) {
+    package func resetCursors(of area: DataQuery.Area) async throws(SyncError) {
         progress.state.withLock { $0.schedule.forget() }
     }
 
     // MARK: - A round
 
-    public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+    package func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             try await round(now, &outcome)

@@ -1,13 +1,13 @@
 import Datasets
-public import Geometry
-public import Turbulence
+package import Geometry
+package import Turbulence
 
 /// What is asked of an upstream: which data, where, and how far back.
 ///
 /// Source: docs/upstreams/skypath.md, "Areas" (DataQuery of the iOS SDK)
-public struct DataQuery: Sendable, Hashable {
+package struct DataQuery: Sendable, Hashable {
     /// A sort of data that an upstream has.
-    public enum DataType: String, Sendable, Hashable, CaseIterable, Comparable {
+    package enum DataType: String, Sendable, Hashable, CaseIterable, Comparable {
         case turbulence
         /// The upstream's own turbulence polygons.
         case polygons
@@ -17,28 +17,28 @@ public struct DataQuery: Sendable, Hashable {
         case pireps
 
         /// The collections that it ends up in.
-        public var collections: [String] {
+        package var collections: [String] {
             datasets.map(\.id)
         }
 
         var datasets: [Dataset] { Catalogue.datasets(of: Dataset.Origin("skypath", rawValue)) }
 
-        public static func < (a: DataType, b: DataType) -> Bool { a.rawValue < b.rawValue }
+        package static func < (a: DataType, b: DataType) -> Bool { a.rawValue < b.rawValue }
     }
 
     /// Which part of the query something lies in.
-    public enum Area: String, Sendable, Hashable, CaseIterable, Comparable {
+    package enum Area: String, Sendable, Hashable, CaseIterable, Comparable {
         case corridor
         case viewport
         case global
         /// Everything at once.
         case all
 
-        public static func < (a: Area, b: Area) -> Bool { a.rawValue < b.rawValue }
+        package static func < (a: Area, b: Area) -> Bool { a.rawValue < b.rawValue }
     }
 
     /// Where a type of data is wanted.
-    public enum Scope: String, Sendable, Hashable, CaseIterable {
+    package enum Scope: String, Sendable, Hashable, CaseIterable {
         /// Inside `polygon` and `viewport` only.
         case areas
         /// In the whole world.
@@ -46,23 +46,23 @@ public struct DataQuery: Sendable, Hashable {
     }
 
     /// Empty: nothing is asked for.
-    public var types: Set<DataType>
-    public var severities: SeveritySet
-    public var history: History
-    public var category: AircraftCategory
+    package var types: Set<DataType>
+    package var severities: SeveritySet
+    package var history: History
+    package var category: AircraftCategory
     /// Whether polygons are wanted of the whole world; and all other types too, unless there is a `polygon`.
-    public var global: Bool
+    package var global: Bool
     /// Scopes of single types, which come before `global`.
-    public var scopes: [DataType: Scope]
+    package var scopes: [DataType: Scope]
     /// A route's corridor, or any other area that is wanted for long.
-    public var polygon: AreaRing?
+    package var polygon: AreaRing?
     /// What somebody looks at now. A new one replaces the old one and its data; it isn't kept across restarts.
-    public var viewport: AreaRing?
+    package var viewport: AreaRing?
     /// Whether the upstream's turbulence polygons are asked for every history up to the asked one, or for that one
     /// only.
-    public var polygonsUpTo: Bool
+    package var polygonsUpTo: Bool
 
-    public init(
+    package init(
         types: Set<DataType> = [.turbulence], severities: SeveritySet = .all, history: History = .default,
         category: AircraftCategory = .default, global: Bool = true, scopes: [DataType: Scope] = [:],
         polygon: AreaRing? = nil, viewport: AreaRing? = nil, polygonsUpTo: Bool = false
@@ -82,14 +82,14 @@ public struct DataQuery: Sendable, Hashable {
     ///
     /// Source: docs/upstreams/skypath.md, "Areas" (the world is for polygons, all else for areas)
     /// A query without a polygon has no area that lasts, so there the world stands for it.
-    public func isGlobal(_ type: DataType) -> Bool {
+    package func isGlobal(_ type: DataType) -> Bool {
         if let scope = scopes[type] { return scope == .global }
         return global && (type == .polygons || polygon == nil)
     }
 
     /// The kinds of data that it brings. An upstream's own polygons are of the same air as its turbulence, and tell
     /// nothing of the age of that.
-    public var kinds: Set<DataKind> { kinds(of: types) }
+    package var kinds: Set<DataKind> { kinds(of: types) }
 
     /// The kinds of data that some of its types bring.
     func kinds(of some: Set<DataType>) -> Set<DataKind> {
@@ -98,23 +98,23 @@ public struct DataQuery: Sendable, Hashable {
     }
 
     /// Whether there is anything to ask for.
-    public var asksForAnything: Bool { !areas.isEmpty && !severities.isEmpty }
+    package var asksForAnything: Bool { !areas.isEmpty && !severities.isEmpty }
 
     /// The areas in which a type is wanted; empty where it isn't asked for.
-    public func areas(of type: DataType) -> [Area] {
+    package func areas(of type: DataType) -> [Area] {
         guard types.contains(type) else { return [] }
         return [polygon == nil ? nil : .corridor, viewport == nil ? nil : .viewport, isGlobal(type) ? .global : nil]
             .compactMap { $0 }
     }
 
     /// The areas in which some type is wanted.
-    public var areas: [Area] {
+    package var areas: [Area] {
         let all = Set(types.flatMap(areas(of:)))
         return [.corridor, .viewport, .global].filter(all.contains)
     }
 
     /// The areas in which data of a collection is wanted.
-    public func areas(ofCollection collection: String) -> [Area] {
+    package func areas(ofCollection collection: String) -> [Area] {
         let all = Set(types.filter { $0.collections.contains(collection) }.flatMap(areas(of:)))
         return [.corridor, .viewport, .global].filter(all.contains)
     }
@@ -131,10 +131,10 @@ public struct DataQuery: Sendable, Hashable {
     }
 
     /// In which area a cell's turbulence is wanted; nil outside all.
-    public func area(of cell: Cell) -> Area? { area(.turbulence) { $0.touches(cell) } }
+    package func area(of cell: Cell) -> Area? { area(.turbulence) { $0.touches(cell) } }
 
     /// In which area a type of data at a place is wanted; nil outside all.
-    public func area(of place: LonLat, _ type: DataType) -> Area? { area(type) { $0.contains(place) } }
+    package func area(of place: LonLat, _ type: DataType) -> Area? { area(type) { $0.contains(place) } }
 
     private func area(_ type: DataType, _ isWithin: (AreaRing) -> Bool) -> Area? {
         if let viewport, isWithin(viewport) { return .viewport }
@@ -147,7 +147,7 @@ public struct DataQuery: Sendable, Hashable {
 }
 
 /// What a round asks an upstream for, type by type. Two that are equal ask for the same.
-public struct SyncRequest: Sendable, Hashable {
+package struct SyncRequest: Sendable, Hashable {
     /// One type of data.
     struct Part: Sendable, Hashable {
         var type: DataQuery.DataType
@@ -176,7 +176,7 @@ public struct SyncRequest: Sendable, Hashable {
     var parts: Set<Part> = []
 
     /// For what has no query.
-    public init() {}
+    package init() {}
 
     /// All of a query.
     /// - Parameter types: only these.

@@ -1,10 +1,10 @@
-public import BillowExchange
-public import BillowStore
-public import Turbulence
+package import BillowExchange
+package import BillowStore
+package import Turbulence
 
 /// Brings files into the store: what `billow import` and an inbox share. The same file twice changes nothing. What is
 /// imported stays until it is pruned by hand, also where it is of a source that is fetched.
-public struct FileImporter: Sendable {
+package struct FileImporter: Sendable {
     private let store: any Store
     private let now: @Sendable () -> Instant
     private let source: SourceID?
@@ -20,7 +20,7 @@ public struct FileImporter: Sendable {
     ///   - simulated: whether what a file holds is made up; nil: whether it says so itself.
     ///   - agingSeconds: what is no older than this isn't kept for ever, but ages as what is fetched does; nil for
     ///     nothing.
-    public init(
+    package init(
         store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool? = false,
         agingSeconds: Int? = nil
     ) {
@@ -38,7 +38,7 @@ public struct FileImporter: Sendable {
     ///   - progress: told after every piece, with the records read so far.
     /// - Throws: `ImportFileError`, `StoreError`, `SimulatedDataError`, `TooManySourcesError`. What was written before
     ///   stays: the file again completes it.
-    public func take(_ path: String, progress: (ImportFile.Progress, Int) -> Void = { _, _ in }) async throws
+    package func take(_ path: String, progress: (ImportFile.Progress, Int) -> Void = { _, _ in }) async throws
         -> ImportSummary
     {
         var file = try ImportFile(path: path)
@@ -160,13 +160,13 @@ extension Batch {
 }
 
 /// A file that names more new sources than a file may, or than the database has room for.
-public struct TooManySourcesError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct TooManySourcesError: Error, Sendable, Hashable, CustomStringConvertible {
     /// In the order of their names.
-    public let sources: [SourceID]
+    package let sources: [SourceID]
 
     init(_ sources: [SourceID]) { self.sources = sources }
 
-    public var description: String {
+    package var description: String {
         let names = sources.prefix(3).map(\.name).joined(separator: ", ")
         return
             "the file names new sources (\(names)\(sources.count > 3 ? ", …" : "")), and more than are possible: "
@@ -176,18 +176,18 @@ public struct TooManySourcesError: Error, Sendable, Hashable, CustomStringConver
 }
 
 /// A file of simulated data that was to be mixed with real data, or the other way round.
-public struct SimulatedDataError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SimulatedDataError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whose name told; nil where the file says so itself.
-    public let source: SourceID?
+    package let source: SourceID?
     /// Whether it is the file that is real.
-    public let isReal: Bool
+    package let isReal: Bool
 
     init(source: SourceID?, isReal: Bool = false) {
         self.source = source
         self.isReal = isReal
     }
 
-    public var description: String {
+    package var description: String {
         if isReal {
             let whose = source.map { " of source '\($0)'" } ?? ""
             return
@@ -201,5 +201,5 @@ public struct SimulatedDataError: Error, Sendable, Hashable, CustomStringConvert
 
 extension SourceID {
     /// What the names of the demo's sources begin with; whatever bears such a name is simulated.
-    public static let simulatorName = "simulator"
+    package static let simulatorName = "simulator"
 }

@@ -1,20 +1,20 @@
 import Datasets
 import BillowExchange
-public import BillowStore
+package import BillowStore
 import Foundation
 import Synchronization
-public import Turbulence
+package import Turbulence
 
 /// A watched folder: files that are put in are read as `billow import` would, then moved to `done/` or `refused/`.
 ///
 /// A file is taken once it is complete: best renamed into the folder when it is. Names that begin with `.` or end with
 /// `.part` or `.tmp` are left alone, and so is any file whose size or time has changed since the look before. It is
 /// moved after its last record is durable; if the process dies between, it is read again, which changes nothing.
-public struct InboxUpstream: Upstream {
-    public let id: SourceID
-    public let kind = "inbox"
-    public let merge = MergeRule.keep
-    public let simulated: Bool?
+package struct InboxUpstream: Upstream {
+    package let id: SourceID
+    package let kind = "inbox"
+    package let merge = MergeRule.keep
+    package let simulated: Bool?
     private let folder: URL
     private let store: any Store
     private let importer: FileImporter
@@ -52,7 +52,7 @@ public struct InboxUpstream: Upstream {
     ///   - retentionSeconds: what is older when it comes is an import of the past, and stays until it is pruned by
     ///     hand; anything else is a feed's, and ages.
     ///   - now: the clock.
-    public init(
+    package init(
         id: SourceID, path: String, simulated: Bool? = nil, store: any Store, retentionSeconds: Int,
         now: @escaping @Sendable () -> Instant
     ) {
@@ -65,10 +65,10 @@ public struct InboxUpstream: Upstream {
         looks = Looks()
     }
 
-    public var collections: [String] { Catalogue.datasets(of: .file).map(\.id) }
+    package var collections: [String] { Catalogue.datasets(of: .file).map(\.id) }
 
     /// One look. Takes the files that are as they were at the look before.
-    public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+    package func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         let seen = try look()
         let before = looks.state.withLock { state in
             let before = state.files

@@ -1,18 +1,18 @@
 import Datasets
-public import BillowStore
+package import BillowStore
 import Foundation
 import Geometry
-public import OpenSky
-public import Turbulence
+package import OpenSky
+package import Turbulence
 import UpstreamKit
 
 /// Live traffic of the OpenSky Network, brought into the store: where each aircraft was received last, of the world or
 /// of boxes.
-public struct OpenSkyUpstream: Upstream {
-    public let id: SourceID
-    public let kind = "opensky"
-    public let merge = MergeRule.keep
-    public let simulated: Bool?
+package struct OpenSkyUpstream: Upstream {
+    package let id: SourceID
+    package let kind = "opensky"
+    package let merge = MergeRule.keep
+    package let simulated: Bool?
     private let client: OpenSkyClient
     /// Empty is the world.
     private let boxes: [GeographicBox]
@@ -25,7 +25,7 @@ public struct OpenSkyUpstream: Upstream {
     private static let batchSize = 10_000
 
     /// - Parameter boxes: the areas to ask for, one call each; empty is the world, in one.
-    public init(
+    package init(
         id: SourceID, client: OpenSkyClient, boxes: [GeographicBox] = [], simulated: Bool?, store: any Store,
         retentionSeconds: Int
     ) {
@@ -37,12 +37,12 @@ public struct OpenSkyUpstream: Upstream {
         self.retentionSeconds = retentionSeconds
     }
 
-    public var collections: [String] { Catalogue.datasets(of: Dataset.Origin("opensky", "states")).map(\.id) }
-    public var feeds: Set<DataKind> { [.positions] }
-    public var credential: String? { client.configuration.credentials?.clientSecret.fingerprint }
+    package var collections: [String] { Catalogue.datasets(of: Dataset.Origin("opensky", "states")).map(\.id) }
+    package var feeds: Set<DataKind> { [.positions] }
+    package var credential: String? { client.configuration.credentials?.clientSecret.fingerprint }
 
     /// What makes the credits last for the day.
-    public var shortestInterval: Duration {
+    package var shortestInterval: Duration {
         let configuration = client.configuration
         guard configuration.allowance != nil else { return .seconds(1) }
         return .seconds(
@@ -51,7 +51,7 @@ public struct OpenSkyUpstream: Upstream {
                 : boxes.reduce(0) { $0 + configuration.statesInterval(in: $1) })
     }
 
-    public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+    package func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             var positions: [AircraftPosition] = []

@@ -1,10 +1,10 @@
-public import AviationFormats
-public import BillowExchange
-public import OpenSky
-public import SkyPath
+package import AviationFormats
+package import BillowExchange
+package import OpenSky
+package import SkyPath
 
 /// Why a record of an upstream isn't used.
-public enum SkipReason: Sendable, Hashable, CustomStringConvertible {
+package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
     case inTheFuture
     case olderThanRetention
     case outsideTheArea
@@ -21,7 +21,7 @@ public enum SkipReason: Sendable, Hashable, CustomStringConvertible {
     case imported(String)
 
     /// A few words for people, by which `/status` counts.
-    public var description: String {
+    package var description: String {
         switch self {
         case .inTheFuture: "in the future"
         case .olderThanRetention: "older than retention"
@@ -41,7 +41,7 @@ public enum SkipReason: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// What was changed in a record before it was used. The raw value is the words for people.
-public enum Adjustment: String, Sendable, Hashable {
+package enum Adjustment: String, Sendable, Hashable {
     case broughtToParent = "brought to parent cell"
     case loweredSeverity = "severity lowered to 4"
     case droppedEDR = "EDR dropped"

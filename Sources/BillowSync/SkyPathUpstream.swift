@@ -1,7 +1,7 @@
-public import BillowStore
+package import BillowStore
 import Geometry
-public import SkyPath
-public import Turbulence
+package import SkyPath
+package import Turbulence
 import UpstreamKit
 
 /// SkyPath's computed turbulence, brought into the store.
@@ -12,19 +12,19 @@ import UpstreamKit
 /// without a valid one is fetched whole, and then what the store has beyond the answer is retracted. What only the
 /// viewport asked for is stored as transient: it ends with the viewport or the process, from then on, and nothing else
 /// does. Which areas were complete from when to when is stored with the source.
-public struct SkyPathUpstream: Upstream {
+package struct SkyPathUpstream: Upstream {
     /// Which of SkyPath's calls to use.
-    public enum API: String, Sendable, Hashable, CaseIterable {
+    package enum API: String, Sendable, Hashable, CaseIterable {
         /// Corridor calls where a polygon is set, bulk calls otherwise.
         case v5
         /// The map call with ticks.
         case v4
     }
 
-    public let id: SourceID
-    public let kind = "skypath"
-    public let merge = MergeRule.replace
-    public let simulated: Bool?
+    package let id: SourceID
+    package let kind = "skypath"
+    package let merge = MergeRule.replace
+    package let simulated: Bool?
     let client: SkyPathClient
     private let api: API
     /// What is wanted of the upstream.
@@ -57,7 +57,7 @@ public struct SkyPathUpstream: Upstream {
     /// The name by which earlier versions kept the viewport.
     private static let oldViewportName = "viewport"
 
-    public init(
+    package init(
         id: SourceID, client: SkyPathClient, api: API, query: DataQuery, simulated: Bool?, store: any Store,
         retentionSeconds: Int
     ) {
@@ -85,20 +85,20 @@ public struct SkyPathUpstream: Upstream {
         min(wanted.history.seconds, (api == .v4 ? History.sixHours : .fourHours).seconds)
     }
 
-    public var query: DataQuery? { wanted }
-    public var types: [DataQuery.DataType] { DataQuery.DataType.allCases }
-    public var credential: String? { client.configuration.apiKey.fingerprint }
-    public var slowKinds: [DataKind: Duration] {
+    package var query: DataQuery? { wanted }
+    package var types: [DataQuery.DataType] { DataQuery.DataType.allCases }
+    package var credential: String? { client.configuration.apiKey.fingerprint }
+    package var slowKinds: [DataKind: Duration] {
         wanted.types.contains(.nowcast) ? [.forecasts: .seconds(Self.nowcastSeconds)] : [:]
     }
 
-    public func liftSuspensions() { progress.enableAll() }
+    package func liftSuspensions() { progress.enableAll() }
 
-    public func problem(with query: DataQuery) -> (member: String, text: String)? {
+    package func problem(with query: DataQuery) -> (member: String, text: String)? {
         Self.problem(with: query, api: api, limits: client.configuration.limits)
     }
 
-    public func with(query: DataQuery) -> any Upstream {
+    package func with(query: DataQuery) -> any Upstream {
         var upstream = SkyPathUpstream(
             id: id, client: client, api: api, query: query, simulated: simulated, store: store,
             retentionSeconds: retentionSeconds, progress: progress)
@@ -109,7 +109,7 @@ public struct SkyPathUpstream: Upstream {
 
     // MARK: - Areas
 
-    public var areas: [DataQuery.Area] { [.corridor, .viewport, .global] }
+    package var areas: [DataQuery.Area] { [.corridor, .viewport, .global] }
 
     /// The area whose rounds bring what is no turbulence: each such type comes whole in one call, wherever it is
     /// wanted. The first that lasts.
@@ -120,7 +120,7 @@ public struct SkyPathUpstream: Upstream {
         return [.corridor, .global, .viewport].first(where: areas.contains)
     }
 
-    public func request(of area: DataQuery.Area) -> SyncRequest? {
+    package func request(of area: DataQuery.Area) -> SyncRequest? {
         guard wanted.asksForAnything else { return nil }
         var request =
             area == carrier ? SyncRequest(wanted, types: wanted.types.subtracting([.turbulence])) : SyncRequest()
@@ -128,7 +128,7 @@ public struct SkyPathUpstream: Upstream {
         return request.parts.isEmpty ? nil : request
     }
 
-    public func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> {
+    package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> {
         let due = due(area, at: now)
         var parts = self.parts(of: due.filter { $0 != .turbulence }.flatMap(\.collections))
         if due.contains(.turbulence) {
@@ -138,7 +138,7 @@ public struct SkyPathUpstream: Upstream {
         return parts
     }
 
-    public func resetCursors(of area: DataQuery.Area) async throws(SyncError) {
+    package func resetCursors(of area: DataQuery.Area) async throws(SyncError) {
         progress.forget(area)
         guard try await known(in: store) != nil else { return }
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
@@ -152,17 +152,18 @@ public struct SkyPathUpstream: Upstream {
     }
 
     /// A viewport's observations end with it, unless an area that lasts has them too. Those of other areas stay.
-    public func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError) {
+    package func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError) {
         progress.forget(area)
         try await end([area], at: now)
     }
 
-    public func prepareAfterRestart(now: Instant) async throws(SyncError) {
+    package func prepareAfterRestart(now: Instant) async throws(SyncError) {
         let wanted = wanted.areas(of: .turbulence)
         try await end([.viewport, .corridor, .global].filter { $0 == .viewport || !wanted.contains($0) }, at: now)
     }
 
-    /// Notes that areas are asked for no more. Of a viewport, ends the observations that only it asked for, with all that is
+    /// Notes that areas are asked for no more. Of a viewport, ends the observations that only it asked for, with all
+    /// that is
     /// known of how far it was fetched.
     private func end(_ ended: [DataQuery.Area], at now: Instant) async throws(SyncError) {
         guard try await known(in: store) != nil else { return }
@@ -218,7 +219,7 @@ public struct SkyPathUpstream: Upstream {
     }
 
     /// A round of every area, one after the other. One that fails costs the others nothing.
-    public func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+    package func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
         var total = SyncOutcome()
         var failure: SyncError?
         total.wasAnswered = false
@@ -237,7 +238,7 @@ public struct SkyPathUpstream: Upstream {
         return total
     }
 
-    public func synchronise(_ area: DataQuery.Area, now: Instant) async throws(SyncError) -> SyncOutcome {
+    package func synchronise(_ area: DataQuery.Area, now: Instant) async throws(SyncError) -> SyncOutcome {
         var outcome = SyncOutcome()
         do throws(SyncError) {
             try await resumeSession()
@@ -420,7 +421,8 @@ public struct SkyPathUpstream: Upstream {
         }
     }
 
-    /// Where the log is complete for a type that was fetched; nil for turbulence, each of whose areas is noted apart, and for
+    /// Where the log is complete for a type that was fetched; nil for turbulence, each of whose areas is noted apart,
+    /// and for
     /// polygons, which tell nothing of what is observed.
     private func coverage(
         of type: DataQuery.DataType, _ record: SourceRecord?, at now: Instant
@@ -554,7 +556,7 @@ public struct SkyPathUpstream: Upstream {
 
     /// Why SkyPath can't be asked a query by an API: the member of the query that is to blame, and a sentence about it;
     /// nil where it can.
-    public static func problem(with query: DataQuery, api: API, limits: SkyPathLimits) -> (
+    package static func problem(with query: DataQuery, api: API, limits: SkyPathLimits) -> (
         member: String, text: String
     )? {
         guard api == .v5, query.types.contains(.turbulence) else { return nil }

@@ -1,19 +1,19 @@
-public import BillowStore
-public import JSONKit
+package import BillowStore
+package import JSONKit
 import Logging
 import Turbulence
 
 /// What is asked for while the source runs, and what of that lasts across restarts.
 extension SourceLoop {
     /// What is asked for, and how often.
-    public var settings: SourceSettings { SourceSettings(query: upstream.query, update: update) }
+    package var settings: SourceSettings { SourceSettings(query: upstream.query, update: update) }
 
     /// The types of data that may be asked for.
-    public var types: [DataQuery.DataType] { upstream.types }
+    package var types: [DataQuery.DataType] { upstream.types }
 
     /// The settings after a change of some members, by the rules of the settings' file.
     /// - Throws: at the first member that can't be used, or that leads to a query that can't be asked.
-    public func settings(changedBy members: [String: JSONValue]) throws(SourceSettings.Problem) -> SourceSettings {
+    package func settings(changedBy members: [String: JSONValue]) throws(SourceSettings.Problem) -> SourceSettings {
         let changed = try settings.changed(by: members, types: upstream.types)
         if let query = changed.query, query != settings.query, let problem = upstream.problem(with: query) {
             throw SourceSettings.Problem(unaskable: problem.member, problem.text)
@@ -23,7 +23,7 @@ extension SourceLoop {
 
     /// Changes some members, all others as they are at this moment.
     /// - Throws: `SourceSettings.Problem`; `StoreError` where the change can't be kept.
-    public func change(by members: [String: JSONValue]) async throws {
+    package func change(by members: [String: JSONValue]) async throws {
         try await change(settings(changedBy: members))
     }
 
@@ -31,7 +31,7 @@ extension SourceLoop {
     /// within a second, in one round with all other changes of that second. Another frequency counts from the last
     /// round. Rounds that ask for something else than is wanted now end; what they have committed stays.
     /// - Throws: where the change can't be kept; it is not made then.
-    public func change(_ settings: SourceSettings) async throws(StoreError) {
+    package func change(_ settings: SourceSettings) async throws(StoreError) {
         let old = self.settings
         guard settings != old else { return }
         let before = (upstream: upstream, update: update)

@@ -1,15 +1,15 @@
-public import BillowStore
-public import Logging
-public import ServiceLifecycle
-public import Turbulence
+package import BillowStore
+package import Logging
+package import ServiceLifecycle
+package import Turbulence
 
 /// Keeps one source up to date for as long as the service group runs.
 ///
 /// The rules are those of `SyncStateMachine`; this actor performs its actions. Each area of the query has an activity
 /// of its own, one after the other, so that an area that fails never holds up another. Changed settings and a refused
 /// key are kept across restarts.
-public actor SourceLoop: Service {
-    public nonisolated let id: SourceID
+package actor SourceLoop: Service {
+    package nonisolated let id: SourceID
     var upstream: any Upstream
     var update: UpdateFrequency
     private let lengths: UpdateLengths
@@ -32,10 +32,10 @@ public actor SourceLoop: Service {
     private static let started = ContinuousClock.now
 
     /// Since the process began; nobody can set it.
-    public static let uptime: @Sendable () -> Duration = { started.duration(to: .now) }
+    package static let uptime: @Sendable () -> Duration = { started.duration(to: .now) }
 
     /// Why a requested round is not made.
-    public enum Refusal: Error, Sendable, Hashable {
+    package enum Refusal: Error, Sendable, Hashable {
         case tooSoon(retryAfterSeconds: Int)
         /// The upstream refused our key.
         case halted
@@ -50,7 +50,7 @@ public actor SourceLoop: Service {
     ///   - uptime: a clock that nobody sets, for waits.
     ///   - random: 0 ..< 1, for the jitter.
     ///   - sleep: waits, and throws when cancelled.
-    public init(
+    package init(
         upstream: any Upstream, update: UpdateFrequency, lengths: UpdateLengths = UpdateLengths(), states: SourceStates,
         control: (any ControlStore)? = nil, now: @escaping @Sendable () -> Instant,
         uptime: @escaping @Sendable () -> Duration = SourceLoop.uptime,
@@ -185,7 +185,7 @@ public actor SourceLoop: Service {
 
     // MARK: - Rounds
 
-    public func run() async throws {
+    package func run() async throws {
         await cancelWhenGracefulShutdown { await self.restore() }
         isRunning = !Task.isCancelled && !Task.isShuttingDownGracefully
         await withDiscardingTaskGroup { group in
@@ -202,7 +202,7 @@ public actor SourceLoop: Service {
 
     /// One round of every area, one after the other; gives the shortest wait until the next. Does nothing in an area
     /// that is halted, stopped or under way.
-    public func round() async -> Duration {
+    package func round() async -> Duration {
         var shortest = SyncStateMachine.idle
         for area in upstream.areas {
             guard !machine.isBusy(area) else {
@@ -217,15 +217,15 @@ public actor SourceLoop: Service {
     }
 
     /// Ends the pauses between two rounds, or the next one where a round is under way.
-    public func refresh() { note(.woken) }
+    package func refresh() { note(.woken) }
 
     /// A round of every area now, whatever the frequency says.
     /// - Parameter full: everything, in place of what is new.
-    public func requestSync(full: Bool) throws(Refusal) { try report(.syncRequested(full: full)) }
+    package func requestSync(full: Bool) throws(Refusal) { try report(.syncRequested(full: full)) }
 
     /// Tries again, now, after the session was refused.
     /// - Throws: where the stored refusal can't be removed.
-    public func start() async throws(StoreError) {
+    package func start() async throws(StoreError) {
         upstream.liftSuspensions()
         note(.restarted)
         try await persist()

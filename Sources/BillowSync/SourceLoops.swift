@@ -1,13 +1,13 @@
 import Synchronization
-public import Turbulence
+package import Turbulence
 
 /// The loops that run, by their sources.
-public final class SourceLoops: Sendable {
+package final class SourceLoops: Sendable {
     private let loops = Mutex<[SourceID: SourceLoop]>([:])
 
-    public init() {}
+    package init() {}
 
-    public func add(_ loop: SourceLoop) { loops.withLock { $0[loop.id] = loop } }
+    package func add(_ loop: SourceLoop) { loops.withLock { $0[loop.id] = loop } }
 
-    public subscript(_ id: SourceID) -> SourceLoop? { loops.withLock { $0[id] } }
+    package subscript(_ id: SourceID) -> SourceLoop? { loops.withLock { $0[id] } }
 }

@@ -2,24 +2,24 @@ import BillowTimeline
 import Foundation
 import Geometry
 import Turbulence
-public import JSONKit
+package import JSONKit
 
 /// What of a source can be changed while it runs.
-public struct SourceSettings: Sendable, Hashable {
+package struct SourceSettings: Sendable, Hashable {
     /// nil where there is nothing to choose.
-    public var query: DataQuery?
-    public var update: UpdateFrequency
+    package var query: DataQuery?
+    package var update: UpdateFrequency
 
-    public init(query: DataQuery?, update: UpdateFrequency) {
+    package init(query: DataQuery?, update: UpdateFrequency) {
         self.query = query
         self.update = update
     }
 
     /// As JSON: `update` and the query's members.
-    public var json: [String: JSONValue] { queryJSON.merging(["update": .string(update.text)]) { $1 } }
+    package var json: [String: JSONValue] { queryJSON.merging(["update": .string(update.text)]) { $1 } }
 
     /// The query's members as JSON; empty where there is nothing to choose.
-    public var queryJSON: [String: JSONValue] {
+    package var queryJSON: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         guard let query else { return members }
         func ring(_ ring: AreaRing?) -> JSONValue {
@@ -56,14 +56,14 @@ public struct SourceSettings: Sendable, Hashable {
     // MARK: - Changing
 
     /// A member that can't be used, with what could.
-    public struct Problem: Error, Sendable, Hashable {
-        public var member: String
-        public var value: String
-        public var allowed: String
+    package struct Problem: Error, Sendable, Hashable {
+        package var member: String
+        package var value: String
+        package var allowed: String
         /// The part of the query whose ring is bad; nil for anything else.
-        public var area: DataQuery.Area?
+        package var area: DataQuery.Area?
         /// Set where each member can be used, but not all together: a sentence about it.
-        public var reason: String?
+        package var reason: String?
 
         init(member: String, value: String, allowed: String, area: DataQuery.Area? = nil) {
             self.member = member
@@ -84,7 +84,7 @@ public struct SourceSettings: Sendable, Hashable {
     /// These settings after a change of some members.
     /// - Parameter types: those that may be asked for.
     /// - Throws: at the first member that can't be used.
-    public func changed(by members: [String: JSONValue], types: [DataQuery.DataType]) throws(Problem) -> SourceSettings
+    package func changed(by members: [String: JSONValue], types: [DataQuery.DataType]) throws(Problem) -> SourceSettings
     {
         var settings = self
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {

@@ -1,93 +1,93 @@
 import Synchronization
-public import Turbulence
+package import Turbulence
 
 /// Where a source stands, as a picture.
-public struct SourceState: Sendable, Hashable {
-    public var id: SourceID
+package struct SourceState: Sendable, Hashable {
+    package var id: SourceID
     /// `skypath`, …
-    public var kind: String
+    package var kind: String
     /// As configured; nil where its answers tell, and the store knows.
-    public var simulated: Bool?
+    package var simulated: Bool?
     /// What is asked for; nil where there is nothing to choose.
-    public var query: DataQuery?
-    public var update = UpdateFrequency.none
+    package var query: DataQuery?
+    package var update = UpdateFrequency.none
     /// The collections that it feeds.
-    public var collections: [String]
+    package var collections: [String]
     /// The kinds of data that it is fetched for.
-    public var feeds: Set<DataKind>
+    package var feeds: Set<DataKind>
     /// Between two rounds by the clock; nil where none are made.
-    public var interval: Duration?
+    package var interval: Duration?
     /// Kinds of data that are asked for more seldom, and how often.
-    public var slowKinds: [DataKind: Duration] = [:]
+    package var slowKinds: [DataKind: Duration] = [:]
     /// Whether the upstream answered the last time it was asked; nil before the first time.
-    public var isReachable: Bool?
+    package var isReachable: Bool?
     /// What the round under way asks for, whatever is wanted meanwhile; empty between rounds, in one that nothing is
     /// due in, and for a folder, which is looked at and not fetched.
-    public var fetching: Set<Part> = []
-    public var isFetching: Bool { !fetching.isEmpty }
+    package var fetching: Set<Part> = []
+    package var isFetching: Bool { !fetching.isEmpty }
     /// Whether the upstream takes our key, by its last answer; nil before that. false ends all attempts until `start`.
-    public var session: Bool?
+    package var session: Bool?
     /// Whether the upstream is asked with a key of ours.
-    public var hasKey = false
+    package var hasKey = false
     /// Why the upstream doesn't take our key.
-    public var refusal: Failure?
+    package var refusal: Failure?
     /// How the rounds of each area go. Only areas that are asked for.
-    public var areas: [DataQuery.Area: AreaState] = [:]
+    package var areas: [DataQuery.Area: AreaState] = [:]
     /// Records taken into the log since the start of the process.
-    public var accepted = 0
-    public var duplicates = 0
-    public var retracted = 0
+    package var accepted = 0
+    package var duplicates = 0
+    package var retracted = 0
     /// Records that could not be used, by reason.
-    public var skipped: [String: Int] = [:]
+    package var skipped: [String: Int] = [:]
     /// Records that were used after a change: brought to a parent cell, a severity lowered to 4, …
-    public var adjusted: [String: Int] = [:]
+    package var adjusted: [String: Int] = [:]
     /// Types of data that are asked for and that the upstream won't give to this account, with its words. They rest;
     /// the others go on.
-    public var disabled: [DataQuery.DataType: String] = [:]
+    package var disabled: [DataQuery.DataType: String] = [:]
 
     /// How the rounds of one area go.
-    public struct AreaState: Sendable, Hashable {
-        public var lastSuccess: Instant?
-        public var lastAttempt: Instant?
+    package struct AreaState: Sendable, Hashable {
+        package var lastSuccess: Instant?
+        package var lastAttempt: Instant?
         /// Why the last round failed; nil where it didn't.
-        public var lastError: Failure?
+        package var lastError: Failure?
         /// What of it failed.
-        public var failedParts: Set<Part> = []
-        public var consecutiveFailures = 0
+        package var failedParts: Set<Part> = []
+        package var consecutiveFailures = 0
         /// Since the start of the process.
-        public var failures = 0
-        public var nextAttempt: Instant?
+        package var failures = 0
+        package var nextAttempt: Instant?
     }
 
     /// When all areas had been fetched; nil where one never was.
-    public var lastSuccess: Instant? {
+    package var lastSuccess: Instant? {
         let times = areas.values.map(\.lastSuccess)
         return times.contains(nil) ? nil : times.compactMap(\.self).min()
     }
-    public var lastAttempt: Instant? { areas.values.compactMap(\.lastAttempt).max() }
-    public var nextAttempt: Instant? { areas.values.compactMap(\.nextAttempt).min() }
-    public var consecutiveFailures: Int { areas.values.map(\.consecutiveFailures).max() ?? 0 }
+    package var lastAttempt: Instant? { areas.values.compactMap(\.lastAttempt).max() }
+    package var nextAttempt: Instant? { areas.values.compactMap(\.nextAttempt).min() }
+    package var consecutiveFailures: Int { areas.values.map(\.consecutiveFailures).max() ?? 0 }
     /// Why the upstream doesn't take our key, or else the newest failure of an area that fails.
-    public var lastError: Failure? {
+    package var lastError: Failure? {
         refusal ?? areas.values.compactMap(\.lastError).max { $0.at < $1.at }
     }
     /// Whether the upstream refuses our key.
-    public var isRefused: Bool { session == false }
+    package var isRefused: Bool { session == false }
 
     /// A collection in a part of the query.
-    public struct Part: Sendable, Hashable, Comparable {
-        public var area: DataQuery.Area
-        public var collection: String
+    package struct Part: Sendable, Hashable, Comparable {
+        package var area: DataQuery.Area
+        package var collection: String
 
-        public static func < (a: Part, b: Part) -> Bool { (a.area, a.collection) < (b.area, b.collection) }
+        package static func < (a: Part, b: Part) -> Bool { (a.area, a.collection) < (b.area, b.collection) }
     }
 
-    public struct Failure: Sendable, Hashable {
-        public var code: SyncError.Code
-        public var message: String
-        public var at: Instant
+    package struct Failure: Sendable, Hashable {
+        package var code: SyncError.Code
+        package var message: String
+        package var at: Instant
         /// The type of data that failed; nil where all did.
-        public var type: DataQuery.DataType?
+        package var type: DataQuery.DataType?
     }
 
     init(_ upstream: any Upstream, _ plan: SyncPlan) {
@@ -118,7 +118,7 @@ public struct SourceState: Sendable, Hashable {
     }
 
     /// What it is doing, in one word.
-    public var activity: Activity {
+    package var activity: Activity {
         if isRefused { return .refused }
         if isFetching { return .fetching }
         if interval == nil { return .stopped }
@@ -126,7 +126,7 @@ public struct SourceState: Sendable, Hashable {
         return lastError == nil ? .waiting : .failing
     }
 
-    public enum Activity: String, Sendable, Hashable {
+    package enum Activity: String, Sendable, Hashable {
         /// Asking just now.
         case fetching
         /// All is well until the next attempt.
@@ -153,22 +153,22 @@ public struct SourceState: Sendable, Hashable {
 }
 
 /// The states of all sources.
-public final class SourceStates: Sendable {
+package final class SourceStates: Sendable {
     /// What is called with a state before and after each change.
-    public typealias Observer = @Sendable (_ old: SourceState, _ new: SourceState) -> Void
+    package typealias Observer = @Sendable (_ old: SourceState, _ new: SourceState) -> Void
 
     private let states = Mutex<[SourceState]>([])
     private let observers = Mutex<[Observer]>([])
 
-    public init() {}
+    package init() {}
 
     /// Has every change told, those of one source in their order, on the thread that makes them.
-    public func observe(_ observer: @escaping Observer) { observers.withLock { $0.append(observer) } }
+    package func observe(_ observer: @escaping Observer) { observers.withLock { $0.append(observer) } }
 
     /// All of them, in the order of the configuration.
-    public var all: [SourceState] { states.withLock { $0 } }
+    package var all: [SourceState] { states.withLock { $0 } }
 
-    public subscript(_ id: SourceID) -> SourceState? { states.withLock { $0.first { $0.id == id } } }
+    package subscript(_ id: SourceID) -> SourceState? { states.withLock { $0.first { $0.id == id } } }
 
     func add(_ state: SourceState) { states.withLock { $0.append(state) } }
 

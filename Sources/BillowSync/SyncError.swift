@@ -1,8 +1,8 @@
-public import UpstreamKit
+package import UpstreamKit
 
 /// Why a round failed.
-public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
-    public enum Kind: Sendable, Hashable {
+package struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Kind: Sendable, Hashable {
         /// May work later.
         case transient
         /// The upstream refuses our key: asking again may lock the account.
@@ -16,22 +16,22 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The code for programs: that of the upstream's error, or one of our own. The documentation's
     /// table is made of it.
-    public enum Code: Sendable, Hashable, CaseIterable {
+    package enum Code: Sendable, Hashable, CaseIterable {
         case upstream(UpstreamError.Code)
         case simulatedData
         case store
         case inbox
 
         /// The upstream won't give this data to the account.
-        public static let disabled = Code.upstream(.disabled)
+        package static let disabled = Code.upstream(.disabled)
 
         /// In the order of the documentation.
-        public static let allCases: [Code] =
+        package static let allCases: [Code] =
             UpstreamError.Code.allCases.filter { $0 != .cancelled }.map { .upstream($0) }
             + [.simulatedData, .store, .inbox, .upstream(.cancelled)]
 
         /// The name in events and in `/status`.
-        public var rawValue: String {
+        package var rawValue: String {
             switch self {
             case .upstream(let code): code.rawValue
             case .simulatedData: "simulated-data"
@@ -41,13 +41,13 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         }
 
         /// The code of a name; nil for any other text.
-        public init?(rawValue: String) {
+        package init?(rawValue: String) {
             guard let code = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
             self = code
         }
 
         /// The meaning for the documentation: at most 20 words, without a stop.
-        public var meaning: String {
+        package var meaning: String {
             switch self {
             case .upstream(let code): code.meaning
             case .simulatedData: "simulated data came where real data is expected, or the other way round"
@@ -57,18 +57,18 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var kind: Kind
-    public var code: Code
-    public var message: String
+    package var kind: Kind
+    package var code: Code
+    package var message: String
     /// Whether the upstream was reached at all; nil where it wasn't asked.
-    public var isReachable: Bool?
-    public var retryAfterSeconds: Int?
+    package var isReachable: Bool?
+    package var retryAfterSeconds: Int?
     /// The type of data that it is about; nil where it is about all.
-    public var type: DataQuery.DataType?
+    package var type: DataQuery.DataType?
     /// What the round had brought before.
-    public var outcome = SyncOutcome()
+    package var outcome = SyncOutcome()
 
-    public var description: String { message }
+    package var description: String { message }
 
     /// The same, of one type of data.
     func about(_ type: DataQuery.DataType) -> SyncError {
@@ -84,7 +84,7 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         return error
     }
 
-    public init(kind: Kind, code: Code, message: String, isReachable: Bool?, retryAfterSeconds: Int? = nil) {
+    package init(kind: Kind, code: Code, message: String, isReachable: Bool?, retryAfterSeconds: Int? = nil) {
         self.kind = kind
         self.code = code
         self.message = message

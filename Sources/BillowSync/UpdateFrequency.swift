@@ -1,18 +1,18 @@
 import BillowTimeline
 
 /// What the names of update frequencies stand for.
-public struct UpdateLengths: Sendable, Hashable {
-    public var fast = Duration.seconds(60)
-    public var medium = Duration.seconds(300)
-    public var minimal = Duration.seconds(900)
+package struct UpdateLengths: Sendable, Hashable {
+    package var fast = Duration.seconds(60)
+    package var medium = Duration.seconds(300)
+    package var minimal = Duration.seconds(900)
 
-    public init() {}
+    package init() {}
 }
 
 /// How often an upstream is asked.
 ///
 /// Source: docs/upstreams/skypath.md, "Frequencies" (DataUpdateFrequency of the iOS SDK)
-public enum UpdateFrequency: Sendable, Hashable {
+package enum UpdateFrequency: Sendable, Hashable {
     /// Not at all.
     case none
     case minimal
@@ -21,10 +21,10 @@ public enum UpdateFrequency: Sendable, Hashable {
     case every(Duration)
 
     /// The names, slowest first.
-    public static let names = ["none", "minimal", "medium", "fast"]
+    package static let names = ["none", "minimal", "medium", "fast"]
 
     /// One of the names.
-    public init?(name: some StringProtocol) {
+    package init?(name: some StringProtocol) {
         switch name {
         case "none": self = .none
         case "minimal": self = .minimal
@@ -35,7 +35,7 @@ public enum UpdateFrequency: Sendable, Hashable {
     }
 
     /// From the start of one wait to its end; nil for none.
-    public func interval(_ lengths: UpdateLengths = UpdateLengths()) -> Duration? {
+    package func interval(_ lengths: UpdateLengths = UpdateLengths()) -> Duration? {
         switch self {
         case .none: nil
         case .minimal: lengths.minimal
@@ -46,7 +46,7 @@ public enum UpdateFrequency: Sendable, Hashable {
     }
 
     /// The name, or whole seconds as an ISO 8601 duration.
-    public var text: String {
+    package var text: String {
         switch self {
         case .none: "none"
         case .minimal: "minimal"

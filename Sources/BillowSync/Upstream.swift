@@ -1,7 +1,7 @@
-public import Turbulence
+package import Turbulence
 
 /// One upstream, as the engine sees it: something that brings the store up to date.
-public protocol Upstream: Sendable {
+package protocol Upstream: Sendable {
     var id: SourceID { get }
     /// `skypath`, …
     var kind: String { get }
@@ -48,7 +48,8 @@ public protocol Upstream: Sendable {
     func resetCursors(of area: DataQuery.Area) async throws(SyncError)
     /// Lifts the suspension of types that the account was refused, so that the next round asks for them.
     func liftSuspensions()
-    /// Notes that an area is asked for no more. What was stored for only as long as that ends now; pictures of before keep it.
+    /// Notes that an area is asked for no more. What was stored for only as long as that ends now; pictures of before
+    /// keep it.
     func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError)
     /// Prepares the store after a restart, before the first round and whether there will be one or not: ends data
     /// that was wanted for as long as the process before ran, and notes which areas are asked for no more.
@@ -56,29 +57,29 @@ public protocol Upstream: Sendable {
 }
 
 extension Upstream {
-    public var areas: [DataQuery.Area] { [.all] }
-    public func request(of area: DataQuery.Area) -> SyncRequest? {
+    package var areas: [DataQuery.Area] { [.all] }
+    package func request(of area: DataQuery.Area) -> SyncRequest? {
         guard let query else { return SyncRequest() }
         return query.asksForAnything ? SyncRequest(query) : nil
     }
-    public func synchronise(_ area: DataQuery.Area, now: Instant) async throws(SyncError) -> SyncOutcome {
+    package func synchronise(_ area: DataQuery.Area, now: Instant) async throws(SyncError) -> SyncOutcome {
         try await synchronise(now: now)
     }
-    public var query: DataQuery? { nil }
-    public var types: [DataQuery.DataType] { [] }
-    public var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? ["turbulence"] }
-    public var feeds: Set<DataKind> { query?.kinds ?? [] }
-    public func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> { parts(of: collections) }
-    public var shortestInterval: Duration { .seconds(1) }
-    public var slowKinds: [DataKind: Duration] { [:] }
-    public var credential: String? { nil }
+    package var query: DataQuery? { nil }
+    package var types: [DataQuery.DataType] { [] }
+    package var collections: [String] { query?.types.sorted().flatMap(\.collections) ?? ["turbulence"] }
+    package var feeds: Set<DataKind> { query?.kinds ?? [] }
+    package func parts(of area: DataQuery.Area, at now: Instant) -> Set<SourceState.Part> { parts(of: collections) }
+    package var shortestInterval: Duration { .seconds(1) }
+    package var slowKinds: [DataKind: Duration] { [:] }
+    package var credential: String? { nil }
 
-    public func problem(with query: DataQuery) -> (member: String, text: String)? { nil }
-    public func with(query: DataQuery) -> any Upstream { self }
-    public func resetCursors(of area: DataQuery.Area) async throws(SyncError) {}
-    public func liftSuspensions() {}
-    public func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError) {}
-    public func prepareAfterRestart(now: Instant) async throws(SyncError) {}
+    package func problem(with query: DataQuery) -> (member: String, text: String)? { nil }
+    package func with(query: DataQuery) -> any Upstream { self }
+    package func resetCursors(of area: DataQuery.Area) async throws(SyncError) {}
+    package func liftSuspensions() {}
+    package func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError) {}
+    package func prepareAfterRestart(now: Instant) async throws(SyncError) {}
 
     /// Some collections in all areas that they are wanted in.
     func parts(of collections: [String]) -> Set<SourceState.Part> {
@@ -92,19 +93,19 @@ extension Upstream {
 }
 
 /// What one round brought.
-public struct SyncOutcome: Sendable, Hashable {
-    public var accepted = 0
-    public var duplicates = 0
-    public var retracted = 0
-    public var skipped: [SkipReason: Int] = [:]
-    public var adjusted: [Adjustment: Int] = [:]
+package struct SyncOutcome: Sendable, Hashable {
+    package var accepted = 0
+    package var duplicates = 0
+    package var retracted = 0
+    package var skipped: [SkipReason: Int] = [:]
+    package var adjusted: [Adjustment: Int] = [:]
     /// Whether the upstream gave what it was asked for. false where nothing was due, or nothing but what it won't
     /// give: that tells nothing of the rest.
-    public var wasAnswered = true
+    package var wasAnswered = true
     /// Types of data that the upstream won't give to this account, and its words; the others go on.
-    public var disabled: [DataQuery.DataType: String] = [:]
+    package var disabled: [DataQuery.DataType: String] = [:]
 
-    public init() {}
+    package init() {}
 
     /// Adds another round's.
     mutating func add(_ other: SyncOutcome) {

@@ -59,7 +59,8 @@ struct AreaMark: Sendable, Hashable {
         }
     }
 
-    /// What may be written in areas: kind and levels, in the first part of each; warnings before advisories, turbulence before
+    /// What may be written in areas: kind and levels, in the first part of each; warnings before advisories,
+    /// turbulence before
     /// other hazards, the more severe first.
     static func labels(of areas: [IssuedArea], at instant: Instant, in region: MapRegion) -> LabelSource? {
         guard region.zoom >= firstLabelZoom else { return nil }
@@ -172,7 +173,8 @@ enum InteriorPoint {
     /// How far down they lie, the best first.
     private static let shares = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]
 
-    /// The middle of the widest stretch inside, along horizontal lines: half-way down, then further up and down. Simple, and
+    /// The middle of the widest stretch inside, along horizontal lines: half-way down, then further up and down.
+    /// Simple, and
     /// the same for every window of a scale.
     static func all(of ring: [Point]) -> [Point] {
         let top = ring.map(\.y).min() ?? 0

@@ -1,6 +1,7 @@
 import BillowRaster
 
-/// Writes labels with a halo, so that they can be read on any ground. Owns a font, opened when the first label is written.
+/// Writes labels with a halo, so that they can be read on any ground. Owns a font, opened when the first label is
+/// written.
 final class LabelPainter {
     private var font: TextRenderer?
 

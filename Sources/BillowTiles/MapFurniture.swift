@@ -3,7 +3,8 @@ import Foundation
 
 /// What stands on a map picture besides the map: a time in the north-west corner, a legend in the south-west, a bar of
 /// distances in the south-east. Nothing is cut off or covered: the time stamp takes as many lines as it needs, and the
-/// legend and then the bar are left out where there is no room for them. So is a time stamp, down to its warnings; where
+/// legend and then the bar are left out where there is no room for them. So is a time stamp, down to its warnings;
+/// where
 /// there is no room for these either, a mark in the corner stands for them, in a picture of any size.
 public struct MapFurniture: Sendable, Hashable {
     public var legend: Legend?
@@ -88,7 +89,8 @@ public struct MapFurniture: Sendable, Hashable {
         }
     }
 
-    /// A time stamp in lines that fit the picture; in smaller letters where a single word would not, or there are too many
+    /// A time stamp in lines that fit the picture; in smaller letters where a single word would not, or there are too
+    /// many
     /// lines.
     private struct Stamp {
         let lines: [String]
@@ -131,7 +133,8 @@ public struct MapFurniture: Sendable, Hashable {
             capHeight = try font.capHeight(size: size)
         }
 
-        /// As large as the picture has room for, all in proportion; nil where it would need letters that can't be drawn.
+        /// As large as the picture has room for, all in proportion; nil where it would need letters that can't be
+        /// drawn.
         static func fitting(_ words: [String], scale: Double, _ canvas: Canvas, _ font: TextRenderer) throws(TextError)
             -> Stamp?
         {
@@ -193,7 +196,8 @@ public struct MapFurniture: Sendable, Hashable {
         /// Points of the mark's side.
         private static let markSide = 14.0
 
-        /// An exclamation mark on a square in the corner, without any letters: what stands for warnings that have no room. In
+        /// An exclamation mark on a square in the corner, without any letters: what stands for warnings that have no
+        /// room. In
         /// the smallest pictures it is the square alone.
         func paintMark(onto canvas: inout Canvas) {
             let side = min(Plate.markSide * scale, Double(canvas.width), Double(canvas.height))

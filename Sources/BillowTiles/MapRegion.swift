@@ -2,7 +2,8 @@ import BillowRaster
 import Foundation
 public import Geometry
 
-/// A window onto the web mercator map: which part of the world a picture shows, in how many pixels. Its corner lies on a
+/// A window onto the web mercator map: which part of the world a picture shows, in how many pixels. Its corner lies on
+/// a
 /// whole pixel of the world, so windows of one scale fit together.
 public struct MapRegion: Sendable, Hashable {
     public let width: Int
@@ -37,7 +38,8 @@ public struct MapRegion: Sendable, Hashable {
             originY: coord.y * scale.pixels)
     }
 
-    /// The smallest window of this size that shows all of a box, with the box in its middle; no finer than zoom 22, and of
+    /// The smallest window of this size that shows all of a box, with the box in its middle; no finer than zoom 22,
+    /// and of
     /// at most three worlds. nil for a side outside `sides`, or a scale outside 1…3.
     public init?(_ box: BoundingBox, width: Int, height: Int, scale: Int = 1) {
         guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale) else {
@@ -142,10 +144,12 @@ public struct MapRegion: Sendable, Hashable {
             y: UnitMercator.y(latitude: place.latitude) * worldPixels)
     }
 
-    /// The copies of the world in which something that reaches from one of the world's pixels to another, across, touches
+    /// The copies of the world in which something that reaches from one of the world's pixels to another, across,
+    /// touches
     /// the window widened by `margin` pixels.
     ///
-    /// A margin counts up to one world: in a picture of a few pixels a symbol would else be drawn a hundred times upon itself.
+    /// A margin counts up to one world: in a picture of a few pixels a symbol would else be drawn a hundred times upon
+    /// itself.
     func copies(from minX: Double, to maxX: Double, margin: Double) -> Range<Int> {
         let margin = min(margin, worldPixels)
         let first = ((Double(originX) - margin - maxX) / worldPixels).rounded(.up)
@@ -160,7 +164,8 @@ public struct MapRegion: Sendable, Hashable {
         Point(x: point.x + Double(copy) * worldPixels - Double(originX), y: point.y - Double(originY))
     }
 
-    /// Subpixels of a raster from the window's corner. A grid point has the same place in the world's subpixels whatever
+    /// Subpixels of a raster from the window's corner. A grid point has the same place in the world's subpixels
+    /// whatever
     /// the window: rounding never depends on where it begins.
     @inline(__always)
     func subpixels(_ point: GridPoint, copy: Int64) -> SIMD2<Int64> {

@@ -56,7 +56,8 @@ struct ReportMark: Sendable, Hashable {
         grid.kept(reports, everywhere: everywhere, place: \.place) { rank($0) > rank($1) }
     }
 
-    /// Which of two reports is shown where there is room for one: an urgent one, then the more severe, then the newer. So
+    /// Which of two reports is shown where there is room for one: an urgent one, then the more severe, then the newer.
+    /// So
     /// no routine report hides an urgent one, or one that is more severe.
     private static func rank(_ report: PilotReport) -> Rank {
         Rank(

@@ -2,7 +2,8 @@ public import BillowSnapshot
 import Geometry
 import Turbulence
 
-/// All that a tile of the hexagon layer is made of: its cells with their severities. Two tiles with equal content, place,
+/// All that a tile of the hexagon layer is made of: its cells with their severities. Two tiles with equal content,
+/// place,
 /// scale and style are the same bytes, whatever their version or instant.
 public struct TileContent: Sendable, Hashable {
     /// The H3 resolution of the cells.

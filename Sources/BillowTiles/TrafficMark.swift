@@ -2,7 +2,8 @@ import BillowRaster
 import Geometry
 import Turbulence
 
-/// An aircraft as drawn: its outline from above, turned to its heading; a disc where that isn't known. On the ground it is
+/// An aircraft as drawn: its outline from above, turned to its heading; a disc where that isn't known. On the ground
+/// it is
 /// smaller.
 struct TrafficMark: Sendable, Hashable {
     let place: PicturePlace
@@ -28,7 +29,8 @@ struct TrafficMark: Sendable, Hashable {
         isSmall = zoom < TrafficMark.fullSizeZoom
     }
 
-    /// The marks of a window, those in the air on top, and what may be written beside them: call sign and level of those in
+    /// The marks of a window, those in the air on top, and what may be written beside them: call sign and level of
+    /// those in
     /// the air, the first `labels` of each 256 × 256 points.
     static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion)
         -> (marks: [TrafficMark], labels: LabelSource?)

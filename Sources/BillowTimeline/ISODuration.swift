@@ -1,12 +1,13 @@
-/// ISO 8601 durations of weeks, days, hours, minutes and seconds; months and years have no fixed length and are refused.
+/// ISO 8601 durations of weeks, days, hours, minutes and seconds; months and years have no fixed length and are
+/// refused.
 ///
 /// Source: ISO 8601-1:2019 section 5.5.2
-public enum ISODuration {
+package enum ISODuration {
     /// The longest that is taken: ten years.
-    public static let longestSeconds = 3_653 * 86_400
+    package static let longestSeconds = 3_653 * 86_400
 
     /// Whole seconds, at most ten years; nil for anything else.
-    public static func seconds(_ text: some StringProtocol) -> Int? {
+    package static func seconds(_ text: some StringProtocol) -> Int? {
         guard text.first == "P", text.utf8.count <= 32 else { return nil }
         var total = 0
         var number = ""
@@ -36,7 +37,7 @@ public enum ISODuration {
     }
 
     /// `P7D`, `PT2H30M`, `PT0S`: the form of a whole number of seconds, 0 or more.
-    public static func text(_ seconds: Int) -> String {
+    package static func text(_ seconds: Int) -> String {
         let (days, rest) = max(seconds, 0).quotientAndRemainder(dividingBy: 86_400)
         let parts = [(rest / 3_600, "H"), (rest / 60 % 60, "M"), (rest % 60, "S")]
         let time = parts.filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }.joined()

@@ -1,20 +1,21 @@
-public import Turbulence
+package import Turbulence
 
 /// One end of a timeline as it is asked for: an instant, or an offset from now.
-public enum TimePoint: Sendable, Hashable {
+package enum TimePoint: Sendable, Hashable {
     case instant(Instant)
     /// Seconds from now, negative before it.
     case offset(seconds: Int)
 
-    public static let now = TimePoint.offset(seconds: 0)
+    package static let now = TimePoint.offset(seconds: 0)
     /// What `init(_:)` reads, for messages.
-    public static let expected =
+    package static let expected =
         "an instant in whole seconds with a zone (2026-11-21T02:30:00Z), now, or an offset from now such as -2h, +30m, "
         + "-PT2H or P1D (no months or years: their length varies)"
 
-    /// Reads `now`, an offset as a signed number with a unit (`-2h`, `+90m`, `-4d`, `30s`), as a signed ISO 8601 duration
+    /// Reads `now`, an offset as a signed number with a unit (`-2h`, `+90m`, `-4d`, `30s`), as a signed ISO 8601
+    /// duration
     /// (`-PT2H`), or an instant as ISO 8601 has it. nil for anything else, and for offsets beyond ten years.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         if text == "now" {
             self = .now
             return
@@ -42,7 +43,7 @@ public enum TimePoint: Sendable, Hashable {
     }
 
     /// The instant that it means, held within what an instant can be.
-    public func resolved(now: Instant) -> Instant {
+    package func resolved(now: Instant) -> Instant {
         switch self {
         case .instant(let instant): instant
         case .offset(let seconds): now.advanced(by: seconds)

@@ -1,23 +1,23 @@
-public import Turbulence
+package import Turbulence
 
 /// A stretch of time that is animated: a start before an end, and at most so many frames, equally spaced with both ends
 /// among them. Past, future, or both.
-public struct Timeline: Sendable, Hashable {
-    public let start: Instant
-    public let end: Instant
+package struct Timeline: Sendable, Hashable {
+    package let start: Instant
+    package let end: Instant
     /// The most frames that any layer has, 1 or more.
-    public let intervals: Int
+    package let intervals: Int
     /// Whether the frames between start and end lie on round UTC times.
-    public let isAnchored: Bool
+    package let isAnchored: Bool
     /// The instant of a live frame among the round times: the present, where it lies between start and end.
-    public let live: Instant?
+    package let live: Instant?
 
     /// Above this many frames an animation costs clients more than it shows.
-    public static let advisedIntervals = 20
+    package static let advisedIntervals = 20
 
     /// - Throws: `ParameterError` naming `end` where it isn't after the start or is too far from it, and `intervals`
     ///   outside 1…`limits.intervals`.
-    public init(start: Instant, end: Instant, intervals: Int, limits: TimelineLimits = TimelineLimits())
+    package init(start: Instant, end: Instant, intervals: Int, limits: TimelineLimits = TimelineLimits())
         throws(ParameterError)
     {
         guard (1...limits.intervals).contains(intervals) else {
@@ -45,17 +45,18 @@ public struct Timeline: Sendable, Hashable {
         self.live = live
     }
 
-    /// The same stretch with the frames between its ends on multiples of their spacing since 1970, and a live frame at `now`
+    /// The same stretch with the frames between its ends on multiples of their spacing since 1970, and a live frame at
+    /// `now`
     /// where that lies within. As the clock moves on, all frames but these three stay what they were.
-    public func anchored(now: Instant) -> Timeline {
+    package func anchored(now: Instant) -> Timeline {
         Timeline(start, end, intervals, isAnchored: true, live: now > start && now < end ? now : nil)
     }
 
     /// In seconds, above 0.
-    public var rangeSeconds: Int { end.seconds - start.seconds }
+    package var rangeSeconds: Int { end.seconds - start.seconds }
 
     /// What to say about so many frames; nil where there is nothing to say.
-    public var advice: String? {
+    package var advice: String? {
         guard intervals > Self.advisedIntervals else { return nil }
         return "\(intervals) frames make an animation slow to load; \(Self.advisedIntervals) or fewer are advised"
     }
@@ -63,14 +64,16 @@ public struct Timeline: Sendable, Hashable {
     // MARK: - Frames
 
     /// How many frames something shows that is new every so many seconds (1 or more): never more than it has states.
-    public func frameCount(updateInterval seconds: Int) -> Int {
+    package func frameCount(updateInterval seconds: Int) -> Int {
         min(intervals, rangeSeconds / max(seconds, 1) + 1)
     }
 
-    /// The frames of something that is new every so many seconds, in rising order: start + i · range ÷ (count − 1), cut to
-    /// whole seconds, so that the first is the start and the last the end. One frame alone is at the end. Anchored, those
+    /// The frames of something that is new every so many seconds, in rising order: start + i · range ÷ (count − 1),
+    /// cut to
+    /// whole seconds, so that the first is the start and the last the end. One frame alone is at the end. Anchored,
+    /// those
     /// between the ends are round, and the live one takes the place of the round one next to it.
-    public func times(updateInterval seconds: Int = 1) -> [Instant] {
+    package func times(updateInterval seconds: Int = 1) -> [Instant] {
         let count = frameCount(updateInterval: seconds)
         guard count > 1 else { return [end] }
         guard isAnchored else {
@@ -96,11 +99,12 @@ public struct Timeline: Sendable, Hashable {
         return [start] + between + [end]
     }
 
-    /// The frames of something that is new whenever it changes, in rising order: what holds at the start, then each change.
+    /// The frames of something that is new whenever it changes, in rising order: what holds at the start, then each
+    /// change.
     /// Where those are more than `intervals`, what holds at equally spaced instants; one frame alone is at the end.
     ///
     /// - Parameter changes: in rising order, each once.
-    public func times(changes: [Instant]) -> [Instant] {
+    package func times(changes: [Instant]) -> [Instant] {
         let grid = times()
         guard let first = grid.first, grid.count > 1 else { return grid }
         let states = [first] + changes.filter { $0 > first && $0 <= end }
@@ -115,7 +119,7 @@ public struct Timeline: Sendable, Hashable {
 
     /// An instant that a timeline is sent to.
     /// - Throws: `ParameterError` outside it, ends included.
-    public func goTo(_ instant: Instant, parameter: String = "time") throws(ParameterError) -> Instant {
+    package func goTo(_ instant: Instant, parameter: String = "time") throws(ParameterError) -> Instant {
         guard (start...end).contains(instant) else {
             throw ParameterError(
                 parameter: parameter, value: instant.description, expected: "from \(start) to \(end)")
@@ -125,20 +129,20 @@ public struct Timeline: Sendable, Hashable {
 }
 
 /// How large a timeline may be.
-public struct TimelineLimits: Sendable, Hashable {
+package struct TimelineLimits: Sendable, Hashable {
     /// The most frames, 1 or more.
-    public var intervals: Int
+    package var intervals: Int
     /// The longest stretch, in seconds.
-    public var spanSeconds: Int
+    package var spanSeconds: Int
 
-    public init(intervals: Int = 500, spanSeconds: Int = 366 * 86_400) {
+    package init(intervals: Int = 500, spanSeconds: Int = 366 * 86_400) {
         self.intervals = intervals
         self.spanSeconds = spanSeconds
     }
 }
 
 /// Which of a layer's frames is shown at an instant.
-public enum FrameRule: String, Sendable, Hashable, CaseIterable {
+package enum FrameRule: String, Sendable, Hashable, CaseIterable {
     /// The newest at or before it: what was known then.
     case latest
     /// The nearest, the earlier of two equally near.
@@ -148,7 +152,7 @@ public enum FrameRule: String, Sendable, Hashable, CaseIterable {
 
     /// The frame shown, of times in rising order; nil where the rule finds none.
     /// - Complexity: O(log n)
-    public func frame(at instant: Instant, of times: [Instant]) -> Instant? {
+    package func frame(at instant: Instant, of times: [Instant]) -> Instant? {
         var low = 0
         var high = times.count
         while low < high {

@@ -1,14 +1,14 @@
-public import Turbulence
+package import Turbulence
 
 /// A timeline as a client asks for it, parts of it perhaps left to the defaults.
-public struct TimelineRequest: Sendable, Hashable {
-    public var start: TimePoint?
-    public var end: TimePoint?
-    public var intervals: Int?
+package struct TimelineRequest: Sendable, Hashable {
+    package var start: TimePoint?
+    package var end: TimePoint?
+    package var intervals: Int?
     /// Whether frames lie on round UTC times; nil where neither end is given.
-    public var isAnchored: Bool?
+    package var isAnchored: Bool?
 
-    public init(
+    package init(
         start: TimePoint? = nil, end: TimePoint? = nil, intervals: Int? = nil, isAnchored: Bool? = nil
     ) {
         self.start = start
@@ -17,11 +17,12 @@ public struct TimelineRequest: Sendable, Hashable {
         self.isAnchored = isAnchored
     }
 
-    /// The timeline with offsets settled against `now`, once and for all, so that its frames don't drift while they play.
+    /// The timeline with offsets settled against `now`, once and for all, so that its frames don't drift while they
+    /// play.
     ///
     /// A start alone ends at the default end, an end alone starts the default length before.
     /// - Parameter now: the publication's time, floored to the minute, so that all clients of a minute share frames.
-    public func resolved(now: Instant, defaults: TimelineDefaults) throws(ParameterError) -> Timeline {
+    package func resolved(now: Instant, defaults: TimelineDefaults) throws(ParameterError) -> Timeline {
         let end: Instant
         let start: Instant
         switch (self.start, self.end) {
@@ -39,15 +40,15 @@ public struct TimelineRequest: Sendable, Hashable {
 }
 
 /// What a timeline is where a request doesn't say.
-public struct TimelineDefaults: Sendable, Hashable {
+package struct TimelineDefaults: Sendable, Hashable {
     /// Seconds from now, below `endSeconds`.
-    public var startSeconds: Int
-    public var endSeconds: Int
+    package var startSeconds: Int
+    package var endSeconds: Int
     /// From 1 to the limit.
-    public var intervals: Int
-    public var limits: TimelineLimits
+    package var intervals: Int
+    package var limits: TimelineLimits
 
-    public init(
+    package init(
         startSeconds: Int = -7_200, endSeconds: Int = 0, intervals: Int = 13, limits: TimelineLimits = TimelineLimits()
     ) {
         self.startSeconds = startSeconds

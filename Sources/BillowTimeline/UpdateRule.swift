@@ -1,12 +1,12 @@
 /// When something that is animated is new.
-public enum UpdateRule: Sendable, Hashable {
+package enum UpdateRule: Sendable, Hashable {
     /// Every so many seconds, 1 or more.
     case every(seconds: Int)
     /// When what it shows changes, whenever that is: areas, at the beginnings and ends of their validities.
     case changes
 
     /// Reads an ISO 8601 duration of 1 second or more, or `changes`; nil for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         if text == "changes" {
             self = .changes
         } else if let seconds = ISODuration.seconds(text), seconds >= 1 {
@@ -17,5 +17,5 @@ public enum UpdateRule: Sendable, Hashable {
     }
 
     /// nil of what has no interval.
-    public var seconds: Int? { if case .every(let seconds) = self { seconds } else { nil } }
+    package var seconds: Int? { if case .every(let seconds) = self { seconds } else { nil } }
 }

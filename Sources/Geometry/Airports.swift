@@ -1,4 +1,5 @@
-/// A real airport: ICAO location indicator, place to about a hundredth of a degree, and how busy it is beside the others.
+/// A real airport: ICAO location indicator, place to about a hundredth of a degree, and how busy it is beside the
+/// others.
 public struct Airport: Sendable {
     public let icao: String
     public let place: LonLat

@@ -137,7 +137,8 @@ public struct AreaRing: Sendable, Hashable {
         return abs(sum) * radiusKm * radiusKm / 2
     }
 
-    /// Parts of at most an area and 250 positions each, cut along meridians and parallels, halves of halves. Together they
+    /// Parts of at most an area and 250 positions each, cut along meridians and parallels, halves of halves. Together
+    /// they
     /// cover the ring, and share nothing but edges.
     ///
     /// - Complexity: O(corners × pieces); there are about 1.5 × area ÷ maximum of them.

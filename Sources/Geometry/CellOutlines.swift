@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The outlines of cells as planar integer rings: cut at the antimeridian, reaching up to the poles, and with vertices that
+/// The outlines of cells as planar integer rings: cut at the antimeridian, reaching up to the poles, and with vertices
+/// that
 /// neighbours share to the unit. So the edges of any set of cells cancel in pairs wherever two of them meet.
 ///
 /// The plane is that of `Grid`, within ±2³⁰ in x, with one difference: beyond ±89.7°, where the mercator runs off to
@@ -12,7 +13,8 @@ public enum CellOutlines {
     /// The y of the south pole; the north pole's is its negative.
     public static let poleY = Int64(Int32.max)
 
-    /// Whether neither the antimeridian nor a pole cuts any of the cells that have these vertices: their outlines in the
+    /// Whether neither the antimeridian nor a pole cuts any of the cells that have these vertices: their outlines in
+    /// the
     /// table are those of the plane.
     fileprivate static func areWhole(_ vertices: some Sequence<GridPoint>) -> Bool {
         let half = Int32(Grid.half)
@@ -52,7 +54,8 @@ public enum CellOutlines {
     fileprivate static func parts(of vertices: RingMesh.Ring, dense: Int) -> [[GridPoint]] {
         var corners = vertices.map { Corner(x: Int64($0.x), y: Int64($0.y)) }
         if corners.contains(where: { abs($0.y) > linearY }) {
-            // The table has no room for what lies next to a pole; its vertices are the library's in the same order, and,
+            // The table has no room for what lies next to a pole; its vertices are the library's in the same order,
+            // and,
             // around the pole, the first once more and two at the map's edge.
             let boundary = H3.boundary(h3: H3Bits.index(dense: dense, resolution: Cell.resolution))
             for index in corners.indices {
@@ -86,7 +89,8 @@ public enum CellOutlines {
         return result
     }
 
-    /// Where an edge, from west to east whoever asks and straight in degrees, meets a meridian: the same for both cells that
+    /// Where an edge, from west to east whoever asks and straight in degrees, meets a meridian: the same for both
+    /// cells that
     /// share it.
     private static func crossing(_ edge: (west: Corner, east: Corner), _ x: Int64) -> Corner {
         let share = Double(x - edge.west.x) / Double(edge.east.x - edge.west.x)

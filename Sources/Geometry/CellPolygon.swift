@@ -3,7 +3,8 @@ public enum CellPolygon {
     /// The closed, counter-clockwise exterior rings of a cell: one, or two where the antimeridian cuts it. Longitudes
     /// −180…180. The cells around the poles reach up to them.
     ///
-    /// The vertices are those of the cell table, so that neighbours share them to the digit; beyond the map's edge, where
+    /// The vertices are those of the cell table, so that neighbours share them to the digit; beyond the map's edge,
+    /// where
     /// the table has none, the library's own.
     ///
     /// Source: RFC 7946 sections 3.1.6 and 3.1.9

@@ -2,7 +2,8 @@ import Foundation
 
 /// Shortest ways on the WGS 84 ellipsoid.
 ///
-/// Source: T. Vincenty, "Direct and inverse solutions of geodesics on the ellipsoid with application of nested equations",
+/// Source: T. Vincenty, "Direct and inverse solutions of geodesics on the ellipsoid with application of nested
+/// equations",
 /// Survey Review 23 (1975)
 public enum Geodesic {
     /// Metres in a nautical mile.
@@ -22,7 +23,8 @@ public enum Geodesic {
         public var bearing: Double
     }
 
-    /// nil for places on opposite sides of the earth, to about 0.5°, between which the iteration does not settle on one way.
+    /// nil for places on opposite sides of the earth, to about 0.5°, between which the iteration does not settle on
+    /// one way.
     public static func way(from start: LonLat, to end: LonLat) -> Way? {
         let l = (end.longitude - start.longitude) * .pi / 180
         let u1 = atan((1 - f) * tan(start.latitude * .pi / 180))
@@ -117,7 +119,8 @@ public enum Geodesic {
         )
     }
 
-    /// A place in space: metres from the centre of the earth, z towards the north pole. Straight lines between two of them
+    /// A place in space: metres from the centre of the earth, z towards the north pole. Straight lines between two of
+    /// them
     /// are good for distances of some hundred kilometres anywhere, poles and antimeridian included.
     ///
     /// Source: EPSG guidance note 7-2, method 9602

@@ -2,7 +2,8 @@ extension MultiPolygon {
     /// The area of polygons as anybody may write them: exterior first, then holes, of any winding and convention of
     /// longitude. What crosses the antimeridian is split there.
     ///
-    /// nil where there is no polygon, where a ring has no area, or where one with holes crosses the antimeridian unsplit.
+    /// nil where there is no polygon, where a ring has no area, or where one with holes crosses the antimeridian
+    /// unsplit.
     public init?(rings polygons: [[[LonLat]]]) {
         var parts: [[[LonLat]]] = []
         for rings in polygons {

@@ -26,7 +26,8 @@ public enum RingRules {
         }
     }
 
-    /// The area inside a closed ring of 4 to 250 positions, of either winding and with either convention of longitude, that
+    /// The area inside a closed ring of 4 to 250 positions, of either winding and with either convention of longitude,
+    /// that
     /// doesn't cross itself. A position that repeats the one before counts, but bounds nothing.
     ///
     /// - Parameter limitKm2: the largest area; nil for any.
@@ -46,7 +47,8 @@ public enum RingRules {
     /// - Complexity: O(n²)
     static func isSimple(_ ring: [LonLat]) -> Bool { crossing(of: ring) == nil }
 
-    /// The first two edges of a closed ring that cross or touch, by the indices of their first positions; nil where none do.
+    /// The first two edges of a closed ring that cross or touch, by the indices of their first positions; nil where
+    /// none do.
     /// - Complexity: O(n²)
     static func crossing(of ring: [LonLat]) -> (Int, Int)? {
         let way = RingWay(ring, from: ring.first?.longitude ?? 0)

@@ -1,7 +1,8 @@
 /// The way around a ring, from one place to the next by the short way, as it is on a map whose longitudes run on.
 ///
 /// A pole is a point on the earth and a line on the map. A ring that has it for a corner runs along that line, from the
-/// meridian on which it comes to the one on which it goes; where these are one, it came and went in vain, as rings do that
+/// meridian on which it comes to the one on which it goes; where these are one, it came and went in vain, as rings do
+/// that
 /// were cut along the antimeridian.
 struct RingWay {
     typealias Corner = UnrolledRing.Corner

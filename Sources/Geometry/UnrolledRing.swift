@@ -10,7 +10,8 @@ struct UnrolledRing {
 
     init(corners: [Corner]) { self.corners = corners }
 
-    /// Joins places by their short ways, beginning in the turn of the world around a longitude. A ring that runs around a
+    /// Joins places by their short ways, beginning in the turn of the world around a longitude. A ring that runs
+    /// around a
     /// pole is led over it, along the antimeridian: the pole on its side of the equator.
     init(_ places: [LonLat], from start: Double) {
         let way = RingWay(places, from: start)
@@ -18,7 +19,8 @@ struct UnrolledRing {
         self.init(corners: way.isAroundPole ? UnrolledRing.ledOverPole(corners, to: way.end) : corners)
     }
 
-    /// A ring around a pole, cut where it meets the antimeridian and led along that to the pole and back. Where it meets it
+    /// A ring around a pole, cut where it meets the antimeridian and led along that to the pole and back. Where it
+    /// meets it
     /// several times, nothing of it lies between the pole and the nearest of them.
     private static func ledOverPole(_ corners: [Corner], to end: Corner) -> [Corner] {
         let pole: Double = corners.reduce(0) { $0 + $1.latitude } > 0 ? 90 : -90
@@ -46,7 +48,8 @@ struct UnrolledRing {
         return zip(ring, ring.dropFirst() + [ring[0]]).filter { $0 != $1 }.map(\.0)
     }
 
-    /// Its parts between the meridians 180°, each a closed ring with longitudes −180…180, wound as it is. Where a meridian
+    /// Its parts between the meridians 180°, each a closed ring with longitudes −180…180, wound as it is. Where a
+    /// meridian
     /// cuts it several times, each piece is a ring of its own.
     ///
     /// Source: RFC 7946 section 3.1.9

@@ -1,5 +1,7 @@
-/// Twenty minutes of what was observed: the archive is read, packed and let go of in such parts. So short that little is read
-/// which isn't shown and that several processors share it, and the same for all, so that the frames of a timeline share them.
+/// Twenty minutes of what was observed: the archive is read, packed and let go of in such parts. So short that little
+/// is read
+/// which isn't shown and that several processors share it, and the same for all, so that the frames of a timeline
+/// share them.
 public struct ArchivePart: Sendable, Hashable, Comparable {
     /// Seconds since 1970 ÷ `seconds`.
     public let number: Int
@@ -17,7 +19,7 @@ public struct ArchivePart: Sendable, Hashable, Comparable {
     public var end: Instant { Instant(clamping: (number + 1) * ArchivePart.seconds) }
 
     /// What is seen of observations in some parts, and at most a step besides.
-    public static func seen(_ parts: ClosedRange<ArchivePart>) -> SeenData {
+    public static func seen(_ parts: ClosedRange<ArchivePart>) -> FrameDependency {
         .observed(
             .observations, at: parts.upperBound.end.advanced(by: -1),
             lookBackSeconds: (parts.upperBound.number - parts.lowerBound.number + 1) * seconds)

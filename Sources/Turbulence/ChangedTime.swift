@@ -1,4 +1,5 @@
-/// Time in steps of ten seconds, by which the log remembers when what was observed in them last changed. A step ends with
+/// Time in steps of ten seconds, by which the log remembers when what was observed in them last changed. A step ends
+/// with
 /// its instant, so that pictures at whole minutes see whole steps: (T − history, T] is steps and nothing besides.
 public struct TimeStep: Sendable, Hashable, Comparable {
     /// The step that ends at `number` × 10 s since 1970.
@@ -61,14 +62,14 @@ public struct AreaVersion: Sendable, Hashable {
 }
 
 /// A part of what is known that a picture shows: the frame of a layer changes when one of its parts does.
-public enum SeenData: Sendable, Hashable {
+public enum FrameDependency: Sendable, Hashable {
     /// What was observed in some steps.
     case observed(ObservedKind, ClosedRange<TimeStep>)
     /// The areas that hold at an instant.
     case areas(IssuedArea.Collection, at: Instant)
 
     /// What was observed in (instant − lookBackSeconds, instant], and at most a step besides.
-    public static func observed(_ kind: ObservedKind, at instant: Instant, lookBackSeconds: Int) -> SeenData {
+    public static func observed(_ kind: ObservedKind, at instant: Instant, lookBackSeconds: Int) -> FrameDependency {
         .observed(kind, TimeStep.range(upTo: instant, lookBackSeconds: lookBackSeconds))
     }
 }

@@ -1,6 +1,7 @@
 public import Geometry
 
-/// An area that somebody issued, with a validity: a hazard (SIGMET, G-AIRMET), a forecast or nowcast, or an upstream's own
+/// An area that somebody issued, with a validity: a hazard (SIGMET, G-AIRMET), a forecast or nowcast, or an upstream's
+/// own
 /// turbulence polygon. Not an observation: it never enters the hexagons.
 public struct IssuedArea: Sendable, Hashable {
     /// The dataset that serves it, by the number that the log stores. A new dataset of areas may add one.
@@ -15,7 +16,8 @@ public struct IssuedArea: Sendable, Hashable {
         public static let polygons = Collection(rawValue: 2)
     }
 
-    /// What an area is told apart by: the same again corrects it. Issues that follow each other share the id and begin at
+    /// What an area is told apart by: the same again corrects it. Issues that follow each other share the id and begin
+    /// at
     /// different times, so that a picture of the past keeps the one that held then.
     public struct Identity: Sendable, Hashable {
         public var collection: Collection
@@ -101,7 +103,8 @@ public struct IssuedArea: Sendable, Hashable {
         Identity(collection: collection, source: source, id: id, validFrom: validFrom)
     }
 
-    /// Feet above mean sea level that it may reach; nil for the sky. Where the ground lies isn't known here, so what is told
+    /// Feet above mean sea level that it may reach; nil for the sky. Where the ground lies isn't known here, so what
+    /// is told
     /// above it may stand on the highest.
     public var reachFeet: Int? { altitudeMaxFeet.map { isAboveGround ? $0 + Self.highestAerodromeFeet : $0 } }
 

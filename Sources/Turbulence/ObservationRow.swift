@@ -34,7 +34,8 @@ public struct ObservationRow: Sendable, Hashable {
     }
 }
 
-/// An observation's place in the log: its second in the upper bits, so that the log is clustered by time, and a tag made
+/// An observation's place in the log: its second in the upper bits, so that the log is clustered by time, and a tag
+/// made
 /// of its content in the lower 30.
 public struct ObservationKey: Sendable, Hashable, Comparable {
     public let rawValue: Int64

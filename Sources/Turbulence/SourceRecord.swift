@@ -26,12 +26,15 @@ public struct SourceRecord: Sendable, Hashable {
     public var number: SourceNumber
     public var id: SourceID
     public var merge: MergeRule
-    /// Whether its data is made up for demonstration; nil where that isn't known yet: nothing was fetched, and what was sent
+    /// Whether its data is made up for demonstration; nil where that isn't known yet: nothing was fetched, and what
+    /// was sent
     /// in doesn't tell.
     public var simulated: Bool?
-    /// When all that was asked of it was last fetched with success; nil before the first time and for what isn't fetched.
+    /// When all that was asked of it was last fetched with success; nil before the first time and for what isn't
+    /// fetched.
     public var fetchedAt: Instant?
-    /// When each kind of data was last fetched with success, where it was told by kind: one may be had while another isn't.
+    /// When each kind of data was last fetched with success, where it was told by kind: one may be had while another
+    /// isn't.
     public var fetchedKinds: [DataKind: Instant]
     /// Since when each kind was fetched without a gap longer than its `longestGapSeconds`.
     public var fetchedSince: [DataKind: Instant]

@@ -1,5 +1,5 @@
 /// How the simulator misbehaves. The raw value is its name on the command line and in the control route.
-public enum Fault: String, CaseIterable, Sendable {
+package enum Fault: String, CaseIterable, Sendable {
     // Answers with wrong or awkward content.
     /// A delta repeats the records of the last ten minutes before the cursor, and every record twice.
     case duplicatesAtCursor = "duplicates-at-cursor"

@@ -1,5 +1,5 @@
 /// Whose look-alike misbehaves. The raw value is its name in the control route.
-public enum SimulatedUpstream: String, CaseIterable, Sendable {
+package enum SimulatedUpstream: String, CaseIterable, Sendable {
     case skyPath = "skypath"
     case aviationWeather = "aviationweather"
     case openSky = "opensky"

@@ -1,49 +1,51 @@
 import Foundation
-public import Geometry
+package import Geometry
 import Hummingbird
-public import Logging
+package import Logging
 import NIOCore
-public import ServiceLifecycle
+package import ServiceLifecycle
 
-/// Look-alikes of the upstreams over real HTTP, under one base URL: SkyPath (the v5 corridor call, the v5 bulk hexagons call,
-/// the v4 tick call, and as assumed polygons, nowcast, live flights and pilot reports) and OpenSky (all its services), over a deterministic moving world, with faults on demand. Its data
+/// Look-alikes of the upstreams over real HTTP, under one base URL: SkyPath (the v5 corridor call, the v5 bulk
+/// hexagons call,
+/// the v4 tick call, and as assumed polygons, nowcast, live flights and pilot reports) and OpenSky (all its services),
+/// over a deterministic moving world, with faults on demand. Its data
 /// is invented, or captured and moved in time; never mix it with real data.
 ///
 /// Two simulators of the same seed, number of flights and clock give the same answers, whenever they were started.
 /// Source: docs/upstreams/skypath.md, "Corridor call", "Map call", "Bulk call" and "Limits of the simulator"
-public struct UpstreamSimulator: Service {
-    public struct Configuration: Sendable {
-        public var seed: UInt64
-        public var host: String
+package struct UpstreamSimulator: Service {
+    package struct Configuration: Sendable {
+        package var seed: UInt64
+        package var host: String
         /// 0 lets the system choose one; see `boundPort`.
-        public var port: Int
+        package var port: Int
         /// Flights in the air at a time, about; 0…20,000.
-        public var flights: Int
+        package var flights: Int
         /// What `x-api-key` must be.
-        public var apiKey: String
+        package var apiKey: String
         /// Whether SkyPath's data calls need a session's token beside the key.
-        public var needsSession = false
+        package var needsSession = false
         /// The largest corridor taken, in km²; nil takes any.
-        public var areaLimitKm2: Double?
+        package var areaLimitKm2: Double?
         /// What SkyPath's account may not have: 403.
-        public var disabledProducts: Set<SkyPathProduct> = []
+        package var disabledProducts: Set<SkyPathProduct> = []
         /// More identical calls within a minute get 429; nil never does.
-        public var identicalCallsPerMinute: Int?
+        package var identicalCallsPerMinute: Int?
         /// The pause between the pieces of a slow body.
-        public var dripInterval: Duration
-        public var fault: Fault?
+        package var dripInterval: Duration
+        package var fault: Fault?
         /// Captured answers, served in place of the simulated ones.
-        public var replay: Replay?
+        package var replay: Replay?
         /// The OpenSky API client that it knows.
-        public var openSkyClientID: String
-        public var openSkyClientSecret: String
+        package var openSkyClientID: String
+        package var openSkyClientSecret: String
         /// OpenSky credits of a day, in each bucket, with and without a token; nil counts none.
-        public var openSkyCredits: Int?
-        public var openSkyAnonymousCredits: Int?
+        package var openSkyCredits: Int?
+        package var openSkyAnonymousCredits: Int?
         /// Unix seconds.
-        public var clock: @Sendable () -> Int
+        package var clock: @Sendable () -> Int
 
-        public init(
+        package init(
             seed: UInt64 = 1, host: String = "127.0.0.1", port: Int = 0, flights: Int = 300,
             apiKey: String = "demo",
             areaLimitKm2: Double? = 7_500, identicalCallsPerMinute: Int? = nil,
@@ -75,7 +77,7 @@ public struct UpstreamSimulator: Service {
     private let port: PortPromise
     private let logger: Logger
 
-    public init(
+    package init(
         _ configuration: Configuration = Configuration(), logger: Logger = Logger(label: "simulator")
     ) {
         self.configuration = configuration
@@ -87,7 +89,7 @@ public struct UpstreamSimulator: Service {
     /// Serves until cancelled or gracefully shut down. Six hours of the past are built before the port opens.
     ///
     /// - Throws: what binding the port throws, and `ReplayError`.
-    public func run() async throws {
+    package func run() async throws {
         let port = port
         let router: Router<SimulatorContext>
         do {
@@ -117,42 +119,42 @@ public struct UpstreamSimulator: Service {
     /// The port that is served. Waits for `run()` to have opened it.
     ///
     /// - Throws: what kept `run()` from opening it.
-    public var boundPort: Int { get async throws { try await port.value() } }
+    package var boundPort: Int { get async throws { try await port.value() } }
 
     /// From now on misbehaves so; nil behaves well again.
     ///
     /// - Parameters:
     ///   - count: After this many calls that it touched, the fault goes away by itself; nil never.
     ///   - upstream: Only this one misbehaves; nil: all.
-    public func setFault(_ fault: Fault?, count: Int? = nil, of upstream: SimulatedUpstream? = nil) {
+    package func setFault(_ fault: Fault?, count: Int? = nil, of upstream: SimulatedUpstream? = nil) {
         state.setFault(fault, count: count, of: upstream)
     }
 
     /// The fault in force.
-    public var fault: Fault? { state.currentFault }
+    package var fault: Fault? { state.currentFault }
 
     /// How many data calls were answered, well or ill.
-    public var calls: Int { state.calls }
+    package var calls: Int { state.calls }
 
     /// How many OpenSky tokens were given out.
-    public var openSkyTokens: Int { state.openSkyAccounts.tokens.issued }
+    package var openSkyTokens: Int { state.openSkyAccounts.tokens.issued }
 
     /// How many SkyPath sessions were opened.
-    public var skyPathSessions: Int { state.skyPathSessions.issued }
+    package var skyPathSessions: Int { state.skyPathSessions.issued }
 
     /// Puts a report into the world, as if an aircraft had sent it now. It counts if it is the newest of its cell and
     /// level. Levels beyond 5…52 and EDR beyond 0…1 are brought into range.
     ///
     /// - Parameter observedAt: Unix seconds; nil is now.
-    public func inject(cell: Cell, altitudeThousands: Int, edr: Double, observedAt: Int? = nil) {
+    package func inject(cell: Cell, altitudeThousands: Int, edr: Double, observedAt: Int? = nil) {
         state.inject(cell: cell, level: altitudeThousands, edr: edr, observedAt: observedAt)
     }
 
     /// Unix seconds of this machine.
-    public static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+    package static let systemClock: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
 
     /// Runs a simulator while `body` works with it, then stops it. For tests.
-    public static func withRunning<Result: Sendable>(
+    package static func withRunning<Result: Sendable>(
         _ configuration: Configuration = Configuration(), logger: Logger = quietLogger,
         _ body: @Sendable (_ simulator: UpstreamSimulator, _ baseURL: String) async throws -> Result
     ) async throws -> Result {
@@ -173,7 +175,7 @@ public struct UpstreamSimulator: Service {
     }
 
     /// Says only what is critical.
-    public static let quietLogger: Logger = {
+    package static let quietLogger: Logger = {
         var logger = Logger(label: "simulator")
         logger.logLevel = .critical
         return logger

@@ -15,7 +15,8 @@ import Turbulence
         try Data(contentsOf: Bundle.module.bundleURL.appending(path: "Fixtures/\(name)"))
     }
 
-    /// A record of the JSON form: coordinates as texts, times in Unix seconds, the series as a number, a ring not closed.
+    /// A record of the JSON form: coordinates as texts, times in Unix seconds, the series as a number, a ring not
+    /// closed.
     private static func record(_ members: String = "", longitude: Double = -97) -> String {
         let corners = [(0.0, 0.0), (2, 0), (2, 2)].map { east, north in
             #"{"lat":"\#(30 + north)","lon":"\#(longitude + east)"}"#

@@ -202,7 +202,7 @@ struct RetentionTests {
             let path = "20261113T121000Z"
             let tile = PixelPlace(H3.center(of: deleted), zoom: 8).path(path)
             #expect(try await world.colour(deleted, path) == Pixel.moderate)
-            let seen = SeenData.observed(.observations, at: noon.advanced(by: old + 600), lookBackSeconds: 7_200)
+            let seen = FrameDependency.observed(.observations, at: noon.advanced(by: old + 600), lookBackSeconds: 7_200)
             let version = try await world.store.lastChange(of: seen).rawValue
             let address = "\(tile)?v=\(version)"
             #expect(try await world.get(address).status == .ok)

@@ -65,7 +65,7 @@ struct VersionTests {
             let frames = world.application.frames
             let snapshot = try frames.snapshot()
             _ = try await world.store.commit(Batch(source: nil, observations: [try old(try cell(12, 50))]))
-            let seen = SeenData.observed(
+            let seen = FrameDependency.observed(
                 .observations, at: try Instant(Self.yesterday).orMissing(), lookBackSeconds: 7_200)
             #expect(try await world.store.lastChange(of: seen) > snapshot.publication.version)
             #expect(try await frames.version(of: seen, in: snapshot) == snapshot.publication.version)

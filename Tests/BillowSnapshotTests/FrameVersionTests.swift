@@ -12,7 +12,7 @@ struct FrameVersionTests {
     private func step(_ seconds: Int, _ number: Int64, _ kind: ObservedKind = .observations) -> StepVersion {
         StepVersion(kind: kind, step: TimeStep(noon.advanced(by: seconds)), version: version(number))
     }
-    private func seen(_ seconds: Int, _ lookBack: Int, _ kind: ObservedKind = .observations) -> SeenData {
+    private func seen(_ seconds: Int, _ lookBack: Int, _ kind: ObservedKind = .observations) -> FrameDependency {
         .observed(kind, at: noon.advanced(by: seconds), lookBackSeconds: lookBack)
     }
 

@@ -85,7 +85,7 @@ struct PruneTests {
         let kept = try await store.commit(observation(cell: 2, at: -7_100, source: "awc")).version
         _ = try await store.prune(Pruning(before: noon, sources: [try source("skypath")]))
         let data = { (seconds: Int) in
-            SeenData.observed(.observations, at: noon.advanced(by: seconds), lookBackSeconds: 60)
+            FrameDependency.observed(.observations, at: noon.advanced(by: seconds), lookBackSeconds: 60)
         }
         // Its pictures changed by the deletion, and so did those of all that is older than what it went up to.
         let head = try await store.head().version
@@ -144,7 +144,7 @@ struct PruneTests {
         // What looks back to before the cut is whole no more.
         #expect(try await store.sources().allSatisfy { $0.completeSince == pruning.before })
         #expect(after.version.rawValue == before.version.rawValue + 1 && after.log != before.log)
-        let left = SeenData.observed(.observations, at: noon.advanced(by: -7_090), lookBackSeconds: 60)
+        let left = FrameDependency.observed(.observations, at: noon.advanced(by: -7_090), lookBackSeconds: 60)
         #expect(try await store.lastChange(of: left) == after.version)
         #expect(try await store.lastChange(of: .areas(.hazards, at: noon)) == after.version)
         // Where there was nothing to delete, nothing becomes another.
@@ -232,7 +232,7 @@ struct PruneTests {
             let record = try await other.sources()[0]
             #expect(record.completeSince == cut)
             // What stood at the former version can't be read any more, and no former address leads to it.
-            let past = SeenData.observed(.observations, at: noon.advanced(by: -3_000), lookBackSeconds: 600)
+            let past = FrameDependency.observed(.observations, at: noon.advanced(by: -3_000), lookBackSeconds: 600)
             await #expect(throws: StoreError.self) {
                 try await other.rows(from: noon.advanced(by: -7_200), to: noon, asOf: before.head.version)
             }

@@ -92,7 +92,8 @@ struct TagTests {
 
     // MARK: A database of an earlier version
 
-    /// Rows as the version before keyed tags wrote them: of a computed source, of reports, several of one place and second,
+    /// Rows as the version before keyed tags wrote them: of a computed source, of reports, several of one place and
+    /// second,
     /// a closed one, and one with an id.
     private func earlierDatabase(_ path: String) async throws -> [Observation] {
         let standing = [
@@ -101,7 +102,8 @@ struct TagTests {
             try observation(severity: 4, edr: 4_000, source: "awc"),
             try observation(id: "named", severity: 2, at: 2, source: "awc"),
         ]
-        // As billow of a3a5e24 stored them, computed by the Python description of its tags; chains by the next free key.
+        // As billow of a3a5e24 stored them, computed by the Python description of its tags; chains by the next free
+        // key.
         #expect(ContentHash.tag(of: standing[0]) == 0x333d_79c0)
         let earlier = try DatabaseQueue(path: path)
         try Schema.migrator.migrate(earlier, upTo: "11 unbroken fetches")

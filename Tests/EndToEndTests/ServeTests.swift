@@ -285,7 +285,8 @@ struct ServeTests {
             rowsSeen = status["liveObservations"].integer ?? 0
             return version > 0
         }
-        // At once: of the batches of the first sync, the first is there, the last is not (on all but very fast machines).
+        // At once: of the batches of the first sync, the first is there, the last is not (on all but very fast
+        // machines).
         server.command.signal(SIGKILL)
         #expect(try await server.command.status() == -SIGKILL)
         simulator.command.signal(SIGKILL)

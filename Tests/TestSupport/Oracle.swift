@@ -1,17 +1,18 @@
 import Foundation
 
-/// Independent libraries (GEOS by Shapely, GeographicLib) that judge what Billow made: scripts of Tests/Oracles, run in the
+/// Independent libraries (GEOS by Shapely, GeographicLib) that judge what Billow made: scripts of Tests/Oracles, run
+/// in the
 /// environment that `Scripts/setup test` makes. Without it the tests that ask fail; they are never skipped.
-public enum Oracle {
-    public struct Failure: Error, CustomStringConvertible {
-        public var description: String
+package enum Oracle {
+    package struct Failure: Error, CustomStringConvertible {
+        package var description: String
     }
 
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
     /// Hands a question to a script as JSON and reads its answer.
-    public static func ask<Answer: Decodable>(
+    package static func ask<Answer: Decodable>(
         _ script: String, _ question: some Encodable, answer: Answer.Type = Answer.self
     ) throws -> Answer {
         let python = repository.appending(path: ".build/oracles/bin/python3")

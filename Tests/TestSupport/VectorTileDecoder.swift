@@ -1,30 +1,30 @@
 /// Reads vector tiles for tests, strictly: whatever the specification doesn't allow is an error.
 ///
 /// Source: Mapbox Vector Tile Specification 2.1
-public struct DecodedVectorTile {
-    public struct Layer {
-        public var name = ""
-        public var version: UInt64 = 0
-        public var extent: UInt64 = 0
-        public var features: [Feature] = []
+package struct DecodedVectorTile {
+    package struct Layer {
+        package var name = ""
+        package var version: UInt64 = 0
+        package var extent: UInt64 = 0
+        package var features: [Feature] = []
     }
 
-    public struct Feature {
-        public var id: UInt64?
+    package struct Feature {
+        package var id: UInt64?
         /// 1 points, 2 lines, 3 rings.
-        public var type: UInt64 = 0
-        public var parts: [[SIMD2<Int>]] = []
+        package var type: UInt64 = 0
+        package var parts: [[SIMD2<Int>]] = []
         /// As text: whole numbers, decimals, true and false.
-        public var properties: [String: String] = [:]
+        package var properties: [String: String] = [:]
     }
 
-    public struct Malformed: Error, CustomStringConvertible {
-        public var description: String
+    package struct Malformed: Error, CustomStringConvertible {
+        package var description: String
     }
 
-    public var layers: [Layer] = []
+    package var layers: [Layer] = []
 
-    public init(_ bytes: [UInt8]) throws {
+    package init(_ bytes: [UInt8]) throws {
         var reader = MessageReader(bytes)
         while let (field, value) = try reader.next() {
             guard field == 3, case .bytes(let message) = value else { throw Malformed(description: "field \(field)") }

@@ -51,7 +51,8 @@ public struct AlertClusters: Sendable {
 
     public init() {}
 
-    /// Removes members that are gone, then empty clusters. Puts each new item into the first cluster that it fits, or into
+    /// Removes members that are gone, then empty clusters. Puts each new item into the first cluster that it fits, or
+    /// into
     /// one of its own. Items are taken in their order, clusters in that of their ids.
     ///
     /// - Parameter items: one a cell.

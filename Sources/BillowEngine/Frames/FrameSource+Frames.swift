@@ -19,7 +19,7 @@ extension FrameSource {
         return newest
     }
 
-    private func seen(in layers: [Dataset], at instant: Instant, filter: Filter) -> [SeenData] {
+    private func seen(in layers: [Dataset], at instant: Instant, filter: Filter) -> [FrameDependency] {
         layers.flatMap { $0.seen(at: instant, filter: filter, trafficDropSeconds: trafficDropSeconds) }
     }
 

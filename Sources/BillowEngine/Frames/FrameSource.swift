@@ -18,13 +18,13 @@ package final class FrameSource: Sendable {
     }
 
     private struct ChangeKey: Hashable, Sendable {
-        var data: SeenData
+        var data: FrameDependency
         var head: Head
     }
 
     /// What an archived picture shows of reports and areas, as it was at the last version that changed that.
     private struct SeenKey: Hashable, Sendable {
-        var data: SeenData
+        var data: FrameDependency
         var instant: Instant
         var head: Head
     }
@@ -159,7 +159,8 @@ package final class FrameSource: Sendable {
 
     /// Reads from the store what an answer from a snapshot needs. What is read as of a version never changes, unless
     /// rows are deleted; then the log has another name before the first of them goes.
-    /// - Throws: `EngineError.logChanged` where the log isn't the snapshot's any more, `.versionExpired` where rows of an
+    /// - Throws: `EngineError.logChanged` where the log isn't the snapshot's any more, `.versionExpired` where rows of
+    ///   an
     ///   older version were deleted; `StoreError`.
     package func reading<Value>(in snapshot: Snapshot, _ body: () async throws -> Value) async throws -> Value {
         let value: Value
@@ -211,7 +212,7 @@ package final class FrameSource: Sendable {
 
     /// The same picture as one byte a cell.
     package func plane(at instant: Instant, filter: Filter, in snapshot: Snapshot) async throws -> FramePlane {
-        let seen = SeenData.observed(.observations, at: instant, lookBackSeconds: filter.lookBackSeconds)
+        let seen = FrameDependency.observed(.observations, at: instant, lookBackSeconds: filter.lookBackSeconds)
         // By what it shows and not by the publication: most frames outlive many of those.
         let key = PlaneKey(head: try await head(of: seen, in: snapshot), instant: instant, filter: filter)
         return try await planes.value(for: key) { [self] in
@@ -222,7 +223,7 @@ package final class FrameSource: Sendable {
 
     /// The last version that changed what is seen, of those that the snapshot knows: never one above its own, even
     /// where the store has newer ones. A change that is not published yet counts as the snapshot's version until it is.
-    package func version(of data: SeenData, in snapshot: Snapshot) async throws -> Version {
+    package func version(of data: FrameDependency, in snapshot: Snapshot) async throws -> Version {
         let newest = snapshot.publication.version
         if let version = snapshot.frameVersions.version(of: data) { return min(version, newest) }
         return try await changes.value(for: ChangeKey(data: data, head: snapshot.head)) { [store] in
@@ -231,12 +232,12 @@ package final class FrameSource: Sendable {
     }
 
     /// The same with the log that it is a version of: what a cache's key names.
-    private func head(of data: SeenData, in snapshot: Snapshot) async throws -> Head {
+    private func head(of data: FrameDependency, in snapshot: Snapshot) async throws -> Head {
         Head(version: try await version(of: data, in: snapshot), log: snapshot.log)
     }
 
     /// Whether a version changed any of what is seen.
-    func hasChange(of data: [SeenData], at version: Version) async throws -> Bool {
+    func hasChange(of data: [FrameDependency], at version: Version) async throws -> Bool {
         for data in data where try await store.hasChange(of: data, at: version) { return true }
         return false
     }
@@ -245,7 +246,7 @@ package final class FrameSource: Sendable {
     package func reports(at instant: Instant, lookBackSeconds: Int, in snapshot: Snapshot) async throws -> [PilotReport]
     {
         if let reports = snapshot.reports(at: instant, lookBackSeconds: lookBackSeconds) { return reports }
-        let seen = SeenData.observed(.reports, at: instant, lookBackSeconds: lookBackSeconds)
+        let seen = FrameDependency.observed(.reports, at: instant, lookBackSeconds: lookBackSeconds)
         let head = try await head(of: seen, in: snapshot)
         return try await self.reports.value(for: SeenKey(data: seen, instant: instant, head: head)) { [self] in
             try await reading(in: snapshot) {
@@ -260,7 +261,7 @@ package final class FrameSource: Sendable {
         -> [IssuedArea]
     {
         if let areas = snapshot.areas(collection, at: instant) { return areas }
-        let seen = SeenData.areas(collection, at: instant)
+        let seen = FrameDependency.areas(collection, at: instant)
         let head = try await head(of: seen, in: snapshot)
         return try await self.areas.value(for: SeenKey(data: seen, instant: instant, head: head)) { [self] in
             try await reading(in: snapshot) {

@@ -5,13 +5,15 @@ package import Turbulence
 
 /// What a picture of a dataset needs of the log.
 extension Dataset {
-    /// How far back before an instant it looks for aircraft, where they are dropped so many seconds after they were seen
+    /// How far back before an instant it looks for aircraft, where they are dropped so many seconds after they were
+    /// seen
     /// last; 0 for what shows no aircraft.
     package func positionsSeconds(trafficDropSeconds: Int) -> Int {
         if case .positions(let trackSeconds) = content { max(trackSeconds + 60, trafficDropSeconds) } else { 0 }
     }
 
-    /// How far back before an instant its picture looks, in seconds. Aircraft and areas are as they were fetched last: no
+    /// How far back before an instant its picture looks, in seconds. Aircraft and areas are as they were fetched last:
+    /// no
     /// earlier fetch is needed to show them.
     fileprivate func lookBackSeconds(_ filter: Filter) -> Int {
         switch content {
@@ -22,7 +24,7 @@ extension Dataset {
     }
 
     /// What its picture at an instant shows, where aircraft are dropped so many seconds after they were seen last.
-    func seen(at instant: Instant, filter: Filter, trafficDropSeconds: Int) -> [SeenData] {
+    func seen(at instant: Instant, filter: Filter, trafficDropSeconds: Int) -> [FrameDependency] {
         switch content {
         case .history(let kind):
             // Features of observations have trends, which look back further.

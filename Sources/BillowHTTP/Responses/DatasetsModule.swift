@@ -1,12 +1,14 @@
 import BillowExchange
 import Datasets
 
-/// The layers that the viewer offers, as a JavaScript module: made of the catalogue, so that the page has no list of its own.
+/// The layers that the viewer offers, as a JavaScript module: made of the catalogue, so that the page has no list of
+/// its own.
 enum DatasetsModule {
     /// Where the viewer's modules find it.
     static let path = "/js/datasets.js"
 
-    /// The module. `LAYERS` has the layers, the lowest first: `id`; `name`; `shape`, how it is drawn (`cells`, `polygons`,
+    /// The module. `LAYERS` has the layers, the lowest first: `id`; `name`; `shape`, how it is drawn (`cells`,
+    /// `polygons`,
     /// `reports`, `areas`, `aircraft`, `tracks`); `isShownAtFirst`. `AREA_KINDS` names areas by their `kind`.
     static var text: String {
         var layers = JSONWriter()

@@ -6,7 +6,8 @@ extension IssuedArea.Collection {
 }
 
 extension Dataset {
-    /// Center Weather Advisories of aviationweather.gov: short warnings of one centre's airspace, turbulence among them.
+    /// Center Weather Advisories of aviationweather.gov: short warnings of one centre's airspace, turbulence among
+    /// them.
     ///
     /// Source: NWS Instruction 10-803 (Support to Air Traffic Control Facilities), Center Weather Advisory
     public static let advisories = Dataset(

@@ -4,7 +4,8 @@ import Hummingbird
 import NIOCore
 import JSONKit
 
-/// The Aviation Weather Center's look-alike: aircraft reports, SIGMETs and G-AIRMETs in both JSON forms, with its limits.
+/// The Aviation Weather Center's look-alike: aircraft reports, SIGMETs and G-AIRMETs in both JSON forms, with its
+/// limits.
 ///
 /// Source: docs/upstreams/aviationweather.md
 struct AviationWeatherRoutes: Sendable {

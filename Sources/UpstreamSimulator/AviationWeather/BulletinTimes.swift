@@ -1,6 +1,7 @@
 import Foundation
 
-/// The times in the words of a bulletin: a day of the month with hour and minute (`212155`), or hour and minute (`2155Z`).
+/// The times in the words of a bulletin: a day of the month with hour and minute (`212155`), or hour and minute
+/// (`2155Z`).
 ///
 /// Source: WMO-No. 386 (headings), ICAO Annex 3 appendix 6 (validity)
 enum BulletinTimes {

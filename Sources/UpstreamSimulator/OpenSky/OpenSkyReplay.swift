@@ -1,7 +1,8 @@
 import Foundation
 import JSONKit
 
-/// OpenSky's captured answers: the largest snapshot (`states_all…`), the flights of all `flights…` and the tracks of all
+/// OpenSky's captured answers: the largest snapshot (`states_all…`), the flights of all `flights…` and the tracks of
+/// all
 /// `tracks…`.
 struct OpenSkyReplay: Sendable {
     /// nil where there is no snapshot.

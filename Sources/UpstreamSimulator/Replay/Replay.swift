@@ -1,20 +1,22 @@
 import Foundation
 
-/// A folder of captured answers of real upstreams, which a simulator serves again with their times moved to the present.
+/// A folder of captured answers of real upstreams, which a simulator serves again with their times moved to the
+/// present.
 ///
-/// A file is recognised by the beginning of its name (`states_all`, `gairmet_json`), in the folder or any below it. Each
+/// A file is recognised by the beginning of its name (`states_all`, `gairmet_json`), in the folder or any below it.
+/// Each
 /// upstream reads its own files when the simulator starts; files that none knows are left alone.
-public struct Replay: Sendable {
+package struct Replay: Sendable {
     /// A captured answer.
-    public struct File: Sendable {
+    package struct File: Sendable {
         /// Relative to the folder, `opensky/states_all.json`.
-        public let path: String
+        package let path: String
         fileprivate let url: URL
 
-        public var name: String { url.lastPathComponent }
+        package var name: String { url.lastPathComponent }
 
         /// - Throws: `ReplayError.unreadable`.
-        public func bytes() throws(ReplayError) -> [UInt8] {
+        package func bytes() throws(ReplayError) -> [UInt8] {
             do { return Array(try Data(contentsOf: url)) } catch {
                 throw .unreadable(path: path, reason: error.localizedDescription)
             }
@@ -22,10 +24,10 @@ public struct Replay: Sendable {
     }
 
     /// In the order of their paths.
-    public let files: [File]
+    package let files: [File]
 
     /// - Throws: `ReplayError.noFolder`.
-    public init(folder: String) throws(ReplayError) {
+    package init(folder: String) throws(ReplayError) {
         let root = URL(fileURLWithPath: folder, isDirectory: true).standardizedFileURL
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: root.path, isDirectory: &isFolder), isFolder.boolValue,
@@ -37,10 +39,11 @@ public struct Replay: Sendable {
     }
 
     /// The files of a product, by the beginning of their names.
-    public func files(named prefix: String) -> [File] { files.filter { $0.name.hasPrefix(prefix) } }
+    package func files(named prefix: String) -> [File] { files.filter { $0.name.hasPrefix(prefix) } }
 }
 
-/// How far the times of a product are moved. A report keeps its moved time for as long as the simulator runs, and ages; a
+/// How far the times of a product are moved. A report keeps its moved time for as long as the simulator runs, and
+/// ages; a
 /// live picture is as new at every call as it was when it was captured.
 struct ReplayShift: Sendable {
     /// Unix seconds of the product's newest time, as captured.
@@ -55,11 +58,11 @@ struct ReplayShift: Sendable {
     func live(now: Int) -> Int { now - newest }
 }
 
-public enum ReplayError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum ReplayError: Error, Sendable, Hashable, CustomStringConvertible {
     case noFolder(String)
     case unreadable(path: String, reason: String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .noFolder(let folder): "\(folder) is no folder that can be read"
         case .unreadable(let path, let reason): "\(path) can't be replayed: \(reason)"

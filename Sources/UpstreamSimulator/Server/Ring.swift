@@ -42,7 +42,8 @@ struct Ring: Sendable {
 
     /// Enclosed area on the sphere; lines between vertices taken as in the plate carrée's cylinder.
     ///
-    /// Source: Chamberlain & Duquette 2007, "Some algorithms for polygons on a sphere", JPL 07-03, equation of section 3.
+    /// Source: Chamberlain & Duquette 2007, "Some algorithms for polygons on a sphere", JPL 07-03, equation of section
+    /// 3.
     var areaKm2: Double {
         var sum = 0.0
         for (a, b) in zip(points, points.dropFirst()) {

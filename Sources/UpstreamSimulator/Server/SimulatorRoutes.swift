@@ -171,7 +171,8 @@ struct SimulatorRoutes: Sendable {
 
     // MARK: Control
 
-    /// `POST /_simulator/fault?name=…&count=…&upstream=…`: 200, or 400 naming the faults. `name=none` behaves well again.
+    /// `POST /_simulator/fault?name=…&count=…&upstream=…`: 200, or 400 naming the faults. `name=none` behaves well
+    /// again.
     private func setFault(_ request: Request) -> Response {
         let name = request.uri.queryParameters["name"].map { String($0) } ?? ""
         let countText = request.uri.queryParameters["count"].map { String($0) }

@@ -2,7 +2,7 @@ import Geometry
 import JSONKit
 
 /// What SkyPath has beside turbulence. Paths and shapes are not public: they are what Billow's client assumes.
-public enum SkyPathProduct: String, CaseIterable, Sendable {
+package enum SkyPathProduct: String, CaseIterable, Sendable {
     case polygons
     case nowcast
     case flights

@@ -12,7 +12,8 @@ struct Settings: Sendable {
     var retentionSeconds = 7 * 86_400
     /// How long positions are kept, in seconds; never longer than all else.
     var trafficRetentionSeconds = 86_400
-    /// How long all sources of a layer may be silent before it is called stale, in seconds; nil goes by how often they are
+    /// How long all sources of a layer may be silent before it is called stale, in seconds; nil goes by how often they
+    /// are
     /// asked.
     var staleAfterSeconds: Int?
     var updateLengths = UpdateLengths()

@@ -52,7 +52,8 @@ enum SettingsEnvironment {
         "BILLOW_MEASURE", "BILLOW_ORACLE_TILES", "BILLOW_STORE_VICTIM", "BILLOW_SYNC_VICTIM", "BILLOW_WRITE_DOCS",
     ]
 
-    /// Whether it tells of a Kubernetes service named `billow`: `BILLOW_SERVICE_HOST`, and `BILLOW_PORT` with an address.
+    /// Whether it tells of a Kubernetes service named `billow`: `BILLOW_SERVICE_HOST`, and `BILLOW_PORT` with an
+    /// address.
     ///
     /// Source: Kubernetes documentation, "Accessing the Service", environment variables
     private static func isOfService(_ name: String, _ value: String) -> Bool {

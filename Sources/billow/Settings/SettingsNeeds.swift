@@ -2,7 +2,8 @@ import BillowRaster
 import BillowStore
 import Foundation
 
-/// What must be there when a command begins, besides settings that can be used: what it would fail of later is said with all
+/// What must be there when a command begins, besides settings that can be used: what it would fail of later is said
+/// with all
 /// else that is wrong.
 struct SettingsNeeds: OptionSet, Sendable {
     let rawValue: Int
