@@ -62,7 +62,9 @@ extension WrappedStore {
     package func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
         -> [PilotReport]
     { try await store.pilotReports(from: from, to: to, asOf: version) }
-    package func areaChanges(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, asOf version: Version)
+    package func areaChanges(
+        of collection: IssuedArea.Collection, in range: ClosedRange<Instant>, asOf version: Version
+    )
         async throws(StoreError) -> [Instant]
     {
         try await store.areaChanges(of: collection, in: range, asOf: version)
