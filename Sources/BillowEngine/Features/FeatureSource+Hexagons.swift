@@ -28,7 +28,7 @@ extension FeatureSource {
             let record = hexagon.record
             writer.write(
                 Self.feature(hexagon, details[record.row.key]),
-                geometry: Self.geometry(of: record.row.cell, in: writer))
+                geometry: Self.geometry(of: record.row.cell, isWritten: writer.writesOutlines))
         }
         guard found.count > limit, let last = page.last else { return nil }
         return Cursor(text: last.record.row.cell.h3String)
@@ -54,7 +54,7 @@ extension FeatureSource {
             let record = hexagon.record
             writer.write(
                 Self.feature(hexagon, details[record.row.key]),
-                geometry: Self.geometry(of: record.row.cell, in: writer),
+                geometry: Self.geometry(of: record.row.cell, isWritten: writer.writesOutlines),
                 more: route.properties(of: H3.center(of: record.row.cell)))
         }
         guard first + page.count < found.count, let last = page.last else { return nil }
@@ -80,7 +80,7 @@ extension FeatureSource {
                 ObservationFeature(
                     observation, id: details[record.row.key]?.id ?? record.row.key.id, severity: record.severity,
                     basis: record.basis),
-                geometry: Self.geometry(of: record.row.cell, in: writer))
+                geometry: Self.geometry(of: record.row.cell, isWritten: writer.writesOutlines))
         }
         guard found.count > limit, let last = page.last else { return nil }
         return Cursor(text: "\(last.row.cell.h3String)-\(last.row.key.id)")

@@ -19,7 +19,7 @@ extension FeatureSource {
         guard let (severity, basis) = query.severity(of: observation, table: snapshot.severityTable) else { return }
         writer.write(
             ObservationFeature(observation, id: details.id ?? row.key.id, severity: severity, basis: basis),
-            geometry: Self.geometry(of: row.cell, in: writer))
+            geometry: Self.geometry(of: row.cell, isWritten: writer.writesOutlines))
     }
 
     package func observations(
@@ -48,7 +48,7 @@ extension FeatureSource {
                 else { continue }
                 writer.write(
                     ObservationFeature(observation, id: details.id ?? row.key.id, severity: severity, basis: basis),
-                    geometry: Self.geometry(of: row.cell, in: writer))
+                    geometry: Self.geometry(of: row.cell, isWritten: writer.writesOutlines))
                 written += 1
             }
             if page.count < asked { return nil }

@@ -194,9 +194,9 @@ package struct FeatureSource: Sendable {
             aircraft: details?.aircraft)
     }
 
-    /// The outline of a cell, or nothing where the writer doesn't write it.
-    static func geometry(of cell: Cell, in writer: FeatureWriter) -> FeatureGeometry {
-        guard writer.writesOutlines else { return .encoded([]) }
+    /// The outline of a cell, or nothing where it isn't written.
+    static func geometry(of cell: Cell, isWritten: Bool) -> FeatureGeometry {
+        guard isWritten else { return .encoded([]) }
         let rings = CellPolygon.rings(of: cell)
         return rings.count == 1 ? .polygon(rings) : .multiPolygon(rings.map { [$0] })
     }
