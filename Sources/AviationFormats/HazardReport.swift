@@ -67,7 +67,6 @@ struct HazardForm: Sendable {
     let read: @Sendable (WireRecord) throws(ReportError) -> HazardReport
 
     /// The first whose mark a record has reads it. An archive writes `rawAirSigmet` into its G-AIRMETs too, so those
-    /// are
-    /// looked for first.
+    /// are looked for first.
     static let all: [HazardForm] = [.gairmet, .sigmet, .internationalSigmet, .centerWeatherAdvisory]
 }

@@ -2,9 +2,8 @@ import Foundation
 import Geometry
 
 /// A planar map: arcs that run from junction to junction, each with a face on either side. A junction is where other
-/// than
-/// two edges meet, or where a boundary reaches the antimeridian. Its plane is that of longitude and latitude, because
-/// that is
+/// than two edges meet, or where a boundary reaches the antimeridian. Its plane is that of longitude and latitude,
+/// because that is
 /// where the edges of GeoJSON are straight.
 struct ArcMap: Sendable {
     struct Arc: Sendable {

@@ -1,13 +1,12 @@
 import Geometry
 
 /// Leaves out points of arcs, or cuts their corners, and changes nothing about which face lies where: a corner goes
-/// only
-/// where no other point lies in the triangle that it spans with its neighbours, so no boundary moves across another.
+/// only where no other point lies in the triangle that it spans with its neighbours, so no boundary moves across
+/// another.
 ///
 /// Source: M. Visvalingam, J. D. Whyatt, "Line generalisation by repeated elimination of points", The Cartographic
-/// Journal
-/// 30 (1993); G. Chaikin, "An algorithm for high-speed curve generation", Computer Graphics and Image Processing 3
-/// (1974)
+/// Journal 30 (1993); G. Chaikin, "An algorithm for high-speed curve generation", Computer Graphics and Image
+/// Processing 3 (1974)
 struct ArcSimplifier {
     private var map: ArcMap
     /// Of all arcs, one behind the other.

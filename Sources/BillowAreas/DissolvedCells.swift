@@ -2,8 +2,7 @@ public import Geometry
 
 /// Cells dissolved by class: what is left of their edges once those between equals are gone, as a planar map of arcs
 /// between faces. From it come the polygons of each class, of each class or worse, and simplified ones, all of which
-/// share
-/// their boundaries exactly.
+/// share their boundaries exactly.
 public struct DissolvedCells: Sendable {
     private(set) var arcs: ArcMap
     /// By face: its class.
@@ -75,8 +74,7 @@ public struct DissolvedCells: Sendable {
     // MARK: - Polygons
 
     /// The area of the cells of one class. Polygons touch at single points at most; they are in the order of their
-    /// first
-    /// cells.
+    /// first cells.
     public func packedArea(of value: UInt8) -> PackedArea { arcs.area { faceClasses[$0] == value } }
 
     /// The area of the cells of one class or above.
@@ -87,8 +85,7 @@ public struct DissolvedCells: Sendable {
     public func area(atLeast value: UInt8) -> MultiPolygon { packedArea(atLeast: value).multiPolygon }
 
     /// The same areas with fewer corners: every boundary is simplified once for both of its sides, so neighbours
-    /// neither
-    /// cross nor leave gaps, and no area vanishes.
+    /// neither cross nor leave gaps, and no area vanishes.
     ///
     /// - Parameters:
     ///   - tolerance: about how far a boundary may move, in degrees; 0 leaves out only what lies on a straight line.

@@ -1,8 +1,7 @@
 import Geometry
 
 /// Cells dissolved within their chunks of 343: the half of a dissolve that takes longest, kept for the next one,
-/// because
-/// from minute to minute most chunks stay the same.
+/// because from minute to minute most chunks stay the same.
 public struct DissolvedChunks: Sendable {
     /// In the order of their numbers.
     let all: [DissolvedChunk]

@@ -1,8 +1,7 @@
 import Geometry
 
 /// A straight boundary between two cells, or between a cell and nothing: an edge between two numbered corners, with
-/// the label
-/// of what lies on either side. 0 is nothing.
+/// the label of what lies on either side. 0 is nothing.
 struct SharedEdge: Sendable {
     var from: UInt32
     var to: UInt32
@@ -12,8 +11,7 @@ struct SharedEdge: Sendable {
 }
 
 /// Brings the two directions of each edge together: cells hand in their edges counter-clockwise, and where two of them
-/// meet
-/// they hand in the same edge twice, once each way.
+/// meet they hand in the same edge twice, once each way.
 ///
 /// A hash table with open addressing, because a dictionary would take most of the time of a dissolve.
 struct EdgeJoiner {

@@ -1,8 +1,7 @@
 public import Geometry
 
 /// A multipolygon in a third of the memory, for keeping: all corners one behind the other in units of `DegreePoint`,
-/// and where
-/// rings and polygons end. What comes out is what went in.
+/// and where rings and polygons end. What comes out is what went in.
 public struct PackedArea: Sendable, Hashable {
     private var points: [DegreePoint] = []
     /// By ring: where it ends in `points`.

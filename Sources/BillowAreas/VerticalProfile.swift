@@ -3,8 +3,7 @@ public import Geometry
 public import Turbulence
 
 /// Turbulence along a route, as one looks at it from the side: for each stretch of the way and each block of 1,000 ft
-/// the
-/// most severe record within the corridor.
+/// the most severe record within the corridor.
 public struct VerticalProfile: Sendable, Hashable {
     /// Metres of a stretch.
     public let stretch: Double

@@ -3,8 +3,7 @@ package import Geometry
 package import Turbulence
 
 /// Writes features one by one into a buffer that the caller empties now and then, so that an export of any size takes
-/// the
-/// memory of a few features. The names are those that an import reads.
+/// the memory of a few features. The names are those that an import reads.
 ///
 ///     var writer = FeatureWriter(.observations, as: .geojson, members: members)
 ///     writer.begin()
@@ -165,8 +164,7 @@ package struct FeatureWriter: Sendable {
     // MARK: Features of many polygons
 
     /// Begins a feature that is too large to be written at once. Its polygons follow one by one, and then its end; the
-    /// buffer may
-    /// be emptied in between. The geometry of `feature` is not looked at.
+    /// buffer may be emptied in between. The geometry of `feature` is not looked at.
     package mutating func begin(polygonsOf feature: Feature) {
         polygons = 0
         guard format != .csv else {

@@ -145,8 +145,7 @@ package struct HazardAreas: Sendable {
     }
 
     /// Moderate where a G-AIRMET of turbulence says MOD, moderate-severe where a SIGMET of turbulence or mountain
-    /// waves says
-    /// SEV; elsewhere the words are about something else, or missing.
+    /// waves says SEV; elsewhere the words are about something else, or missing.
     private static func severity(_ report: HazardReport) -> Severity? {
         switch (report.product, report.hazard, report.intensity) {
         case (.gairmet, "TURB-HI", "MOD"), (.gairmet, "TURB-LO", "MOD"): .moderate

@@ -1,8 +1,7 @@
 package import Turbulence
 
 /// What an archive says to have held at one moment: its files are copies of what was served, pulled about once an
-/// hour, and
-/// what they hold is taken to hold from one pull to the next.
+/// hour, and what they hold is taken to hold from one pull to the next.
 package struct HazardPull: Sendable, Hashable {
     package var at: Instant
     /// The products that were pulled, also where no area of one was found.
@@ -19,8 +18,7 @@ package struct HazardPull: Sendable, Hashable {
     /// Its areas from this pull to the next, and areas of other pulls that it ends or dates, in any order of pulls.
     ///
     /// A domestic SIGMET holds from its issue, and ends those that it `replaces`: one that was issued since the pull
-    /// before has a
-    /// beginning of its own, from its issue to the first pull that has it.
+    /// before has a beginning of its own, from its issue to the first pull that has it.
     ///
     /// - Parameter stored: what is known of the days around it.
     package func placed(among stored: [IssuedArea]) -> [IssuedArea] {

@@ -15,9 +15,8 @@ package enum ImportItem: Sendable, Hashable {
 }
 
 /// Reads files of observations, pilot reports and hazards, fed in pieces of any size: a file of any length takes the
-/// memory of its
-/// longest record. The form is told by the content. Whatever the bytes, it never fails: what can't be used is an item
-/// too.
+/// memory of its longest record. The form is told by the content. Whatever the bytes, it never fails: what can't be
+/// used is an item too.
 ///
 ///     var reader = ImportReader(now: now)
 ///     while let piece = try file.next() { use(reader.read(piece)) }

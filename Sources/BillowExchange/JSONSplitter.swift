@@ -1,7 +1,6 @@
 /// Cuts a JSON document into its records: the elements of a top-level array, those of the `features` of a top-level
 /// object, or else the object itself. Several documents may follow one another; RFC 8142's separator always starts
-/// anew.
-/// A damaged record costs itself; the next one is found again at the next line that begins with a brace.
+/// anew. A damaged record costs itself; the next one is found again at the next line that begins with a brace.
 ///
 /// Only brackets, texts and what stands before a bracket are looked at. Whether a record is grammatical, its reader
 /// tells.

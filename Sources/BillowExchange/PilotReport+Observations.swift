@@ -14,8 +14,7 @@ extension PilotReport {
     }
 
     /// Places each group in the hexagon of the report: in the blocks from base to top; with one bound, in the block of
-    /// that;
-    /// with none, at the flight level; with no level at all, nowhere. A group without a usable intensity is no
+    /// that; with none, at the flight level; with no level at all, nowhere. A group without a usable intensity is no
     /// observation.
     package func placement() -> Placement {
         var placement = Placement()

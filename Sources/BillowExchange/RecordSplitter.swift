@@ -5,8 +5,7 @@ enum Split {
 }
 
 /// Cuts a stream into records without reading them. It works on a buffer that grows at its end and is freed at its
-/// start;
-/// `scanned` is how far it has looked, `kept` from where on bytes are still needed.
+/// start; `scanned` is how far it has looked, `kept` from where on bytes are still needed.
 protocol RecordSplitter {
     var kept: Int { get }
     /// The next record, or nil when more bytes are needed. `atEnd`: there won't be any.

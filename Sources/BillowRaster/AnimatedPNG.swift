@@ -14,15 +14,13 @@ public struct AnimationFrame: Sendable {
 }
 
 /// Animated PNG: palette pictures of which each holds only the box that differs from the one before. A viewer that
-/// doesn't
-/// know animations shows the first.
+/// doesn't know animations shows the first.
 ///
 /// Source: Portable Network Graphics (PNG) Specification (Third Edition), W3C, sections 4.9 and 11.3.6 (acTL, fcTL,
 /// fdAT)
 public enum AnimatedPNG {
     /// One palette serves all frames. Where there are more than 256 colours the most frequent stay exact, and the
-    /// others
-    /// become the nearest of them.
+    /// others become the nearest of them.
     ///
     /// - Parameters:
     ///   - frames: at least one, each of width × height pixels.

@@ -19,8 +19,7 @@ extension Canvas {
     }
 
     /// The picture by palette, translucent colours first: exact where 256 colours are enough; else like colours are
-    /// made
-    /// one as `PaletteBuilder` does, but for the commonest.
+    /// made one as `PaletteBuilder` does, but for the commonest.
     /// - Parameter exact: colours that stay as they are, too.
     public func indexed(keeping exact: [StraightColour] = []) -> IndexedPicture {
         let runs = RunList(pixels, width: width, height: height)

@@ -90,8 +90,7 @@ public struct Canvas: Sendable {
     }
 
     /// Lays shapes over the picture as *one* layer: where two of them share a pixel their shares add up, so that
-    /// nothing
-    /// shines through their common edge; where they overlap, the first takes its share first.
+    /// nothing shines through their common edge; where they overlap, the first takes its share first.
     public mutating func fill(parts: [Part]) {
         paint(parts.map { (Mask(rings: $0.rings, canvasWidth: width, canvasHeight: height), $0.colour, $0.ink) })
     }

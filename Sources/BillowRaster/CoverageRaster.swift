@@ -1,6 +1,5 @@
 /// Accumulates exactly how much of every pixel each of eight classes covers: what is drawn by classes, and what the
-/// exact
-/// pictures are tested by. (`InkRaster` does the same in colours.)
+/// exact pictures are tested by. (`InkRaster` does the same in colours.)
 ///
 /// Positions are 1/1024 of a pixel (`subpixels`); a pixel wholly covered counts `full`. Sums wrap in 16 bits, which is
 /// exact as long as no class covers a place twice.
@@ -29,8 +28,7 @@ public final class CoverageRaster {
     deinit { grid.deallocate() }
 
     /// Adds a polygon to a class: its corners in subpixels from the raster's north-west corner, counter-clockwise on
-    /// the
-    /// map (y grows downward), not closed. Anywhere within ±2³⁸ subpixels; what lies outside the raster is cut off.
+    /// the map (y grows downward), not closed. Anywhere within ±2³⁸ subpixels; what lies outside the raster is cut off.
     /// - Complexity: O(pixels crossed by its edges inside the raster)
     public func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, class lane: Int) {
         precondition(lane >= 0 && lane < Self.classes)
@@ -40,8 +38,7 @@ public final class CoverageRaster {
     }
 
     /// Adds a polygon to several classes at once: `signs` is 1 for a class that it belongs to, −1 (as 65,535) for one
-    /// that it
-    /// is taken out of.
+    /// that it is taken out of.
     public func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, signs: Shares) {
         guard corners.count >= 3 else { return }
         var previous = corners[corners.count - 1]

@@ -30,8 +30,7 @@ struct IndexedShape {
 }
 
 /// The tile path's PNG encoder: palette pictures by `RowDeflate` (or libdeflate) with our own chunk framing, several
-/// times as
-/// fast as libpng.
+/// times as fast as libpng.
 ///
 /// One instance for each render worker: it owns a compressor and its buffers, which are kept from picture to picture,
 /// so that in the steady state only the answer itself is allocated. Not `Sendable`.
@@ -52,9 +51,8 @@ public final class IndexedPNGEncoder {
     private var stream: [UInt8] = []
 
     /// The fastest level that compresses: `RowDeflate`. Measured on 256 × 256 hexagon pictures of zooms 4–9, one
-    /// thread: 0.12 ms
-    /// and 7,095 bytes; libdeflate's own level 1 took 0.23 ms for 2–3 % fewer bytes, its level 5 twice to three times
-    /// as long
+    /// thread: 0.12 ms and 7,095 bytes; libdeflate's own level 1 took 0.23 ms for 2–3 % fewer bytes, its level 5 twice
+    /// to three times as long
     /// for 7–9 % fewer (`Benchmarks/run levels`).
     public static let defaultLevel = 1
 

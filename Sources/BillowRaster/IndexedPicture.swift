@@ -7,19 +7,16 @@ public struct IndexedPicture: Sendable {
     /// 1…256 entries, each of some pixel's colour. Where a picture has nothing anywhere, that is entry 0.
     public var palette: [StraightColour]
     /// Into how many steps each premultiplied channel was told apart: 255, or fewer where more than 256 colours would
-    /// have
-    /// come out. Pixels wholly of one class are exact at any value.
+    /// have come out. Pixels wholly of one class are exact at any value.
     public var shareSteps: Int
 }
 
 /// Turns drained rasters into pictures of at most 256 colours. Keeps its tables from picture to picture, so it serves
-/// one
-/// at a time.
+/// one at a time.
 ///
 /// A picture is first written down as runs of exact colours. Where these are more than 256, like colours are made one:
-/// told
-/// apart in 64 steps a channel, then in as many as leave 256; each entry is the mean of the pixels that it stands for.
-/// The
+/// told apart in 64 steps a channel, then in as many as leave 256; each entry is the mean of the pixels that it stands
+/// for. The
 /// colours of whole classes, and nothing, are kept as they are.
 public final class PaletteBuilder {
     private var runs = RunList(capacity: 0, rows: 0)
@@ -192,8 +189,7 @@ final class ColourGroups {
     /// groups.
     private func group(_ runs: RunList, count: Int) -> (steps: Int, groups: UnsafePointer<UInt16>) {
         // More colours told apart by steps than a palette holds are more exact ones; so the steps come first, where
-        // they are
-        // cheap.
+        // they are cheap.
         let stepsFirst = stepsApart.contains(Self.firstSteps[0])
         let (exact, stepped) = (UnsafePointer(runs.exactGroups), UnsafePointer(runs.steppedGroups))
         if !stepsFirst, assignExact(runs, count) { return (255, exact) }
@@ -216,8 +212,7 @@ final class ColourGroups {
     }
 
     /// Puts colours into groups by steps. Those of a whole colour's step are drawn in it; where two whole colours have
-    /// one
-    /// step, only they themselves are.
+    /// one step, only they themselves are.
     private func assign(_ runs: RunList, _ count: Int, steps: UInt64) -> Bool {
         if stepsApart.contains(steps) {
             return assign(runs, count, to: runs.steppedGroups, most: Self.most, table) { $0.stepped(steps) }

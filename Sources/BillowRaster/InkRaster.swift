@@ -3,8 +3,7 @@ import CVector
 /// A colour as areas are multiplied with it, or a sum of such products: premultiplied red, green, blue and alpha.
 ///
 /// A colour's weights, a difference of two, and an area all fit 16 bits with their sign, so that a product of four
-/// lanes is one
-/// instruction of every 64-bit processor (`areas`).
+/// lanes is one instruction of every 64-bit processor (`areas`).
 struct Ink: AreaLanes {
     var lanes: SIMD4<Int32>
 
@@ -119,15 +118,13 @@ public final class InkRaster {
     }
 
     /// Adds an area of one class: its corners in subpixels (`CoverageRaster.subpixels`) from the raster's north-west
-    /// corner,
-    /// counter-clockwise on the map (y grows downward), not closed. Anywhere within ±2³⁸ subpixels; what lies outside
-    /// the
+    /// corner, counter-clockwise on the map (y grows downward), not closed. Anywhere within ±2³⁸ subpixels; what lies
+    /// outside the
     /// raster is cut off.
     ///
     /// `beyond` holds for the edge from each corner to the next the class on its other side, by which two neighbours
-    /// draw
-    /// their common edge once; `nothing` where it is drawn by both or has no neighbour, `neighbours` where the other
-    /// draws it.
+    /// draw their common edge once; `nothing` where it is drawn by both or has no neighbour, `neighbours` where the
+    /// other draws it.
     /// - Complexity: O(pixels crossed by its edges inside the raster)
     public func add(
         _ corners: UnsafeBufferPointer<SIMD2<Int64>>, class inside: UInt8, beyond: UnsafePointer<UInt8>
@@ -155,9 +152,8 @@ public final class InkRaster {
     }
 
     /// Writes down every pixel whose colour differs from that of the one before it in its row (nothing, before the
-    /// first),
-    /// from the north-west row by row, and leaves the raster empty again. There must be room for width × height + 1
-    /// runs.
+    /// first), from the north-west row by row, and leaves the raster empty again. There must be room for width × height
+    /// + 1 runs.
     func drain(into runs: RunList) {
         precondition(runs.capacity > width * height && runs.rows >= height)
         var count = 0
@@ -178,8 +174,7 @@ public final class InkRaster {
     }
 
     /// The four lanes of every pixel in 2¹⁴ times an ink's own number, row-major from the north-west; leaves the
-    /// raster empty
-    /// again.
+    /// raster empty again.
     package func drainLanes() -> [SIMD4<Int32>] {
         var all = [SIMD4<Int32>](repeating: .zero, count: width * height)
         var added = [Ink](repeating: .zero, count: width)

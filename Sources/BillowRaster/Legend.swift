@@ -163,9 +163,8 @@ extension Legend.Entry: Encodable {
     }
 
     /// For a severity `severity` (0–4), `name`, `label`, `fill` (`#RRGGBB`), `opacity` (0–1), `rgba` (the four bytes
-    /// of a
-    /// pixel wholly inside, straight alpha), and `border` (`colour`, `opacity`, `rgba`) and `pattern` where there is
-    /// one.
+    /// of a pixel wholly inside, straight alpha), and `border` (`colour`, `opacity`, `rgba`) and `pattern` where there
+    /// is one.
     /// For anything else `label` and `symbol` (`report`, `area`, `aircraft`, `track`) with what tells it apart.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)

@@ -1,8 +1,7 @@
 import Geometry
 
 /// What small outlines add to the pixels of a raster, worked out once and kept: at one zoom a cell's outline lies in
-/// the same
-/// pixels of the world in every tile and every frame. Drawn from it, a cell is the same to the bit.
+/// the same pixels of the world in every tile and every frame. Drawn from it, a cell is the same to the bit.
 ///
 /// Holds the stamps of so many outlines of one zoom and one size of raster. Immutable, so that all workers draw by
 /// them.

@@ -1,8 +1,7 @@
 import Synchronization
 
 /// A fill that repeats: how much of each pixel is inked. It lies fixed on the world, not on the picture, so that it
-/// runs on
-/// from tile to tile.
+/// runs on from tile to tile.
 public struct Pattern: Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Lines that rise to the right: ⟋.

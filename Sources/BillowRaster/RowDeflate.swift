@@ -3,16 +3,14 @@ import CVector
 /// A zlib stream of rows that are much alike: what a picture of few colours and long runs is.
 ///
 /// It looks for repetitions only where such a picture has them: in the byte before (a run) and in the row above. Which
-/// bytes
-/// are alike is found for all of them first, as bits; then the time goes by the repetitions and the bytes between
+/// bytes are alike is found for all of them first, as bits; then the time goes by the repetitions and the bytes between
 /// them, and
 /// not by the area. (A table of the last four equal bytes saved 1 % more, at best.)
 ///
 /// Source: RFC 1950 (zlib) and RFC 1951 (deflate), one block with dynamic Huffman codes
 final class RowDeflate {
     /// One bit for each byte: whether it is that of the row above, whether it is the one before it, and whether a
-    /// repetition
-    /// that is worth it begins here. Two words more than needed, of nothing.
+    /// repetition that is worth it begins here. Two words more than needed, of nothing.
     private var alike = UnsafeMutablePointer<UInt64>.allocate(capacity: 0)
     private var same = UnsafeMutablePointer<UInt64>.allocate(capacity: 0)
     private var begins = UnsafeMutablePointer<UInt64>.allocate(capacity: 0)
@@ -69,8 +67,7 @@ final class RowDeflate {
     static func bound(_ count: Int) -> Int { count * 2 + 1_024 }
 
     /// Writes the stream of the first `count` of `bytes` (which has `slack` more) and gives its length; the checksum
-    /// of the
-    /// content is left to the caller. `out` has room for `bound(count)`.
+    /// of the content is left to the caller. `out` has room for `bound(count)`.
     func compress(
         _ bytes: UnsafeBufferPointer<UInt8>, count: Int, rowBytes: Int, checksum: UInt32,
         into out: UnsafeMutableBufferPointer<UInt8>
@@ -390,8 +387,7 @@ private struct BitWriter {
     init(_ out: UnsafeMutablePointer<UInt8>) { self.out = out }
 
     /// Whole bytes are stored at once, with what lies above them: seven bytes more may be touched, and fewer than
-    /// eight bits
-    /// remain.
+    /// eight bits remain.
     @inline(__always)
     mutating func write(_ string: BitString) {
         word |= string.bits &<< filled

@@ -13,9 +13,8 @@ protocol AreaLanes {
 ///
 /// Every edge of a polygon adds its signed area to the pixels that it crosses, in integers; summed along a row from the
 /// left this is the area that the polygon covers of each pixel. Two polygons with a common edge add the same numbers
-/// with
-/// opposite signs, so that inside a region of one kind nothing of their edges remains, and along a border between two
-/// kinds the areas add up to a whole pixel: no seam can appear, inside a tile or between two.
+/// with opposite signs, so that inside a region of one kind nothing of their edges remains, and along a border between
+/// two kinds the areas add up to a whole pixel: no seam can appear, inside a tile or between two.
 ///
 /// Positions are 1/1024 of a pixel; a pixel wholly covered counts 2¹⁴. Memory is the owner's: `allocate`, `deallocate`.
 ///
@@ -25,8 +24,7 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
     let width: Int
     let height: Int
     /// Pixels from one row's first to the next one's: three more than the width, for an edge adds up to two pixels
-    /// past its
-    /// own.
+    /// past its own.
     let stride: Int
     /// Rows of pixels: what each adds to the sum before it. Zero wherever nothing was added.
     private let cells: UnsafeMutablePointer<Lanes>
@@ -58,8 +56,7 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
     /// inner side.
     ///
     /// Such an outline goes south along its western side: an edge southward begins the area to its east, an edge
-    /// northward
-    /// ends it. It is always followed from north to south, so that both neighbours compute the same numbers.
+    /// northward ends it. It is always followed from north to south, so that both neighbours compute the same numbers.
     @inline(__always)
     func add(from start: SIMD2<Int64>, to end: SIMD2<Int64>, _ lanes: Lanes) {
         // Which way is hard to foretell, so without branches.
@@ -233,8 +230,7 @@ struct SignedAreaGrid<Lanes: AreaLanes> {
     }
 
     /// Hands over every pixel of a row that edges have touched, from the west, with what it adds to the sum of the
-    /// row, and
-    /// leaves the row empty again.
+    /// row, and leaves the row empty again.
     /// - Complexity: O(pixels that edges have touched)
     @inline(__always)
     func drain(row: Int, _ body: (_ column: Int, _ added: Lanes) -> Void) {

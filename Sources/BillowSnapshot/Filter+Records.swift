@@ -12,8 +12,7 @@ extension Filter {
     }
 
     /// Whether an area is shown: one without severity is unless severities are asked for; one without a limit reaches
-    /// to
-    /// the ground or to the sky; one above ground as high as ground may be.
+    /// to the ground or to the sky; one above ground as high as ground may be.
     public func takes(_ area: IssuedArea) -> Bool {
         guard sources?.contains(area.source) ?? true, areaKinds?.contains(area.kind) ?? true else { return false }
         if severities != .all {

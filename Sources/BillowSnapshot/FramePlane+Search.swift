@@ -2,8 +2,7 @@ public import Geometry
 
 extension FramePlane {
     /// Every cell of a resolution 0…5 that is drawn and whose outline's box shares a point with a box, in dense order:
-    /// dense
-    /// index × 8 + severity.
+    /// dense index × 8 + severity.
     /// - Complexity: O(cells found + coarser cells above them)
     public func cells(resolution: Int, in box: GridBox) -> [UInt32] {
         slots.withUnsafeBufferPointer { slots in

@@ -4,9 +4,8 @@ public import Turbulence
 /// A picture as one byte a cell: what a tile is drawn from. 0 is nothing, 1 smooth … 5 moderate-severe.
 ///
 /// Sparse: only chunks of 343 cells with something in them are held, each with its parents of the three resolutions
-/// above;
-/// the two coarsest resolutions are held whole. Beside the maximum of its descendants, by which a search skips what is
-/// empty, every parent has the value that it is drawn with.
+/// above; the two coarsest resolutions are held whole. Beside the maximum of its descendants, by which a search skips
+/// what is empty, every parent has the value that it is drawn with.
 public struct FramePlane: Sendable {
     /// The slot of every chunk of 343 resolution-5 cells; −1 where there is nothing.
     let slots: [Int32]

@@ -1,8 +1,7 @@
 public import Turbulence
 
 /// When the live pictures last changed: for anything that a picture shows the last version that changed it. Immutable,
-/// and
-/// part of a snapshot.
+/// and part of a snapshot.
 public struct FrameVersions: Sendable {
     /// Where everything is of one version: a picture as it was.
     private let fixed: Version?

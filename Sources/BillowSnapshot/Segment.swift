@@ -153,8 +153,7 @@ struct Segment: Sendable {
 }
 
 /// Where, how high, for which category and by whom, in 45 bits: what a newer computed record must share with the one
-/// that
-/// it replaces. Its order is the order of cells first.
+/// that it replaces. Its order is the order of cells first.
 struct Place: Hashable {
     let bits: UInt64
 

@@ -56,8 +56,7 @@ public struct Snapshot: Sendable {
     }
 
     /// When the newest of what is live of a source was observed: reports and aircraft as well as turbulence; nil where
-    /// there is
-    /// nothing.
+    /// there is nothing.
     public func newest(of source: SourceRecord) -> Instant? {
         [
             window.newest(of: source.number), reports.last { $0.source == source.id }?.observedAt,

@@ -3,8 +3,7 @@ public import Turbulence
 /// Where every aircraft was seen last, as of an instant: immutable.
 ///
 /// A position with a later time waits in `ahead` until its time comes. It never takes the place of what its aircraft,
-/// or
-/// any other, has until then.
+/// or any other, has until then.
 public struct Traffic: Sendable {
     /// How long an aircraft is kept after it was last seen.
     public static let keptSeconds = 600

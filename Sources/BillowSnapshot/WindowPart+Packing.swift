@@ -3,8 +3,8 @@ import Geometry
 public import Turbulence
 
 /// A part as bytes, column by column and in the order of a `Segment`, so that reading is neither asking for rows nor
-/// sorting
-/// them: some 9 bytes a row, 11 with EDRs. Integers are little-endian, and the same rows are always the same bytes.
+/// sorting them: some 9 bytes a row, 11 with EDRs. Integers are little-endian, and the same rows are always the same
+/// bytes.
 ///
 /// | bytes | what |
 /// | --- | --- |

@@ -2,12 +2,10 @@ internal import Geometry
 internal import Turbulence
 
 /// The hash behind the keys of observations that were stored before `ContentTags`: 64-bit FNV-1a over place and time,
-/// folded
-/// to the 30 bits of a tag.
+/// folded to the 30 bits of a tag.
 ///
 /// What is hashed is part of the file's format, so it never changes: the source's name, its end (a zero byte), the H3
-/// index
-/// (8 bytes, lowest first), the lowest and highest block, the second (8 bytes), the category or 0.
+/// index (8 bytes, lowest first), the lowest and highest block, the second (8 bytes), the category or 0.
 ///
 /// Source: Fowler, Noll, Vo, Eastlake, draft-eastlake-fnv (FNV-1a, 64 bit; folding by XOR, section 3)
 struct ContentHash {

@@ -3,12 +3,10 @@ internal import Geometry
 internal import Turbulence
 
 /// The tags of new observations: SipHash-2-4 with a secret of the database, cut to 30 bits. Whoever sends observations
-/// can't
-/// choose contents whose tags collide.
+/// can't choose contents whose tags collide.
 ///
 /// The secret and what is hashed are part of the file's format: an observation is found again by its tag. Tags of rows
-/// that
-/// an earlier version wrote are those of `ContentHash`.
+/// that an earlier version wrote are those of `ContentHash`.
 struct ContentTags: Sendable {
     /// What a row's tag is made of.
     enum Subject: Sendable {

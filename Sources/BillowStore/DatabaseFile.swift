@@ -11,8 +11,7 @@ package enum StoreAccess: Sendable, Hashable {
 }
 
 /// A database file before SQLite opens it. Opening for writing may change a file, so everything that must not be
-/// changed
-/// is found out first: another program's database, and a write-ahead log that belongs to another database.
+/// changed is found out first: another program's database, and a write-ahead log that belongs to another database.
 struct DatabaseFile {
     var path: String
 
@@ -92,8 +91,7 @@ struct DatabaseFile {
     }
 
     /// Whether the damaged file begins as a database does and has our mark. Nobody but its owner moves another
-    /// program's
-    /// file.
+    /// program's file.
     func wasOurs() -> Bool {
         // What can't be read can't be told to be ours.
         guard let header = try? header() else { return false }
@@ -101,8 +99,7 @@ struct DatabaseFile {
     }
 
     /// A process that was killed while it created the file leaves a rollback journal. SQLite rolls it back on opening,
-    /// which
-    /// needs the right to write.
+    /// which needs the right to write.
     private func isOursOrEmpty(_ access: StoreAccess) throws -> Bool {
         let needsRollback = Self.size(path + "-journal") > 0
         guard !needsRollback || access == .writing else {
@@ -153,8 +150,7 @@ struct DatabaseFile {
     }
 
     /// A log left by a killed process makes the database whole only if it is its own. SQLite can't tell: it would mix
-    /// the
-    /// pages of two databases into a damaged one.
+    /// the pages of two databases into a damaged one.
     private func checkLog(_ header: FileHeader) throws {
         guard Self.size(path + "-wal") > 0 else { return }
         // SQLite folds the log into the file and deletes it before it leaves the mode that uses logs.
@@ -222,8 +218,7 @@ struct DatabaseFile {
     }
 
     /// A connection that only reads leaves the empty files beside the database that it created; one that may write
-    /// deletes
-    /// them when it closes as the last one.
+    /// deletes them when it closes as the last one.
     func removeEmptyCompanions() {
         guard FileManager.default.fileExists(atPath: path + "-wal"), Self.size(path + "-wal") == 0 else { return }
         var configuration = Configuration()
@@ -325,8 +320,7 @@ struct FileIdentity: Hashable, Sendable {
 }
 
 /// The files of an open database, to notice when they are removed or replaced: SQLite goes on reading and writing a
-/// file
-/// that nobody can find any more.
+/// file that nobody can find any more.
 struct OpenFiles: Sendable {
     private let known: [(path: String, identity: FileIdentity?)]
 

@@ -8,8 +8,7 @@ package struct PartRows: Sendable {
     /// The last version that changed any of them.
     package var version: Version
     /// Whether all of them could be read, and are the ones that were stored. What isn't whole is not packed: a packed
-    /// part
-    /// would look complete.
+    /// part would look complete.
     package var isWhole: Bool
     /// The sum over them, by which a change of the file is found.
     var sum: RowSum

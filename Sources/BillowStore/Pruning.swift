@@ -13,8 +13,7 @@ package struct Pruning: Sendable, Hashable {
     /// Whether what was imported stays (see `Batch.importedBefore`).
     package var sparesImports: Bool
     /// Whether pictures that may still be asked for lose something by it. Then every transaction gives every picture a
-    /// new
-    /// address, and servers read the log anew.
+    /// new address, and servers read the log anew.
     package var changesPictures: Bool
 
     /// - Parameter positionsBefore: `before` where it is nil.

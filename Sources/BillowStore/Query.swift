@@ -29,8 +29,7 @@ enum Query {
         SELECT 1 FROM area WHERE collection = ? AND validTo > ? AND validFrom <= ? AND (since = ? OR until = ?) LIMIT 1
         """
     /// Rows that a version opened or closed, still open or closed by now, observed between two times: the version as
-    /// often
-    /// as it is asked for, then the times.
+    /// often as it is asked for, then the times.
     static let observationsOfVersion = ofVersion("observation", "key")
     static let reportsOfVersion = ofVersion("pilotReport", "observedAt")
     static let positionsOfVersion = ["SELECT 1 FROM position WHERE since = ? AND observedAt BETWEEN ? AND ? LIMIT 1"]

@@ -1,6 +1,5 @@
 /// A sum over rows in their order: 64-bit FNV-1a of all that a row was stored with. It finds what changed in the file
-/// by
-/// itself; whoever changes it on purpose can change the sum too.
+/// by itself; whoever changes it on purpose can change the sum too.
 ///
 /// Source: Fowler, Noll, Vo, Eastlake, draft-eastlake-fnv (FNV-1a, 64 bit)
 struct RowSum: Sendable, Hashable {
@@ -10,8 +9,7 @@ struct RowSum: Sendable, Hashable {
     var stored: Int64 { Int64(bitPattern: state) }
 
     /// Adds the row that a statement stands on, of a query on observations with details: all but when it was closed,
-    /// and
-    /// whether it was imported, which may change later.
+    /// and whether it was imported, which may change later.
     mutating func add(_ columns: Columns) {
         for column: Int32 in 0...9 { mix(columns.optionalInteger(column)) }
         for column: Int32 in [11, 12] { mix(columns.text(column)) }

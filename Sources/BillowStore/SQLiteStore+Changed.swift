@@ -36,8 +36,7 @@ extension SQLiteStore {
     }
 
     /// What is read of when what changed. Where it can't be read, everything changed at the head, which is what tells
-    /// who
-    /// has an older picture to ask anew.
+    /// who has an older picture to ask anew.
     private func unlessDamaged<Value: Sendable>(
         _ atHead: @escaping @Sendable (Version) -> Value, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {

@@ -4,8 +4,7 @@ package import Turbulence
 
 extension SQLiteStore {
     /// Giving a known source another rule changes every picture of it, so that raises the version; so does settling
-    /// whether
-    /// known sources are made up.
+    /// whether known sources are made up.
     /// - Throws: `mixed` where a source of the other nature is known.
     package func register(
         _ source: SourceID, merge: MergeRule, simulated: Bool?
@@ -141,8 +140,7 @@ extension BatchResult {
 
 extension SQLiteStore {
     /// The rows that a batch's retraction closes among those up to a version. A window of hours holds a million rows:
-    /// they
-    /// are looked through before the transaction, so that no other writer waits for it; it looks only at what came
+    /// they are looked through before the transaction, so that no other writer waits for it; it looks only at what came
     /// since.
     private func gone(by batch: Batch) async throws(StoreError) -> (upTo: Version, keys: [ObservationKey]) {
         guard let retraction = batch.retraction, let source = batch.source else {
@@ -165,8 +163,7 @@ extension SQLiteStore {
     }
 
     /// Where transient rows are to end, the newest row that lasts. Looked for before the transaction, as what a
-    /// retraction
-    /// closes is: rows have no index by place.
+    /// retraction closes is: rows have no index by place.
     private func lasting(beside batch: Batch) async throws(StoreError) -> [Retraction.Place: Instant] {
         guard let end = batch.transientEnd, let source = batch.source else { return [:] }
         return try await reading { [register] db in
@@ -415,8 +412,7 @@ private struct BatchWriter {
     // MARK: Observations
 
     /// What an observation without id is told apart by: an independent report by all of this, a computed value by its
-    /// place
-    /// and time (the intensity is nil).
+    /// place and time (the intensity is nil).
     private struct Subject: Hashable {
         var source: SourceNumber
         var cell: Cell
@@ -456,17 +452,15 @@ private struct BatchWriter {
     }
 
     /// Whether a row is what an observation without id is taken for: it counts, has no public id of its own, and
-    /// belongs
-    /// to nobody else. What was fetched or imported may be found to be any reporter's.
+    /// belongs to nobody else. What was fetched or imported may be found to be any reporter's.
     private func isCandidate(_ found: StoredObservation, _ subject: Subject, _ merge: MergeRule) -> Bool {
         found.row.until == nil && found.details.id == nil && Subject(found.row, merge) == subject
             && (reporter == 0 || found.reporter == 0 || found.reporter == reporter)
     }
 
     /// An observation whose content is its identity: a row that counts at one of its keys, before the first free one,
-    /// is
-    /// the same observation. A source of computed values has one value for a place and second: another is a correction,
-    /// but for the same value without its EDR (not every call of an upstream gives one).
+    /// is the same observation. A source of computed values has one value for a place and second: another is a
+    /// correction, but for the same value without its EDR (not every call of an upstream gives one).
     /// - Parameter isEnd: whether it ends transient rows; those are transient themselves, and not shown.
     private mutating func takeUnnamed(_ observation: Observation, isEnd: Bool = false) throws {
         let source = try record(of: observation.source)
@@ -540,8 +534,7 @@ private struct BatchWriter {
 
     /// An observation that came with an id: the row of its source and reporter that counts with this id is the same
     /// observation, and is corrected where it says something else. What is fetched or imported corrects any
-    /// reporter's. An
-    /// id of our own making comes from an export: then the content decides.
+    /// reporter's. An id of our own making comes from an export: then the content decides.
     private mutating func take(_ observation: Observation, id: String) throws {
         let source = try record(of: observation.source)
         var origin = Origin(isImported: observation.observedAt < importedBefore, isTransient: isTransient)
@@ -829,8 +822,7 @@ private struct BatchWriter {
     }
 
     /// Ends what a complete fetch no longer has: when something of it took its place, which need not have begun yet,
-    /// or else
-    /// at the fetch.
+    /// or else at the fetch.
     mutating func end(_ replacement: AreaReplacement, source: SourceNumber, but areas: [IssuedArea]) throws {
         let issued = Set(areas.map(\.identity))
         let statement = try RawStatement(db, Query.openAreasAfter)

@@ -7,8 +7,7 @@ extension SQLiteStore {
     // MARK: Backup and restore
 
     /// Writes a copy of the log as it stands now into a new file that only its owner can read, complete and durable
-    /// when
-    /// this returns. Reads and commits go on meanwhile. A cancelled task leaves nothing.
+    /// when this returns. Reads and commits go on meanwhile. A cancelled task leaves nothing.
     /// - Throws: `unavailable` where the file exists or can't be written.
     package func backup(to destination: String) async throws(StoreError) {
         guard FileIdentity(destination) == nil else {
@@ -82,8 +81,7 @@ extension SQLiteStore {
     // MARK: Renaming
 
     /// Gives a damaged database of ours another name, `….corrupt-` and the time, with what lies beside it, so that a
-    /// new
-    /// one can take its place. Nothing is deleted.
+    /// new one can take its place. Nothing is deleted.
     /// - Returns: the new name; nil where the file is not ours to move.
     package static func setAside(path: String, at now: Instant) throws(StoreError) -> String? {
         guard DatabaseFile(path: path).wasOurs() else { return nil }
@@ -113,8 +111,7 @@ extension SQLiteStore {
     // MARK: Check
 
     /// Who else may read the file, as a sentence; nil where only its owner may. It holds the hashes by which addresses
-    /// are
-    /// signed.
+    /// are signed.
     package static func permissionWarning(path: String) -> String? {
         guard let mode = FileIdentity.status(path)?.st_mode, mode & 0o077 != 0 else { return nil }
         return

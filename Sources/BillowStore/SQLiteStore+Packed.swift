@@ -2,8 +2,8 @@ internal import GRDB
 package import Turbulence
 
 /// Parts of the archive as bytes: copies of what the log says, each with the version that last changed any of it. A
-/// part that
-/// has changed since is not what is packed any more, whoever wrote it; and a deletion takes what is packed along.
+/// part that has changed since is not what is packed any more, whoever wrote it; and a deletion takes what is packed
+/// along.
 extension SQLiteStore {
     package func packed(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> [UInt8]? {
         try await reading { db in
@@ -148,8 +148,7 @@ extension SQLiteStore {
     }
 
     /// The last version that changed any row of a part; nil where there never was one. That a source's rule is another
-    /// one
-    /// changes pictures, but no row.
+    /// one changes pictures, but no row.
     private static func lastChange(of part: ArchivePart, _ db: Database) throws -> Version? {
         try lastChange(of: .observations, in: part.steps, db)
     }

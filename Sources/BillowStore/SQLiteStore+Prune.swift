@@ -7,8 +7,7 @@ extension SQLiteStore {
     }
 
     /// Deletes in short transactions. Each of them says by itself what it deleted: it raises `completeSince`, and
-    /// gives the
-    /// pictures that lose something new addresses. So it doesn't matter after which of them the process ends.
+    /// gives the pictures that lose something new addresses. So it doesn't matter after which of them the process ends.
     ///
     /// - Parameters:
     ///   - longest: the time after which a transaction ends.
@@ -177,8 +176,7 @@ private struct Deletion {
     // MARK: Rows
 
     /// The last rows before a key, the last one first, so that rows which follow each other key by key go all. A row
-    /// before
-    /// one that stays holds its key (see `Schema`), and counts at no version.
+    /// before one that stays holds its key (see `Schema`), and counts at no version.
     private mutating func deleteObservations(before end: ObservationKey) throws -> DeletionPlace {
         let statement = try RawStatement(db, Query.prunable)
         statement.bind(ObservationKey.first(of: pruning.from).rawValue, at: 1)

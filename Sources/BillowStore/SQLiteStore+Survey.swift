@@ -6,12 +6,10 @@ extension SQLiteStore {
     private static let pieceSeconds = 3_600
 
     /// Decodes every row that counts or ever counted, and compares the sums of packed parts. What can't be read is
-    /// noted
-    /// (`damage`), and marks the sources as incomplete from then on.
+    /// noted (`damage`), and marks the sources as incomplete from then on.
     ///
     /// Covered by sums are the observations that counted when their part was packed. Observations since then (at least
-    /// the
-    /// last nine hours of a server), pilot reports, areas, positions and keys are decoded only.
+    /// the last nine hours of a server), pilot reports, areas, positions and keys are decoded only.
     package func survey(rest: Duration) async throws(StoreError) {
         if let extent = try await storedExtent() {
             var next = extent.lowerBound

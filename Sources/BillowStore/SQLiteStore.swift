@@ -5,8 +5,7 @@ internal import Synchronization
 internal import Turbulence
 
 /// The log in one SQLite file: WAL, `synchronous = FULL`, one writer and a few readers per process. What `commit`
-/// returned
-/// survives `kill -9` and the loss of power. Another process may write the same file; it shows at the head.
+/// returned survives `kill -9` and the loss of power. Another process may write the same file; it shows at the head.
 package final class SQLiteStore: Store {
     /// The file, as given.
     package let path: String
@@ -35,8 +34,7 @@ package final class SQLiteStore: Store {
     private static let readers = 4
 
     /// Opens the file. To write, it is created where there is none, and an older one is migrated. To read, nothing
-    /// changes,
-    /// unless an older Billow wrote the file and it can be migrated.
+    /// changes, unless an older Billow wrote the file and it can be migrated.
     /// - Throws: `unavailable` where the folder or the permission is missing or a newer Billow wrote it, `foreign`
     ///   where the file or its log is something else (it is not touched then), `corrupt` where it is damaged.
     package static func open(path: String, access: StoreAccess = .writing) async throws(StoreError) -> SQLiteStore {
@@ -90,8 +88,7 @@ package final class SQLiteStore: Store {
                     where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline
                 {
                     // SQLite's own patience doesn't reach here: where several make one file, each reads before it
-                    // writes,
-                    // and it refuses at once whoever could only wait for ever.
+                    // writes, and it refuses at once whoever could only wait for ever.
                     try await Task.sleep(for: .milliseconds(10))
                 }
             }
@@ -225,15 +222,13 @@ package final class SQLiteStore: Store {
     }
 
     /// Runs one IMMEDIATE transaction, off the caller's thread; an error or a cancelled task leaves nothing of it.
-    /// When it
-    /// returns, the transaction is durable in the file at the store's path.
+    /// When it returns, the transaction is durable in the file at the store's path.
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         try await checked { try await $0.write(body) }
     }
 
     /// Calls `body` while the file at the path is the one that was opened. It is checked before, so that nothing is
-    /// written
-    /// to a file that nobody can find; and after, so that nothing is acknowledged that was.
+    /// written to a file that nobody can find; and after, so that nothing is acknowledged that was.
     private func checked<T>(_ body: (DatabasePool) async throws -> T) async throws(StoreError) -> T {
         try files?.check()
         let result: T

@@ -35,9 +35,8 @@ package struct Salvaged: Sendable, Hashable {
 
 extension SQLiteStore {
     /// Copies all that can be read of a damaged database into a new file, row by row and around damaged pages: keys,
-    /// changed
-    /// queries, sources, and rows of every kind at their versions. Indices, packed parts and times of changes are built
-    /// anew. The damaged file is not changed.
+    /// changed queries, sources, and rows of every kind at their versions. Indices, packed parts and times of changes
+    /// are built anew. The damaged file is not changed.
     ///
     /// - Parameter now: the moment of the salvage: nothing newer can be missing. The system's time where it is nil.
     /// - Throws: `corrupt` where not even the list of tables can be read, `unavailable` where the new file exists.

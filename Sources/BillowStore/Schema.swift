@@ -35,9 +35,8 @@ enum Schema {
     /// Times are Unix seconds, altitudes feet, cells the bit pattern of their H3 index, EDR ten-thousandths.
     ///
     /// `observation.key` is second << 30 | tag (see `ContentTags`): clustered by time, and found by content without an
-    /// index of
-    /// its own. Keys whose tags collide, and reopened content, take the next free key of the same second, so a row may
-    /// only be deleted
+    /// index of its own. Keys whose tags collide, and reopened content, take the next free key of the same second, so a
+    /// row may only be deleted
     /// when the key after its own is free, or a search would end at the gap.
     private static let log = """
         CREATE TABLE head (
@@ -105,8 +104,7 @@ enum Schema {
         """
 
     /// A geometry is the coordinates of a GeoJSON MultiPolygon. `position.bucket` is second ÷ 180: clustered by time,
-    /// and
-    /// within three minutes by aircraft, so that both a picture and a track read little.
+    /// and within three minutes by aircraft, so that both a picture and a track read little.
     private static let areasAndPositions = """
         CREATE TABLE area (
             number INTEGER PRIMARY KEY,
@@ -177,8 +175,7 @@ enum Schema {
         """
 
     /// For each step of ten seconds (see `TimeStep`) the last version that changed anything observed in it, which a
-    /// picture's
-    /// version is the maximum of; and for the sources' rules, which change every picture.
+    /// picture's version is the maximum of; and for the sources' rules, which change every picture.
     private static let changedTimes = """
         CREATE TABLE changedStep (
             kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),
@@ -226,8 +223,8 @@ enum Schema {
         """
 
     /// What was imported stays when what is as old is deleted. Until a source is `settled`, nobody has said whether
-    /// its data
-    /// is made up. Before this version a source that had never been fetched, and wasn't sent in, was an import.
+    /// its data is made up. Before this version a source that had never been fetched, and wasn't sent in, was an
+    /// import.
     private static let importsAndNatures = """
         ALTER TABLE observation ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
         ALTER TABLE pilotReport ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
@@ -242,9 +239,8 @@ enum Schema {
         """
 
     /// Before the version that marks imports, one whose source is fetched too looked like what was fetched. A version
-    /// was not
-    /// committed before the newest that was observed until then, and nothing that is fetched is a day old when it
-    /// comes: what
+    /// was not committed before the newest that was observed until then, and nothing that is fetched is a day old when
+    /// it comes: what
     /// was older than that at its version is an import, and stays. A week's sending in (`ingest`) is none.
     private static let earlierImports = """
         CREATE TEMP TABLE importClock (version INTEGER PRIMARY KEY, newest INTEGER NOT NULL);
@@ -288,9 +284,8 @@ enum Schema {
     private static let rowSums = "ALTER TABLE packedPart ADD COLUMN rowSum INTEGER"
 
     /// The secret of `ContentTags`, which a copy of the log has to keep: without it no stored observation is found
-    /// again.
-    /// Keys up to `plainTagsUpTo` may have the tags of `ContentHash` instead. `source.ruleChanged`: the source's rows
-    /// may
+    /// again. Keys up to `plainTagsUpTo` may have the tags of `ContentHash` instead. `source.ruleChanged`: the source's
+    /// rows may
     /// have the tags of either merge rule.
     private static let keyedTags = """
         ALTER TABLE head ADD COLUMN tagSecret BLOB NOT NULL DEFAULT x'' CHECK (length(tagSecret) IN (0, 16));
@@ -302,8 +297,7 @@ enum Schema {
 
     /// `observation.reporter` is the access key that sent an observation; 0: none did, or it came before this version.
     /// `reporterSource` lists the sources that each key has named. Two reporters may use one id: `idTaken` marks a
-    /// reporter's
-    /// observation whose public id is made of its key, because another source or reporter had the id first.
+    /// reporter's observation whose public id is made of its key, because another source or reporter had the id first.
     private static let reporters = """
         CREATE TABLE reporter (
             number INTEGER PRIMARY KEY CHECK (number > 0),
@@ -322,8 +316,7 @@ enum Schema {
         """
 
     /// Up to when rows were deleted, and the version of the last deletion: 0 of positions, 1 of everything else. A
-    /// version
-    /// before that one can no longer be read from before that instant.
+    /// version before that one can no longer be read from before that instant.
     private static let deletions = """
         CREATE TABLE deletion (
             kind INTEGER PRIMARY KEY CHECK (kind IN (0, 1)),
@@ -333,8 +326,7 @@ enum Schema {
         """
 
     /// The key-values of a source: its session, its last queries and how far they reach. Earlier versions kept them
-    /// among
-    /// the cursors under reserved names.
+    /// among the cursors under reserved names.
     private static let sourceValues = """
         CREATE TABLE sourceValue (
             source INTEGER NOT NULL REFERENCES source (number),
@@ -351,8 +343,7 @@ enum Schema {
         """
 
     /// The number of an area's dataset was one of three; now a new dataset needs no migration. SQLite changes no CHECK
-    /// in
-    /// place, so the table is copied.
+    /// in place, so the table is copied.
     ///
     /// Source: sqlite.org/lang_altertable.html, section 7
     private static let openCollections = """
@@ -395,9 +386,8 @@ enum Schema {
     private static let statedEnds = "ALTER TABLE area ADD COLUMN statedTo INTEGER CHECK (statedTo >= 0)"
 
     /// Copies of parts of the archive (`ArchivePart`), as `WindowPart` packs them: they can be made anew of the log at
-    /// any time.
-    /// `version` is the last one that had changed any row of the part. `head.deletions` counts the transactions that
-    /// deleted
+    /// any time. `version` is the last one that had changed any row of the part. `head.deletions` counts the
+    /// transactions that deleted
     /// observations, which change no version.
     private static let packedParts = """
         CREATE TABLE packedPart (
@@ -409,12 +399,10 @@ enum Schema {
         """
 
     /// Where and when a kind of data of a source is complete: the areas that it is asked for (`until` is null) and was
-    /// asked
-    /// for (`until` is their last fetch). `part` is the part of its query. `ring` has the corners as pairs of 64-bit
-    /// numbers,
+    /// asked for (`until` is their last fetch). `part` is the part of its query. `ring` has the corners as pairs of
+    /// 64-bit numbers,
     /// little-endian, longitude first; null is the world. A kind without a row is of the world, as all were before
-    /// this version.
-    /// A transient row of kind 2 (superseding) ends another transient row (see `TransientEnd`).
+    /// this version. A transient row of kind 2 (superseding) ends another transient row (see `TransientEnd`).
     private static let coveredAreas = """
         CREATE TABLE coveredArea (
             number INTEGER PRIMARY KEY,

@@ -4,8 +4,7 @@ package import Turbulence
 /// The log of everything that was ever observed, and where each source stands.
 ///
 /// Append-only: a row counts from the version `since` until the version `until`; a correction or a retraction closes a
-/// row
-/// and opens another, ageing deletes nothing. Versions are dense and in commit order.
+/// row and opens another, ageing deletes nothing. Versions are dense and in commit order.
 package protocol Store: Sendable {
     /// What was met so far that can't be read: reads leave it out, and its sources are complete only after it.
     var damage: [StoredDamage] { get }
@@ -23,8 +22,7 @@ package protocol Store: Sendable {
     func sources() async throws(StoreError) -> [SourceRecord]
 
     /// Makes a source known, or gives a known one its rule; the same again changes nothing. Simulated and real sources
-    /// are
-    /// never known to one store.
+    /// are never known to one store.
     ///
     /// - Parameter simulated: nil takes after the sources that are known. Where those don't know either, who first
     ///   says it
@@ -32,12 +30,10 @@ package protocol Store: Sendable {
     func register(_ source: SourceID, merge: MergeRule, simulated: Bool?) async throws(StoreError) -> SourceRecord
 
     /// Writes a batch, durable when this returns. With a source it is one transaction: rows, retractions, cursors and
-    /// the
-    /// version land together or not at all. Without one, a batch that takes long is divided, so that no other writer
-    /// waits
+    /// the version land together or not at all. Without one, a batch that takes long is divided, so that no other
+    /// writer waits
     /// long; after an error a part of it may be stored, and the same batch again completes it. A batch that changes no
-    /// row
-    /// raises no version, but keeps its cursors and fetch time.
+    /// row raises no version, but keeps its cursors and fetch time.
     func commit(_ batch: Batch) async throws(StoreError) -> BatchResult
 
     /// The cursors of a source, by the name of the piece of its query.
@@ -111,8 +107,7 @@ package protocol Store: Sendable {
     func pilotReports(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [PilotReport]
 
     /// The areas that count at a version (nil: the head) and hold at some t with `from` ≤ t < `to`, of one collection
-    /// or
-    /// of all, in the order of their ids.
+    /// or of all, in the order of their ids.
     func areas(
         _ collection: IssuedArea.Collection?, from: Instant, to: Instant, asOf version: Version?
     ) async throws(StoreError) -> [IssuedArea]
@@ -131,9 +126,8 @@ package protocol Store: Sendable {
     func lastChange(of data: FrameDependency) async throws(StoreError) -> Version
 
     /// Deletes what is old, a little at a time, so that other writers never wait for long. Each transaction that
-    /// deletes
-    /// something raises the version: pictures that reach back to what is deleted get new addresses, and their sources
-    /// are
+    /// deletes something raises the version: pictures that reach back to what is deleted get new addresses, and their
+    /// sources are
     /// complete from later on. What an earlier version showed of that time is `deleted`.
     func prune(_ pruning: Pruning) async throws(StoreError) -> Pruned
 
@@ -209,8 +203,7 @@ extension Store {
 package struct Head: Sendable, Hashable {
     package var version: Version
     /// Names the log among all others: versions of two logs have nothing in common. A backup is another log, and so is
-    /// what
-    /// is left when rows that pictures showed were deleted.
+    /// what is left when rows that pictures showed were deleted.
     package var log: String
 
     package init(version: Version, log: String) {
@@ -262,12 +255,10 @@ package struct Batch: Sendable {
     /// From when on the log is complete for the source, where this batch settles it.
     package var completeSince: Instant?
     /// What of it was observed, or ended, before this instant is imported: it stays until it is pruned by hand,
-    /// whichever
-    /// source it is of, and so does what was there already and is the same, and what later corrects it.
+    /// whichever source it is of, and so does what was there already and is the same, and what later corrects it.
     package var importedBefore: Instant
     /// Whether the observations are wanted only for a while, until a `TransientEnd` ends them. An observation that
-    /// another
-    /// batch brings to last does last, in whatever order the two come.
+    /// another batch brings to last does last, in whatever order the two come.
     package var isTransient: Bool
     /// The id of the access key that sent the observations; nil for what was fetched or imported. Only the same key
     /// corrects them later.
@@ -308,8 +299,7 @@ package struct Batch: Sendable {
 }
 
 /// Sources that a batch may name for the first time. They become known with the batch's rows, or not at all; a source
-/// that
-/// is known keeps its merge rule.
+/// that is known keeps its merge rule.
 package struct SourceRegistration: Sendable, Hashable {
     package var sources: Set<SourceID>
     /// Whether their data is simulated; nil takes after the known sources.
@@ -331,9 +321,8 @@ package struct SourceRegistration: Sendable, Hashable {
 }
 
 /// Open rows of the batch's source that count no more, which a complete, validated fetch of computed values says by
-/// leaving
-/// out: a row observed at `from` ≤ t ≤ `to`, that `covers` and that is newer than `standing` has for its place (or has
-/// no
+/// leaving out: a row observed at `from` ≤ t ≤ `to`, that `covers` and that is newer than `standing` has for its place
+/// (or has no
 /// place there).
 package struct Retraction: Sendable {
     /// Where and how high, for which category.
@@ -372,12 +361,10 @@ package struct Retraction: Sendable {
 }
 
 /// Ends transient observations of the batch's source from an instant on: a superseding observation of that time takes
-/// the
-/// place of each, so pictures of before stay as they were. What was observed no earlier is closed.
+/// the place of each, so pictures of before stay as they were. What was observed no earlier is closed.
 ///
 /// A place with a newer observation that lasts stays as it is. When the place is fetched again
-/// (`Batch.fetchedPlaces`), the
-/// superseding observation is closed.
+/// (`Batch.fetchedPlaces`), the superseding observation is closed.
 package struct TransientEnd: Sendable {
     package var at: Instant
     /// Whether nobody asks for a row any more.
@@ -390,8 +377,7 @@ package struct TransientEnd: Sendable {
 }
 
 /// The areas that a part of a source's query asks for from now on, for one kind of data. Areas of the part that are
-/// not among
-/// them are asked for no more.
+/// not among them are asked for no more.
 package struct CoverageChange: Sendable, Hashable {
     package var kind: DataKind
     /// Which part of the query; each has its areas apart.
@@ -435,9 +421,8 @@ package struct PositionPlace: Sendable, Hashable {
 }
 
 /// What a complete, validated fetch of a product says by leaving out: an area of the batch's source, collection and
-/// kind that
-/// still holds at `at` and isn't in the batch has ended then, or ends when one of the batch takes its place. Pictures
-/// from before keep it; one that had not begun never will.
+/// kind that still holds at `at` and isn't in the batch has ended then, or ends when one of the batch takes its place.
+/// Pictures from before keep it; one that had not begun never will.
 package struct AreaReplacement: Sendable, Hashable {
     package var collection: IssuedArea.Collection
     /// nil for every kind.

@@ -1,8 +1,7 @@
 internal import Foundation
 
 /// A file that gets its name when it is whole. Until then its name is unique, so that two writers of one file never
-/// mix;
-/// and it is locked, so that the next writer removes what a killed one left, and nothing else.
+/// mix; and it is locked, so that the next writer removes what a killed one left, and nothing else.
 package final class UnfinishedFile: Sendable {
     /// Where to write until it is whole.
     package let path: String

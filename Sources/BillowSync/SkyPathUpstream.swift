@@ -163,8 +163,7 @@ package struct SkyPathUpstream: Upstream {
     }
 
     /// Notes that areas are asked for no more. Of a viewport, ends the observations that only it asked for, with all
-    /// that is
-    /// known of how far it was fetched.
+    /// that is known of how far it was fetched.
     private func end(_ ended: [DataQuery.Area], at now: Instant) async throws(SyncError) {
         guard try await known(in: store) != nil else { return }
         try await progress.ledger.alone { () async throws(SyncError) in
@@ -422,8 +421,7 @@ package struct SkyPathUpstream: Upstream {
     }
 
     /// Where the log is complete for a type that was fetched; nil for turbulence, each of whose areas is noted apart,
-    /// and for
-    /// polygons, which tell nothing of what is observed.
+    /// and for polygons, which tell nothing of what is observed.
     private func coverage(
         of type: DataQuery.DataType, _ record: SourceRecord?, at now: Instant
     ) -> CoverageChange? {

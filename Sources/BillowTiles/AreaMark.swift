@@ -60,8 +60,7 @@ struct AreaMark: Sendable, Hashable {
     }
 
     /// What may be written in areas: kind and levels, in the first part of each; warnings before advisories,
-    /// turbulence before
-    /// other hazards, the more severe first.
+    /// turbulence before other hazards, the more severe first.
     static func labels(of areas: [IssuedArea], at instant: Instant, in region: MapRegion) -> LabelSource? {
         guard region.zoom >= firstLabelZoom else { return nil }
         func rank(_ area: IssuedArea, _ look: AreaLook) -> (UInt8, UInt8, Int, String) {
@@ -174,8 +173,7 @@ enum InteriorPoint {
     private static let shares = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]
 
     /// The middle of the widest stretch inside, along horizontal lines: half-way down, then further up and down.
-    /// Simple, and
-    /// the same for every window of a scale.
+    /// Simple, and the same for every window of a scale.
     static func all(of ring: [Point]) -> [Point] {
         let top = ring.map(\.y).min() ?? 0
         let bottom = ring.map(\.y).max() ?? 0

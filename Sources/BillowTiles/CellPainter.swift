@@ -11,8 +11,7 @@ extension HexagonClasses {
 }
 
 /// Draws cells onto canvases: any window, any style, every pixel the exact mean of what covers it. What `TilePainter`
-/// does
-/// faster for the tiles of one layer in plain colours.
+/// does faster for the tiles of one layer in plain colours.
 final class CellPainter {
     private var raster: CoverageRaster?
 

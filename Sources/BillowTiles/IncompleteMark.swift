@@ -1,8 +1,7 @@
 import BillowRaster
 
 /// Marks a picture that lacks data: thin grey lines over all of it, twice as far apart as those of hatched areas. They
-/// lie
-/// fixed on the world, so that they run on from tile to tile.
+/// lie fixed on the world, so that they run on from tile to tile.
 enum IncompleteMark {
     /// Points between lines, and across one. A tile's width is a multiple of the first.
     private static let (period, width) = (32, 1.0)

@@ -41,12 +41,10 @@ extension LabelSource {
 }
 
 /// Places labels so that none covers another: each, in the order of their rank, at the first of its spots that those
-/// before
-/// it left free, or nowhere.
+/// before it left free, or nowhere.
 ///
 /// Which labels a map shows where depends on the whole map of a zoom and not on the window, so tiles fit together. It
-/// is
-/// found out only for those near the window, and for those that these depend on.
+/// is found out only for those near the window, and for those that these depend on.
 struct LabelField {
     /// How far a label may reach from its anchor, in points: 40 letters of 11 points each way, and a line.
     static let reach = SIMD2(400.0, 24.0)

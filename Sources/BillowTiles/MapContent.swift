@@ -1,8 +1,7 @@
 public import BillowRaster
 
 /// What a picture of any size shows, in blocks about as large as a tile that fit together as tiles do: beyond the
-/// picture
-/// itself, memory and work are those of a tile.
+/// picture itself, memory and work are those of a tile.
 public struct MapContent: Sendable {
     struct Block: Sendable {
         /// Where it lies in the picture.

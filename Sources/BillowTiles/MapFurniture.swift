@@ -4,8 +4,7 @@ import Foundation
 /// What stands on a map picture besides the map: a time in the north-west corner, a legend in the south-west, a bar of
 /// distances in the south-east. Nothing is cut off or covered: the time stamp takes as many lines as it needs, and the
 /// legend and then the bar are left out where there is no room for them. So is a time stamp, down to its warnings;
-/// where
-/// there is no room for these either, a mark in the corner stands for them, in a picture of any size.
+/// where there is no room for these either, a mark in the corner stands for them, in a picture of any size.
 public struct MapFurniture: Sendable, Hashable {
     public var legend: Legend?
     /// The time, and what else must be known of the picture; none for no time stamp.
@@ -90,8 +89,7 @@ public struct MapFurniture: Sendable, Hashable {
     }
 
     /// A time stamp in lines that fit the picture; in smaller letters where a single word would not, or there are too
-    /// many
-    /// lines.
+    /// many lines.
     private struct Stamp {
         let lines: [String]
         let left: Double
@@ -197,8 +195,7 @@ public struct MapFurniture: Sendable, Hashable {
         private static let markSide = 14.0
 
         /// An exclamation mark on a square in the corner, without any letters: what stands for warnings that have no
-        /// room. In
-        /// the smallest pictures it is the square alone.
+        /// room. In the smallest pictures it is the square alone.
         func paintMark(onto canvas: inout Canvas) {
             let side = min(Plate.markSide * scale, Double(canvas.width), Double(canvas.height))
             fill(Box(left: 0, top: 0, width: side, height: side), &canvas, with: ink)

@@ -3,8 +3,7 @@ import Foundation
 public import Geometry
 
 /// A window onto the web mercator map: which part of the world a picture shows, in how many pixels. Its corner lies on
-/// a
-/// whole pixel of the world, so windows of one scale fit together.
+/// a whole pixel of the world, so windows of one scale fit together.
 public struct MapRegion: Sendable, Hashable {
     public let width: Int
     public let height: Int
@@ -39,8 +38,7 @@ public struct MapRegion: Sendable, Hashable {
     }
 
     /// The smallest window of this size that shows all of a box, with the box in its middle; no finer than zoom 22,
-    /// and of
-    /// at most three worlds. nil for a side outside `sides`, or a scale outside 1…3.
+    /// and of at most three worlds. nil for a side outside `sides`, or a scale outside 1…3.
     public init?(_ box: BoundingBox, width: Int, height: Int, scale: Int = 1) {
         guard MapRegion.sides.contains(width), MapRegion.sides.contains(height), (1...3).contains(scale) else {
             return nil
@@ -145,8 +143,7 @@ public struct MapRegion: Sendable, Hashable {
     }
 
     /// The copies of the world in which something that reaches from one of the world's pixels to another, across,
-    /// touches
-    /// the window widened by `margin` pixels.
+    /// touches the window widened by `margin` pixels.
     ///
     /// A margin counts up to one world: in a picture of a few pixels a symbol would else be drawn a hundred times upon
     /// itself.
@@ -165,8 +162,7 @@ public struct MapRegion: Sendable, Hashable {
     }
 
     /// Subpixels of a raster from the window's corner. A grid point has the same place in the world's subpixels
-    /// whatever
-    /// the window: rounding never depends on where it begins.
+    /// whatever the window: rounding never depends on where it begins.
     @inline(__always)
     func subpixels(_ point: GridPoint, copy: Int64) -> SIMD2<Int64> {
         let perUnit = worldPixels * Double(CoverageRaster.subpixels) / Double(Grid.world)

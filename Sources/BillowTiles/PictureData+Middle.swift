@@ -5,8 +5,7 @@ import Turbulence
 
 extension PictureData {
     /// A place where there is most to see, for pictures of nowhere in particular: in the fullest square of four
-    /// degrees, the
-    /// place in the fullest of its quarter degrees; nil where there is nothing at all.
+    /// degrees, the place in the fullest of its quarter degrees; nil where there is nothing at all.
     public var busiestPlace: LonLat? {
         var seen: [(place: LonLat, weight: Int)] = []
         var issued: [IssuedArea] = []

@@ -41,8 +41,7 @@ public struct PictureData: Sendable {
 }
 
 /// What a picture shows of its data, layer by layer: everything that decides its pixels, besides window and style.
-/// Equal
-/// contents are equal pictures.
+/// Equal contents are equal pictures.
 public struct PictureContent: Sendable, Hashable {
     enum Part: Sendable, Hashable {
         case cells(TileContent, isBordered: Bool)

@@ -3,8 +3,7 @@ import Geometry
 import Turbulence
 
 /// What an upstream's turbulence polygons cover of a window in one severity, as drawn: in the colours of cells and
-/// without
-/// borders, so that their picture reads as that of polygons dissolved here.
+/// without borders, so that their picture reads as that of polygons dissolved here.
 struct PolygonMark: Sendable, Hashable {
     let severity: Severity
     /// In the window's pixels, not closed; holes wind the other way. Not thinned out: neighbours share their edges.
@@ -20,8 +19,7 @@ struct PolygonMark: Sendable, Hashable {
     }
 
     /// As one layer: where severities share a pixel, the worse takes its share first. So sets of "this severity or
-    /// worse",
-    /// which lie upon each other, look as exact ones do.
+    /// worse", which lie upon each other, look as exact ones do.
     static func paint(_ marks: [PolygonMark], style: Style, region: MapRegion, onto canvas: inout Canvas) {
         canvas.fill(
             parts: marks.map { mark in

@@ -57,8 +57,7 @@ struct ReportMark: Sendable, Hashable {
     }
 
     /// Which of two reports is shown where there is room for one: an urgent one, then the more severe, then the newer.
-    /// So
-    /// no routine report hides an urgent one, or one that is more severe.
+    /// So no routine report hides an urgent one, or one that is more severe.
     private static func rank(_ report: PilotReport) -> Rank {
         Rank(
             urgency: report.isUrgent ? 1 : 0, severity: report.severity.map { Int($0.rawValue) } ?? -1,

@@ -3,16 +3,14 @@ import Geometry
 import Synchronization
 
 /// The stamps of small cells, kept for the next tile, by zoom, scale and chunk of the cell table. Painters have it in
-/// common:
-/// what one has worked out all of them draw by.
+/// common: what one has worked out all of them draw by.
 public final class StampStore: Sendable {
     /// Cells have more than 30 px each way beyond it, at any scale.
     static let highestZoom = 6
     /// Some 200 to 500 bytes a stamp.
     private static let mostBytes = 28 << 20
     /// Sheets that were used within so many tiles aren't let go of: where more is wanted than there is room for, some
-    /// cells are
-    /// drawn without.
+    /// cells are drawn without.
     private static let usedLately: UInt64 = 2_000
 
     /// The zoom and the scale that stamps are for.

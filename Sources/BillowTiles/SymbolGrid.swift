@@ -4,10 +4,9 @@ import Geometry
 /// Thins symbols out where they would cover each other, and places what is left in a window.
 ///
 /// The map is laid out in squares of some points, counted from the world's north-west corner; of those whose places
-/// lie in
-/// one square, one is shown. So which are shown depends on the zoom alone, not on the picture, and the two halves of a
-/// symbol on the edge of two tiles are halves of the same. From `wholeZoom` on the squares are so small that only what
-/// lies in the same place is left out, which bounds a picture's cost whatever the data.
+/// lie in one square, one is shown. So which are shown depends on the zoom alone, not on the picture, and the two
+/// halves of a symbol on the edge of two tiles are halves of the same. From `wholeZoom` on the squares are so small
+/// that only what lies in the same place is left out, which bounds a picture's cost whatever the data.
 struct SymbolGrid {
     let region: MapRegion
     /// The side of a square in pixels.

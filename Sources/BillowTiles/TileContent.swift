@@ -3,8 +3,7 @@ import Geometry
 import Turbulence
 
 /// All that a tile of the hexagon layer is made of: its cells with their severities. Two tiles with equal content,
-/// place,
-/// scale and style are the same bytes, whatever their version or instant.
+/// place, scale and style are the same bytes, whatever their version or instant.
 public struct TileContent: Sendable, Hashable {
     /// The H3 resolution of the cells.
     public let resolution: Int

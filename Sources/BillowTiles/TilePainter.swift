@@ -63,9 +63,8 @@ public final class TilePainter {
     }
 
     /// Works out ahead what makes the next pictures of the same places faster, and changes none of them: the stamps of
-    /// small
-    /// cells that were drawn without. So many at most; one takes some five times as long as drawing its cell, which is
-    /// why
+    /// small cells that were drawn without. So many at most; one takes some five times as long as drawing its cell,
+    /// which is why
     /// no picture waits for it.
     ///
     /// - Returns: whether there is more to do.
@@ -159,8 +158,7 @@ struct CellOutlines {
     /// Adds the cells of one chunk of the table.
     ///
     /// Where two of them are neighbours, the earlier draws what they have in common, for both. That they agree on it
-    /// takes a
-    /// tile that shows the world's middle copy only.
+    /// takes a tile that shows the world's middle copy only.
     mutating func add(_ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, index: Int) {
         let first = index * CellTable.chunkSize
         let isShared = projection.isInside && chunk.isWithinWorld
@@ -272,8 +270,7 @@ struct CellOutlines {
     }
 
     /// The cell without its border: drawn in toward its middle by one pixel, but at most 6 % of the cell's width. All
-    /// in
-    /// differences from the middle, so the same wherever the tile begins.
+    /// in differences from the middle, so the same wherever the tile begins.
     static func shrink(_ corners: UnsafeMutableBufferPointer<SIMD2<Int64>>) {
         let count = Double(corners.count)
         var sum = SIMD2<Int64>.zero
@@ -317,8 +314,7 @@ struct CellOutlines {
 }
 
 /// From grid units to subpixels from a tile's north-west corner. A grid point has the same place in the world's
-/// subpixels
-/// for every tile of a zoom and scale: rounding never depends on where a tile begins.
+/// subpixels for every tile of a zoom and scale: rounding never depends on where a tile begins.
 struct SubpixelProjection {
     private let scale: Int64
     private let down: Int64

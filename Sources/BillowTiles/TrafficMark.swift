@@ -3,8 +3,7 @@ import Geometry
 import Turbulence
 
 /// An aircraft as drawn: its outline from above, turned to its heading; a disc where that isn't known. On the ground
-/// it is
-/// smaller.
+/// it is smaller.
 struct TrafficMark: Sendable, Hashable {
     let place: PicturePlace
     /// Degrees clockwise from north, in steps of `headingStep`.
@@ -30,8 +29,7 @@ struct TrafficMark: Sendable, Hashable {
     }
 
     /// The marks of a window, those in the air on top, and what may be written beside them: call sign and level of
-    /// those in
-    /// the air, the first `labels` of each 256 × 256 points.
+    /// those in the air, the first `labels` of each 256 × 256 points.
     static func marks(of positions: [AircraftPosition], labels: Int, in region: MapRegion)
         -> (marks: [TrafficMark], labels: LabelSource?)
     {

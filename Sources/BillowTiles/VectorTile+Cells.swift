@@ -44,8 +44,7 @@ extension PictureContent {
 extension VectorTile {
     /// The area of some cells of one resolution without the borders between them: the directed edges that no neighbour
     /// runs the other way, chained into rings. An exterior and a hole are told apart by their winding alone, which is
-    /// what
-    /// a vector tile does too.
+    /// what a vector tile does too.
     public static func outline(of cells: [Int], resolution: Int) -> Shape {
         let table = CellTable.of(resolution: resolution)
         var edges: [GridPoint: [GridPoint]] = [:]

@@ -13,8 +13,7 @@ package enum TimePoint: Sendable, Hashable {
         + "-PT2H or P1D (no months or years: their length varies)"
 
     /// Reads `now`, an offset as a signed number with a unit (`-2h`, `+90m`, `-4d`, `30s`), as a signed ISO 8601
-    /// duration
-    /// (`-PT2H`), or an instant as ISO 8601 has it. nil for anything else, and for offsets beyond ten years.
+    /// duration (`-PT2H`), or an instant as ISO 8601 has it. nil for anything else, and for offsets beyond ten years.
     package init?(_ text: some StringProtocol) {
         if text == "now" {
             self = .now

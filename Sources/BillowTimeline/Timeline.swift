@@ -46,8 +46,7 @@ package struct Timeline: Sendable, Hashable {
     }
 
     /// The same stretch with the frames between its ends on multiples of their spacing since 1970, and a live frame at
-    /// `now`
-    /// where that lies within. As the clock moves on, all frames but these three stay what they were.
+    /// `now` where that lies within. As the clock moves on, all frames but these three stay what they were.
     package func anchored(now: Instant) -> Timeline {
         Timeline(start, end, intervals, isAnchored: true, live: now > start && now < end ? now : nil)
     }
@@ -69,9 +68,8 @@ package struct Timeline: Sendable, Hashable {
     }
 
     /// The frames of something that is new every so many seconds, in rising order: start + i · range ÷ (count − 1),
-    /// cut to
-    /// whole seconds, so that the first is the start and the last the end. One frame alone is at the end. Anchored,
-    /// those
+    /// cut to whole seconds, so that the first is the start and the last the end. One frame alone is at the end.
+    /// Anchored, those
     /// between the ends are round, and the live one takes the place of the round one next to it.
     package func times(updateInterval seconds: Int = 1) -> [Instant] {
         let count = frameCount(updateInterval: seconds)
@@ -100,8 +98,8 @@ package struct Timeline: Sendable, Hashable {
     }
 
     /// The frames of something that is new whenever it changes, in rising order: what holds at the start, then each
-    /// change.
-    /// Where those are more than `intervals`, what holds at equally spaced instants; one frame alone is at the end.
+    /// change. Where those are more than `intervals`, what holds at equally spaced instants; one frame alone is at the
+    /// end.
     ///
     /// - Parameter changes: in rising order, each once.
     package func times(changes: [Instant]) -> [Instant] {

@@ -138,8 +138,7 @@ public struct AreaRing: Sendable, Hashable {
     }
 
     /// Parts of at most an area and 250 positions each, cut along meridians and parallels, halves of halves. Together
-    /// they
-    /// cover the ring, and share nothing but edges.
+    /// they cover the ring, and share nothing but edges.
     ///
     /// - Complexity: O(corners × pieces); there are about 1.5 × area ÷ maximum of them.
     public func pieces(maximumAreaKm2: Double) -> [AreaRing] {

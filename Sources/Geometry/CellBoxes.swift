@@ -1,6 +1,5 @@
 /// The boxes around the outlines of a chunk's cells in eight bytes each, by which a search looks at few lines of
-/// memory: in coarse
-/// steps, so that the few that lie at the very edge of what is searched are looked at again.
+/// memory: in coarse steps, so that the few that lie at the very edge of what is searched are looked at again.
 struct CellBoxes: Sendable {
     /// West, north, and the negated east and south, in steps from the origin; all the largest where there is no cell.
     private let boxes: [SIMD4<Int16>]
@@ -35,8 +34,7 @@ struct CellBoxes: Sendable {
     }
 
     /// Of `count` cells from one on, a bit for each: whether its box shares a point with a box, for which `isTouching`
-    /// is asked
-    /// where the steps are too coarse to tell.
+    /// is asked where the steps are too coarse to tell.
     @inline(__always)
     func touching(_ first: Int, count: Int, _ box: GridBox, isTouching: (_ position: Int) -> Bool) -> UInt64 {
         func step(_ value: Int64, _ origin: Int64) -> Int16 { Int16(clamping: (value &- origin) >> shift) }

@@ -1,8 +1,7 @@
 import Synchronization
 
 /// The outlines of cells as planar integer rings: cut at the antimeridian, reaching up to the poles, and with vertices
-/// that
-/// neighbours share to the unit. So the edges of any set of cells cancel in pairs wherever two of them meet.
+/// that neighbours share to the unit. So the edges of any set of cells cancel in pairs wherever two of them meet.
 ///
 /// The plane is that of `Grid`, within ±2³⁰ in x, with one difference: beyond ±89.7°, where the mercator runs off to
 /// infinity, y is linear in latitude, and its last unit is the pole.
@@ -14,8 +13,7 @@ public enum CellOutlines {
     public static let poleY = Int64(Int32.max)
 
     /// Whether neither the antimeridian nor a pole cuts any of the cells that have these vertices: their outlines in
-    /// the
-    /// table are those of the plane.
+    /// the table are those of the plane.
     fileprivate static func areWhole(_ vertices: some Sequence<GridPoint>) -> Bool {
         let half = Int32(Grid.half)
         let polar = Int32(linearY)
@@ -55,8 +53,7 @@ public enum CellOutlines {
         var corners = vertices.map { Corner(x: Int64($0.x), y: Int64($0.y)) }
         if corners.contains(where: { abs($0.y) > linearY }) {
             // The table has no room for what lies next to a pole; its vertices are the library's in the same order,
-            // and,
-            // around the pole, the first once more and two at the map's edge.
+            // and, around the pole, the first once more and two at the map's edge.
             let boundary = H3.boundary(h3: H3Bits.index(dense: dense, resolution: Cell.resolution))
             for index in corners.indices {
                 if index > boundary.count {
@@ -90,8 +87,7 @@ public enum CellOutlines {
     }
 
     /// Where an edge, from west to east whoever asks and straight in degrees, meets a meridian: the same for both
-    /// cells that
-    /// share it.
+    /// cells that share it.
     private static func crossing(_ edge: (west: Corner, east: Corner), _ x: Int64) -> Corner {
         let share = Double(x - edge.west.x) / Double(edge.east.x - edge.west.x)
         let (west, east) = (latitude(y: edge.west.y), latitude(y: edge.east.y))

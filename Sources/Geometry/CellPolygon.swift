@@ -4,8 +4,7 @@ public enum CellPolygon {
     /// −180…180. The cells around the poles reach up to them.
     ///
     /// The vertices are those of the cell table, so that neighbours share them to the digit; beyond the map's edge,
-    /// where
-    /// the table has none, the library's own.
+    /// where the table has none, the library's own.
     ///
     /// Source: RFC 7946 sections 3.1.6 and 3.1.9
     public static func rings(of cell: Cell) -> [[LonLat]] {

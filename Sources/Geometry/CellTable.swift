@@ -4,9 +4,9 @@ import Synchronization
 /// The outlines of all H3 cells of one resolution (0–5), as polygons of grid points joined by straight mercator lines.
 ///
 /// A vertex is snapped to the grid once, by one rule for all the cells that meet in it, so neighbours share their
-/// edges to
-/// the unit: no gap and no overlap between them in any picture or file. Outlines are made by chunks of 343 (the
-/// descendants of a cell three steps coarser) on first use and kept: 18 kB a chunk, 105 MB for every cell on earth.
+/// edges to the unit: no gap and no overlap between them in any picture or file. Outlines are made by chunks of 343
+/// (the descendants of a cell three steps coarser) on first use and kept: 18 kB a chunk, 105 MB for every cell on
+/// earth.
 public final class CellTable: Sendable {
     public let resolution: Int
     private let chunks: Mutex<[CellChunk?]>
@@ -69,8 +69,7 @@ public final class CellChunk: Sendable {
     }
 
     /// Of `count` cells (at most 64) from a position on, a bit for each: whether the box around its outline shares a
-    /// point with
-    /// a box, in this world or one beside it.
+    /// point with a box, in this world or one beside it.
     public func touching(_ first: Int, count: Int, _ box: GridBox) -> UInt64 {
         var found: UInt64 = 0
         let isOneWorld = isWithinWorld && box.minX >= -Grid.half && box.maxX <= Grid.half
@@ -97,8 +96,7 @@ public final class CellChunk: Sendable {
 /// Makes the outline of one cell.
 enum CellOutline {
     /// How near to the middle between two grid units a coordinate must lie for rounding to be in doubt, in units. Two
-    /// cells
-    /// compute their common vertex with some 10⁻⁶ units of difference (10⁻¹⁴ radians of trigonometry).
+    /// cells compute their common vertex with some 10⁻⁶ units of difference (10⁻¹⁴ radians of trigonometry).
     private static let doubt = 1e-3
 
     static func append(_ h3: UInt64, to vertices: inout [GridPoint]) {

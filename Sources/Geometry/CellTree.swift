@@ -1,8 +1,7 @@
 import Foundation
 
 /// Boxes around all the resolution-5 descendants of every cell of resolution 0…3, by which a search skips whole
-/// regions. (Below
-/// them `CellChunk.touching` looks at the cells themselves.)
+/// regions. (Below them `CellChunk.touching` looks at the cells themselves.)
 public final class CellTree: Sendable {
     /// Of resolution 0…3, one after the other, by dense index. An empty box (min > max) stands for a pentagon's gap.
     private let boxes: [GridBox32]
@@ -10,8 +9,7 @@ public final class CellTree: Sendable {
     public static let shared = CellTree()
 
     /// The farthest that a vertex of a resolution-5 descendant lies from the centre of its ancestor of resolution 0…3,
-    /// in
-    /// degrees of arc: measured with the official library (12.92, 4.95, 1.87, 0.703) and rounded up.
+    /// in degrees of arc: measured with the official library (12.92, 4.95, 1.87, 0.703) and rounded up.
     private static let reach = [13.4, 5.2, 1.95, 0.74]
     /// The resolutions that there are boxes of, from 0 on.
     static let resolutions = reach.count

@@ -3,8 +3,7 @@ import Foundation
 /// The air within some distance of a route: every place no further from it than half the width.
 public struct Corridor: Sendable, Hashable {
     /// The closed ring around it, counter-clockwise, of 4 to 250 positions; edges are straight in longitude and
-    /// latitude and
-    /// take the short way. What lies enclosed by a route that comes back on itself belongs to it.
+    /// latitude and take the short way. What lies enclosed by a route that comes back on itself belongs to it.
     public let ring: [LonLat]
     /// The same as GeoJSON has it: split at the antimeridian, led over a pole where one lies inside.
     public let area: MultiPolygon
@@ -76,8 +75,7 @@ public struct Corridor: Sendable, Hashable {
 /// Draws a line at half the width around the route and takes the outermost of what it encloses.
 ///
 /// It is done in a plane: stereographic, seen from the place furthest from the route, so that nothing of the route is
-/// torn
-/// apart by the antimeridian or a pole, and what lies outside is all around.
+/// torn apart by the antimeridian or a pole, and what lies outside is all around.
 private struct CorridorOutline {
     private let plane: StereographicPlane
     private let points: [SIMD2<Double>]

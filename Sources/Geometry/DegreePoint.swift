@@ -1,6 +1,5 @@
 /// A place in whole units of 10⁻⁷ degrees, about a centimetre and as fine as GeoJSON needs: x is longitude, eastward,
-/// and y
-/// latitude, northward. Planar geometry on it is exact, and what comes out is written without rounding.
+/// and y latitude, northward. Planar geometry on it is exact, and what comes out is written without rounding.
 ///
 /// Source: RFC 7946 section 11.2 (precision)
 public typealias DegreePoint = SIMD2<Int32>

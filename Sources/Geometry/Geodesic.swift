@@ -3,8 +3,7 @@ import Foundation
 /// Shortest ways on the WGS 84 ellipsoid.
 ///
 /// Source: T. Vincenty, "Direct and inverse solutions of geodesics on the ellipsoid with application of nested
-/// equations",
-/// Survey Review 23 (1975)
+/// equations", Survey Review 23 (1975)
 public enum Geodesic {
     /// Metres in a nautical mile.
     ///
@@ -120,8 +119,7 @@ public enum Geodesic {
     }
 
     /// A place in space: metres from the centre of the earth, z towards the north pole. Straight lines between two of
-    /// them
-    /// are good for distances of some hundred kilometres anywhere, poles and antimeridian included.
+    /// them are good for distances of some hundred kilometres anywhere, poles and antimeridian included.
     ///
     /// Source: EPSG guidance note 7-2, method 9602
     public static func vector(_ place: LonLat) -> SIMD3<Double> {

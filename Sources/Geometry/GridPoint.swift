@@ -1,7 +1,6 @@
 /// A point of the web mercator plane in whole grid units: the world is 2³¹ units wide (1.9 cm at the equator), the
-/// origin
-/// lies in its middle (0° N 0° E), x grows eastward and y southward. The unit square is −2³⁰…2³⁰ on both axes; a cell
-/// across the antimeridian is unrolled, so x may lie a little beyond.
+/// origin lies in its middle (0° N 0° E), x grows eastward and y southward. The unit square is −2³⁰…2³⁰ on both axes; a
+/// cell across the antimeridian is unrolled, so x may lie a little beyond.
 public typealias GridPoint = SIMD2<Int32>
 
 /// Conversions between grid units and other spaces.

@@ -8,8 +8,7 @@ extension H3 {
 
     /// The resolution-5 descendant at an ordinal position of a cell of resolution 0–5, in H3's `childPosToCell` order:
     /// index order, and under a pentagon without the sequences that it lacks. nil where the parent is not such a cell
-    /// or
-    /// the position is out of range (0 ..< 7^(5 − r), fewer under a pentagon).
+    /// or the position is out of range (0 ..< 7^(5 − r), fewer under a pentagon).
     public static func cell(childPosition: Int, of parent: UInt64) -> Cell? {
         guard let resolution = resolution(of: parent), resolution <= Cell.resolution else { return nil }
         var child: UInt64 = 0

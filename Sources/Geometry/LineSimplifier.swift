@@ -3,19 +3,16 @@ import Foundation
 /// Fewer corners for lines in degrees.
 ///
 /// From every corner that is kept the line goes straight to the furthest corner by which it stays within the
-/// tolerance: for
-/// the curved sides of corridors that leaves about half as many corners as halving the line where it is off most
-/// (Douglas,
+/// tolerance: for the curved sides of corridors that leaves about half as many corners as halving the line where it is
+/// off most (Douglas,
 /// Peucker), or the same number at a fraction of the error.
 ///
 /// Source: H. Imai, M. Iri, "Computational-geometric methods for polygonal approximations of a curve", CVGIP 36
-/// (1986), whose
-/// shortcuts these are, taken greedily
+/// (1986), whose shortcuts these are, taken greedily
 public enum LineSimplifier {
     /// A line with the corners left out that lie no further than a tolerance from what is left. Edges are straight in
     /// longitude and latitude and take the short way; distances are in degrees of latitude, so a degree of longitude
-    /// counts
-    /// less towards the poles. A closed ring stays closed, with four positions at least.
+    /// counts less towards the poles. A closed ring stays closed, with four positions at least.
     ///
     /// - Complexity: O(n log m) where m corners in a row are left out
     public static func simplified(_ line: [LonLat], tolerance: Double) -> [LonLat] {
@@ -24,8 +21,7 @@ public enum LineSimplifier {
     }
 
     /// The same by the smallest tolerance, to a few percent, that leaves at most so many positions; nil where a
-    /// tolerance of
-    /// `most` leaves more.
+    /// tolerance of `most` leaves more.
     /// - Parameter least: the smallest tolerance that will do.
     static func simplified(_ line: [LonLat], to positions: Int, least: Double, most: Double) -> (
         line: [LonLat], tolerance: Double

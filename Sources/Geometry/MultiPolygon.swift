@@ -1,6 +1,5 @@
 /// Areas in degrees as GeoJSON has them: polygons of rings, the exterior first and counter-clockwise, holes clockwise,
-/// all
-/// closed, longitudes −180…180, split at the antimeridian.
+/// all closed, longitudes −180…180, split at the antimeridian.
 ///
 /// Source: RFC 7946 sections 3.1.6, 3.1.7 and 3.1.9
 public struct MultiPolygon: Sendable, Hashable {

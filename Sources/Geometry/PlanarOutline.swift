@@ -40,8 +40,7 @@ struct PlanarOutline {
     }
 
     /// The line cut at its crossings: places, and from each the places that it runs on to. Places are brought to a
-    /// grid so
-    /// fine that it doesn't matter (6 mm on the earth), where those that differ by rounding alone become one.
+    /// grid so fine that it doesn't matter (6 mm on the earth), where those that differ by rounding alone become one.
     private static func arrangement(_ line: [Point]) -> (nodes: [Point], neighbours: [[Int]]) {
         let line = line.map(snapped)
         var nodes: [Point] = []

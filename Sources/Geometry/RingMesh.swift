@@ -7,8 +7,7 @@ public struct RingMesh: Sendable {
     /// By corner of a ring: its number in `points`.
     public let corners: [UInt16]
     /// By corner of a ring: the cell on the other side of the edge from it to the next corner, as a position in the
-    /// chunk;
-    /// `noNeighbour` where that lies in another chunk, if anywhere.
+    /// chunk; `noNeighbour` where that lies in another chunk, if anywhere.
     public let neighbours: [UInt16]
     /// Every corner once. Those on edges without a neighbour come first: only they may be another chunk's, too.
     public let points: [GridPoint]

@@ -2,8 +2,7 @@
 ///
 /// A pole is a point on the earth and a line on the map. A ring that has it for a corner runs along that line, from the
 /// meridian on which it comes to the one on which it goes; where these are one, it came and went in vain, as rings do
-/// that
-/// were cut along the antimeridian.
+/// that were cut along the antimeridian.
 struct RingWay {
     typealias Corner = UnrolledRing.Corner
 

@@ -11,8 +11,7 @@ struct UnrolledRing {
     init(corners: [Corner]) { self.corners = corners }
 
     /// Joins places by their short ways, beginning in the turn of the world around a longitude. A ring that runs
-    /// around a
-    /// pole is led over it, along the antimeridian: the pole on its side of the equator.
+    /// around a pole is led over it, along the antimeridian: the pole on its side of the equator.
     init(_ places: [LonLat], from start: Double) {
         let way = RingWay(places, from: start)
         let corners = way.corners.map(\.corner)
@@ -20,8 +19,7 @@ struct UnrolledRing {
     }
 
     /// A ring around a pole, cut where it meets the antimeridian and led along that to the pole and back. Where it
-    /// meets it
-    /// several times, nothing of it lies between the pole and the nearest of them.
+    /// meets it several times, nothing of it lies between the pole and the nearest of them.
     private static func ledOverPole(_ corners: [Corner], to end: Corner) -> [Corner] {
         let pole: Double = corners.reduce(0) { $0 + $1.latitude } > 0 ? 90 : -90
         var cut: (edge: Int, corner: Corner)?
@@ -49,8 +47,7 @@ struct UnrolledRing {
     }
 
     /// Its parts between the meridians 180°, each a closed ring with longitudes −180…180, wound as it is. Where a
-    /// meridian
-    /// cuts it several times, each piece is a ring of its own.
+    /// meridian cuts it several times, each piece is a ring of its own.
     ///
     /// Source: RFC 7946 section 3.1.9
     var homeRings: [[LonLat]] {

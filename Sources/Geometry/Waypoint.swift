@@ -1,9 +1,8 @@
 /// A place as a flight plan or a person writes it.
 public enum Waypoint {
     /// Reads `4038N07347W` (degrees and minutes), `40N073W` (degrees), `403830N0734700W` (and seconds), a pair in
-    /// decimal
-    /// degrees, longitude first (`-73.78,40.64`), or an ICAO location indicator that the table has (`KJFK`). Upper or
-    /// lower
+    /// decimal degrees, longitude first (`-73.78,40.64`), or an ICAO location indicator that the table has (`KJFK`).
+    /// Upper or lower
     /// case; nil for anything else.
     ///
     /// Source: ICAO Doc 4444, appendix 2, item 15 (significant points)

@@ -3,8 +3,7 @@ import Geometry
 
 extension AircraftPosition {
     /// Where it would be at an instant if it had kept its speed and track, along a great circle. What doesn't move, or
-    /// whose
-    /// motion isn't known, stays; the time of observation stays too.
+    /// whose motion isn't known, stays; the time of observation stays too.
     ///
     /// Source: the direct problem on a sphere of the mean radius: over three minutes at 500 kt off by less than 200 m.
     public func reckoned(to instant: Instant) -> AircraftPosition {

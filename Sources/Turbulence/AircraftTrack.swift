@@ -1,9 +1,8 @@
 public import Geometry
 
 /// The way that an aircraft took: lines of places with their times. It is cut where the antimeridian is crossed (a
-/// vertex on
-/// each side of it has the time between) and where nothing was received for long, because what lies between is not
-/// known.
+/// vertex on each side of it has the time between) and where nothing was received for long, because what lies between
+/// is not known.
 public struct AircraftTrack: Sendable, Hashable {
     public struct Vertex: Sendable, Hashable {
         public var place: LonLat

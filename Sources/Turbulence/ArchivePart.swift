@@ -1,7 +1,6 @@
 /// Twenty minutes of what was observed: the archive is read, packed and let go of in such parts. So short that little
-/// is read
-/// which isn't shown and that several processors share it, and the same for all, so that the frames of a timeline
-/// share them.
+/// is read which isn't shown and that several processors share it, and the same for all, so that the frames of a
+/// timeline share them.
 public struct ArchivePart: Sendable, Hashable, Comparable {
     /// Seconds since 1970 ÷ `seconds`.
     public let number: Int

@@ -1,6 +1,5 @@
 /// Time in steps of ten seconds, by which the log remembers when what was observed in them last changed. A step ends
-/// with
-/// its instant, so that pictures at whole minutes see whole steps: (T − history, T] is steps and nothing besides.
+/// with its instant, so that pictures at whole minutes see whole steps: (T − history, T] is steps and nothing besides.
 public struct TimeStep: Sendable, Hashable, Comparable {
     /// The step that ends at `number` × 10 s since 1970.
     public let number: Int

@@ -18,9 +18,8 @@ public struct DataKind: RawRepresentable, Sendable, Hashable {
     public static let positions = DataKind(rawValue: "positions")
 
     /// How long nothing may be fetched without a hole in what is known, for data each fetch of which is a picture of
-    /// its
-    /// time: positions, and areas of every kind. nil for what a later fetch makes up for; its source says from when on
-    /// it
+    /// its time: positions, and areas of every kind. nil for what a later fetch makes up for; its source says from when
+    /// on it
     /// is complete.
     public var longestGapSeconds: Int? {
         switch self {

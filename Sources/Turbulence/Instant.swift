@@ -61,8 +61,7 @@ extension Instant: CustomStringConvertible {
 
     /// Reads ISO 8601 with a zone, whole seconds: extended (`2026-11-21T02:30:00Z`, `…+01:00`) or basic
     /// (`20261121T023000Z`). A fraction of a second is taken where `fraction` allows, and cut off. nil for anything
-    /// else,
-    /// a leap second, a time without a zone and an instant outside `range` included.
+    /// else, a leap second, a time without a zone and an instant outside `range` included.
     ///
     /// Source: ISO 8601-1:2019 sections 5.4.2, 4.3.13; RFC 3339 section 5.6
     public init?(_ text: some StringProtocol, fraction: Bool = false) {

@@ -3,9 +3,8 @@ extension IssuedArea {
     public static let sigmetKind = "sigmet"
 
     /// Whether this is a domestic SIGMET in the place of another that was issued before: of one of its name; and
-    /// convective
-    /// ones, which have new numbers in each bulletin, of those of its region. Regions without any have a bulletin too,
-    /// at 55
+    /// convective ones, which have new numbers in each bulletin, of those of its region. Regions without any have a
+    /// bulletin too, at 55
     /// minutes past each hour, that says so: where one of them is known, those of that hour were issued for all.
     ///
     /// Source: FAA Aeronautical Information Manual, chapter 7 section 1, convective SIGMET

@@ -1,8 +1,7 @@
 public import Geometry
 
 /// An area that somebody issued, with a validity: a hazard (SIGMET, G-AIRMET), a forecast or nowcast, or an upstream's
-/// own
-/// turbulence polygon. Not an observation: it never enters the hexagons.
+/// own turbulence polygon. Not an observation: it never enters the hexagons.
 public struct IssuedArea: Sendable, Hashable {
     /// The dataset that serves it, by the number that the log stores. A new dataset of areas may add one.
     public struct Collection: RawRepresentable, Sendable, Hashable {
@@ -17,8 +16,7 @@ public struct IssuedArea: Sendable, Hashable {
     }
 
     /// What an area is told apart by: the same again corrects it. Issues that follow each other share the id and begin
-    /// at
-    /// different times, so that a picture of the past keeps the one that held then.
+    /// at different times, so that a picture of the past keeps the one that held then.
     public struct Identity: Sendable, Hashable {
         public var collection: Collection
         public var source: SourceID
@@ -104,8 +102,7 @@ public struct IssuedArea: Sendable, Hashable {
     }
 
     /// Feet above mean sea level that it may reach; nil for the sky. Where the ground lies isn't known here, so what
-    /// is told
-    /// above it may stand on the highest.
+    /// is told above it may stand on the highest.
     public var reachFeet: Int? { altitudeMaxFeet.map { isAboveGround ? $0 + Self.highestAerodromeFeet : $0 } }
 
     public func isValid(at instant: Instant) -> Bool { validFrom <= instant && instant < validTo }

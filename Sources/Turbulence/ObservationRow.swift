@@ -35,8 +35,7 @@ public struct ObservationRow: Sendable, Hashable {
 }
 
 /// An observation's place in the log: its second in the upper bits, so that the log is clustered by time, and a tag
-/// made
-/// of its content in the lower 30.
+/// made of its content in the lower 30.
 public struct ObservationKey: Sendable, Hashable, Comparable {
     public let rawValue: Int64
     public static let tagBits: Int64 = 30

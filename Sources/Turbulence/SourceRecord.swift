@@ -27,8 +27,7 @@ public struct SourceRecord: Sendable, Hashable {
     public var id: SourceID
     public var merge: MergeRule
     /// Whether its data is made up for demonstration; nil where that isn't known yet: nothing was fetched, and what
-    /// was sent
-    /// in doesn't tell.
+    /// was sent in doesn't tell.
     public var simulated: Bool?
     /// When all that was asked of it was last fetched with success; nil before the first time and for what isn't
     /// fetched.

@@ -6,9 +6,8 @@ import NIOCore
 package import ServiceLifecycle
 
 /// Look-alikes of the upstreams over real HTTP, under one base URL: SkyPath (the v5 corridor call, the v5 bulk
-/// hexagons call,
-/// the v4 tick call, and as assumed polygons, nowcast, live flights and pilot reports) and OpenSky (all its services),
-/// over a deterministic moving world, with faults on demand. Its data
+/// hexagons call, the v4 tick call, and as assumed polygons, nowcast, live flights and pilot reports) and OpenSky (all
+/// its services), over a deterministic moving world, with faults on demand. Its data
 /// is invented, or captured and moved in time; never mix it with real data.
 ///
 /// Two simulators of the same seed, number of flights and clock give the same answers, whenever they were started.

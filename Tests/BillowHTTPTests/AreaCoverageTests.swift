@@ -71,8 +71,7 @@ struct AreaCoverageTests {
         }
 
         /// Whether pictures of a history of an hour are complete now and three hours ago: of a place in Spain, one in
-        /// America,
-        /// one in Asia, a box that reaches out of Spain, and the world.
+        /// America, one in Asia, a box that reaches out of Spain, and the world.
         var complete: (now: String, before: String) {
             switch self {
             case .world: ("sauxw", "sauxw")

@@ -93,8 +93,7 @@ struct TagTests {
     // MARK: A database of an earlier version
 
     /// Rows as the version before keyed tags wrote them: of a computed source, of reports, several of one place and
-    /// second,
-    /// a closed one, and one with an id.
+    /// second, a closed one, and one with an id.
     private func earlierDatabase(_ path: String) async throws -> [Observation] {
         let standing = [
             try observation(severity: 3), try observation(cell: 20_001, at: 1),

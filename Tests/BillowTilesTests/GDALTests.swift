@@ -8,8 +8,7 @@ import Turbulence
 @testable import BillowTiles
 
 /// What GDAL, a reader that none of us wrote, makes of our vector tiles. `Scripts/setup test` installs it; without it
-/// these
-/// tests fail.
+/// these tests fail.
 @Suite("Vector tiles as GDAL reads them")
 struct GDALTests {
     private struct Collection: Decodable {

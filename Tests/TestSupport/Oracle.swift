@@ -1,8 +1,7 @@
 import Foundation
 
 /// Independent libraries (GEOS by Shapely, GeographicLib) that judge what Billow made: scripts of Tests/Oracles, run
-/// in the
-/// environment that `Scripts/setup test` makes. Without it the tests that ask fail; they are never skipped.
+/// in the environment that `Scripts/setup test` makes. Without it the tests that ask fail; they are never skipped.
 package enum Oracle {
     package struct Failure: Error, CustomStringConvertible {
         package var description: String

@@ -52,8 +52,7 @@ public struct AlertClusters: Sendable {
     public init() {}
 
     /// Removes members that are gone, then empty clusters. Puts each new item into the first cluster that it fits, or
-    /// into
-    /// one of its own. Items are taken in their order, clusters in that of their ids.
+    /// into one of its own. Items are taken in their order, clusters in that of their ids.
     ///
     /// - Parameter items: one a cell.
     /// - Complexity: O(n log n): a grid finds the clusters near an item, and a cluster is at most 60 NM wide.

@@ -26,8 +26,7 @@ public struct AlertItem: Sendable, Hashable {
     }
 
     /// The items of some standing records, one for each cell, the nearest first. Of a cell the most severe record
-    /// counts, of
-    /// those the nearest in altitude, of those the newest.
+    /// counts, of those the nearest in altitude, of those the newest.
     ///
     /// - Parameter records: those in the area, without one's own.
     /// - Throws: `CancellationError`.

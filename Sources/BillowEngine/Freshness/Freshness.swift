@@ -109,8 +109,7 @@ enum Coverage: Sendable, Hashable {
     }
 
     /// Whether it covers what a picture of a region at an instant looks back to: some source has all of the region,
-    /// and none
-    /// lacks any of what it was asked for there.
+    /// and none lacks any of what it was asked for there.
     func covers(_ instant: Instant, lookBackSeconds: Int, _ region: GeographicRegion = .everywhere) -> Bool {
         let first = instant.advanced(by: -lookBackSeconds)
         switch self {

@@ -6,15 +6,13 @@ package import Turbulence
 /// What a picture of a dataset needs of the log.
 extension Dataset {
     /// How far back before an instant it looks for aircraft, where they are dropped so many seconds after they were
-    /// seen
-    /// last; 0 for what shows no aircraft.
+    /// seen last; 0 for what shows no aircraft.
     package func positionsSeconds(trafficDropSeconds: Int) -> Int {
         if case .positions(let trackSeconds) = content { max(trackSeconds + 60, trafficDropSeconds) } else { 0 }
     }
 
     /// How far back before an instant its picture looks, in seconds. Aircraft and areas are as they were fetched last:
-    /// no
-    /// earlier fetch is needed to show them.
+    /// no earlier fetch is needed to show them.
     fileprivate func lookBackSeconds(_ filter: Filter) -> Int {
         switch content {
         case .history, .polygons: filter.lookBackSeconds

@@ -8,8 +8,8 @@ enum DatasetsModule {
     static let path = "/js/datasets.js"
 
     /// The module. `LAYERS` has the layers, the lowest first: `id`; `name`; `shape`, how it is drawn (`cells`,
-    /// `polygons`,
-    /// `reports`, `areas`, `aircraft`, `tracks`); `isShownAtFirst`. `AREA_KINDS` names areas by their `kind`.
+    /// `polygons`, `reports`, `areas`, `aircraft`, `tracks`); `isShownAtFirst`. `AREA_KINDS` names areas by their
+    /// `kind`.
     static var text: String {
         var layers = JSONWriter()
         layers.openArray()

@@ -2,9 +2,8 @@ import Foundation
 import JSONKit
 
 /// The Aviation Weather Center's captured answers: `pirep…`, `airsigmet…`, `isigmet…` and `gairmet…`, in the JSON
-/// form, and
-/// of aircraft reports in the GeoJSON form too. The times of each file are moved by themselves, so that its newest
-/// record
+/// form, and of aircraft reports in the GeoJSON form too. The times of each file are moved by themselves, so that its
+/// newest record
 /// is of the moment when the simulator started.
 struct AviationWeatherReplay: Sendable {
     private var records: [AviationWeatherProduct: [AviationWeatherRecord]] = [:]

@@ -2,8 +2,7 @@ import Foundation
 import JSONKit
 
 /// OpenSky's captured answers: the largest snapshot (`states_all…`), the flights of all `flights…` and the tracks of
-/// all
-/// `tracks…`.
+/// all `tracks…`.
 struct OpenSkyReplay: Sendable {
     /// nil where there is no snapshot.
     private let vectors: [OpenSkyVector]?

@@ -4,8 +4,7 @@ import Foundation
 /// present.
 ///
 /// A file is recognised by the beginning of its name (`states_all`, `gairmet_json`), in the folder or any below it.
-/// Each
-/// upstream reads its own files when the simulator starts; files that none knows are left alone.
+/// Each upstream reads its own files when the simulator starts; files that none knows are left alone.
 package struct Replay: Sendable {
     /// A captured answer.
     package struct File: Sendable {
@@ -43,8 +42,7 @@ package struct Replay: Sendable {
 }
 
 /// How far the times of a product are moved. A report keeps its moved time for as long as the simulator runs, and
-/// ages; a
-/// live picture is as new at every call as it was when it was captured.
+/// ages; a live picture is as new at every call as it was when it was captured.
 struct ReplayShift: Sendable {
     /// Unix seconds of the product's newest time, as captured.
     let newest: Int

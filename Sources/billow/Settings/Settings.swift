@@ -13,8 +13,7 @@ struct Settings: Sendable {
     /// How long positions are kept, in seconds; never longer than all else.
     var trafficRetentionSeconds = 86_400
     /// How long all sources of a layer may be silent before it is called stale, in seconds; nil goes by how often they
-    /// are
-    /// asked.
+    /// are asked.
     var staleAfterSeconds: Int?
     var updateLengths = UpdateLengths()
     /// How long after it was last seen an aircraft is shown, in seconds.

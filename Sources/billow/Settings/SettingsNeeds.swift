@@ -3,8 +3,7 @@ import BillowStore
 import Foundation
 
 /// What must be there when a command begins, besides settings that can be used: what it would fail of later is said
-/// with all
-/// else that is wrong.
+/// with all else that is wrong.
 struct SettingsNeeds: OptionSet, Sendable {
     let rawValue: Int
 

@@ -4,9 +4,8 @@ import Turbulence
 import Yams
 
 /// Takes settings out of flags, the environment and a YAML tree, in this order. Every problem is noted with its path
-/// and
-/// place, wherever it was given, and the walk goes on, so that all of them can be named together; a key or a variable
-/// that
+/// and place, wherever it was given, and the walk goes on, so that all of them can be named together; a key or a
+/// variable that
 /// nobody asked for is a problem too.
 final class SettingsReader {
     /// A flag that gives a setting.
@@ -35,8 +34,7 @@ final class SettingsReader {
     }
 
     /// Names the variables that look like settings and are none, without their values: one may be a key. Call it when
-    /// all
-    /// settings have been asked for.
+    /// all settings have been asked for.
     func finishEnvironment() {
         for (name, nearest) in SettingsEnvironment.unknown(in: environment, known: variables) {
             problem(name, "is not the variable of a setting" + (nearest.map { "; the nearest is \($0)" } ?? ""))
@@ -114,8 +112,7 @@ final class SettingsReader {
         // MARK: Values
 
         /// A value that `parse` reads; `expected` follows "must be". What is given in several places must be right in
-        /// all
-        /// of them.
+        /// all of them.
         func value<Value>(_ key: String, expected: String, secret: Bool = false, _ parse: (String) -> Value?) -> Value?
         {
             var given = outside(key)
