@@ -41,11 +41,12 @@ let package = Package(
         .systemLibrary(name: "CH3", pkgConfig: "h3"),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+        .target(name: "CGeodesic", linkerSettings: [.linkedLibrary("GeographicLib")]),
         .systemLibrary(name: "CMemory"),
         .systemLibrary(name: "CVector"),
         .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
 
-        .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
+        .target(name: "Geometry", dependencies: ["CGeodesic", "CH3"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
         .target(name: "Datasets", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(

@@ -20,9 +20,9 @@ public struct RouteHazard: Sendable, Hashable {
     public static func all(_ areas: [IssuedArea], along route: Route, half: Double) -> [RouteHazard] {
         guard !areas.isEmpty else { return [] }
         let rows = route.stations(every: max(step, route.metres / 1_000)).map { station in
-            let places = across.map { share in
-                Geodesic.place(from: station.place, bearing: station.bearing + 90, metres: share * half).place
-            }
+            let places = Geodesic.places(
+                from: station.place, bearing: station.bearing + 90, metres: across.map { $0 * half }
+            ).map(\.place)
             return (distance: station.distance, places: places)
         }
         let locator = RouteLocator(route)

@@ -1,9 +1,9 @@
+import CGeodesic
 import Foundation
 
-/// Shortest ways on the WGS 84 ellipsoid.
+/// Shortest ways on the WGS 84 ellipsoid, between any two places, by GeographicLib.
 ///
-/// Source: T. Vincenty, "Direct and inverse solutions of geodesics on the ellipsoid with application of nested
-/// equations", Survey Review 23 (1975)
+/// Source: C. F. F. Karney, "Algorithms for geodesics", Journal of Geodesy 87 (2013), doi:10.1007/s00190-012-0578-z
 public enum Geodesic {
     /// Metres in a nautical mile.
     ///
@@ -12,111 +12,48 @@ public enum Geodesic {
 
     private static let a = 6_378_137.0
     private static let f = 1 / 298.257_223_563
-    private static let b = a * (1 - f)
-    private static let rounds = 100
 
     /// The way from one place to another.
     public struct Way: Sendable, Hashable {
         public var metres: Double
-        /// Degrees clockwise from north, at the start.
+        /// Degrees clockwise from north, at the start: 0 up to 360.
         public var bearing: Double
     }
 
-    /// nil for places on opposite sides of the earth, to about 0.5°, between which the iteration does not settle on
-    /// one way.
-    public static func way(from start: LonLat, to end: LonLat) -> Way? {
-        let l = (end.longitude - start.longitude) * .pi / 180
-        let u1 = atan((1 - f) * tan(start.latitude * .pi / 180))
-        let u2 = atan((1 - f) * tan(end.latitude * .pi / 180))
-        let (s1, c1, s2, c2) = (sin(u1), cos(u1), sin(u2), cos(u2))
-        var lambda = l
-        for _ in 0..<rounds {
-            let (sl, cl) = (sin(lambda), cos(lambda))
-            let across = c2 * sl
-            let along = c1 * s2 - s1 * c2 * cl
-            let sinSigma = (across * across + along * along).squareRoot()
-            if sinSigma == 0 { return cl > 0 || s1 == s2 ? Way(metres: 0, bearing: 0) : nil }
-            let cosSigma = s1 * s2 + c1 * c2 * cl
-            let sigma = atan2(sinSigma, cosSigma)
-            let sinAlpha = c1 * c2 * sl / sinSigma
-            let cos2Alpha = 1 - sinAlpha * sinAlpha
-            let cos2M = cos2Alpha > 1e-15 ? cosSigma - 2 * s1 * s2 / cos2Alpha : 0
-            let c = f / 16 * cos2Alpha * (4 + f * (4 - 3 * cos2Alpha))
-            let next =
-                l + (1 - c) * f * sinAlpha
-                * (sigma + c * sinSigma * (cos2M + c * cosSigma * (2 * cos2M * cos2M - 1)))
-            guard abs(next - lambda) > 1e-12 else {
-                let metres = arc(sigma, sinSigma, cosSigma, cos2M, cos2Alpha)
-                let bearing = atan2(c2 * sin(next), c1 * s2 - s1 * c2 * cos(next)) * 180 / .pi
-                return Way(metres: metres, bearing: bearing < 0 ? bearing + 360 : bearing)
-            }
-            // Beyond π the iteration runs away: opposite sides of the earth.
-            guard abs(next) <= .pi + abs(l) + 1e-9, abs(next) < 3.2 || abs(l) > .pi else { return nil }
-            lambda = next
-        }
-        return nil
+    /// The shortest way; one of them, where several between opposite places are as short.
+    public static func way(from start: LonLat, to end: LonLat) -> Way {
+        var bearing = 0.0
+        let metres = billow_geodesic_length(
+            start.longitude, start.latitude, end.longitude, end.latitude, &bearing)
+        return Way(metres: metres, bearing: compass(bearing))
     }
 
-    private static func series(_ cos2Alpha: Double) -> (a: Double, b: Double) {
-        let u = cos2Alpha * (a * a - b * b) / (b * b)
-        return (
-            1 + u / 16_384 * (4_096 + u * (-768 + u * (320 - 175 * u))),
-            u / 1_024 * (256 + u * (-128 + u * (74 - 47 * u)))
-        )
-    }
-
-    private static func deltaSigma(_ b: Double, _ sinSigma: Double, _ cosSigma: Double, _ cos2M: Double) -> Double {
-        let outer = cosSigma * (2 * cos2M * cos2M - 1)
-        let inner = b / 6 * cos2M * (4 * sinSigma * sinSigma - 3) * (4 * cos2M * cos2M - 3)
-        return b * sinSigma * (cos2M + b / 4 * (outer - inner))
-    }
-
-    private static func arc(
-        _ sigma: Double, _ sinSigma: Double, _ cosSigma: Double, _ cos2M: Double, _ cos2Alpha: Double
-    ) -> Double {
-        let (factor, series) = series(cos2Alpha)
-        return b * factor * (sigma - deltaSigma(series, sinSigma, cosSigma, cos2M))
-    }
+    /// A place on a way, and the bearing there.
+    public typealias Point = (place: LonLat, bearing: Double)
 
     /// Where one is after some metres, and the bearing there.
-    public static func place(from start: LonLat, bearing: Double, metres: Double) -> (place: LonLat, bearing: Double) {
-        let alpha = bearing * .pi / 180
-        let (sa, ca) = (sin(alpha), cos(alpha))
-        let tanU = (1 - f) * tan(start.latitude * .pi / 180)
-        let cosU = 1 / (1 + tanU * tanU).squareRoot()
-        let sinU = tanU * cosU
-        let sigma1 = atan2(tanU, ca)
-        let sinAlpha = cosU * sa
-        let cos2Alpha = 1 - sinAlpha * sinAlpha
-        let (factor, series) = series(cos2Alpha)
-        let whole = metres / (b * factor)
-        var sigma = whole
-        var cos2M = cos(2 * sigma1 + sigma)
-        for _ in 0..<rounds {
-            cos2M = cos(2 * sigma1 + sigma)
-            let next = whole + deltaSigma(series, sin(sigma), cos(sigma), cos2M)
-            let change = abs(next - sigma)
-            sigma = next
-            if change < 1e-12 { break }
+    public static func place(from start: LonLat, bearing: Double, metres: Double) -> Point {
+        var point = BillowGeodesicPoint()
+        withUnsafePointer(to: metres) {
+            billow_geodesic_points(start.longitude, start.latitude, bearing, $0, 1, &point)
         }
-        cos2M = cos(2 * sigma1 + sigma)
-        let (ss, cs) = (sin(sigma), cos(sigma))
-        let x = sinU * ss - cosU * cs * ca
-        let latitude = atan2(
-            sinU * cs + cosU * ss * ca, (1 - f) * (sinAlpha * sinAlpha + x * x).squareRoot())
-        let lambda = atan2(ss * sa, cosU * cs - sinU * ss * ca)
-        let c = f / 16 * cos2Alpha * (4 + f * (4 - 3 * cos2Alpha))
-        let longitude =
-            lambda - (1 - c) * f * sinAlpha
-            * (sigma + c * ss * (cos2M + c * cs * (2 * cos2M * cos2M - 1)))
-        let onward = atan2(sinAlpha, -x) * 180 / .pi
-        return (
-            LonLat(
-                uncheckedLongitude: LonLat.wrap(start.longitude + longitude * 180 / .pi),
-                latitude: min(max(latitude * 180 / .pi, -90), 90)),
-            onward < 0 ? onward + 360 : onward
-        )
+        return Self.point(point)
     }
+
+    /// The same after each of several distances on one bearing: a third of the work of one by one.
+    public static func places(from start: LonLat, bearing: Double, metres: [Double]) -> [Point] {
+        var points = [BillowGeodesicPoint](repeating: BillowGeodesicPoint(), count: metres.count)
+        billow_geodesic_points(start.longitude, start.latitude, bearing, metres, metres.count, &points)
+        return points.map(point)
+    }
+
+    private static func point(_ point: BillowGeodesicPoint) -> Point {
+        let place = LonLat(uncheckedLongitude: LonLat.wrap(point.longitude), latitude: point.latitude)
+        return (place, compass(point.bearing))
+    }
+
+    /// A bearing from -180 to 180 as one from 0 up to 360.
+    private static func compass(_ bearing: Double) -> Double { bearing < 0 ? bearing + 360 : bearing }
 
     /// A place in space: metres from the centre of the earth, z towards the north pole. Straight lines between two of
     /// them are good for distances of some hundred kilometres anywhere, poles and antimeridian included.

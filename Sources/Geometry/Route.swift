@@ -19,8 +19,6 @@ public struct Route: Sendable, Hashable {
         /// Fewer than two different positions in a row.
         case tooFew(Int)
         case tooMany(Int)
-        /// Two positions on opposite sides of the earth, by the index of the second.
-        case antipodal(Int)
         case tooLong(nauticalMiles: Int)
 
         public var description: String {
@@ -28,9 +26,6 @@ public struct Route: Sendable, Hashable {
             case .tooFew(let count):
                 "the route has \(count) different position\(count == 1 ? "" : "s"); it must have at least 2"
             case .tooMany(let count): "the route has \(count) positions; it must have at most \(Route.positionLimit)"
-            case .antipodal(let index):
-                "positions \(index) and \(index + 1) lie on opposite sides of the earth, so that no way between them is the "
-                    + "shortest; a position between them would settle it"
             case .tooLong(let miles):
                 "the route is \(miles) NM long; it must be at most \(Int(Route.longestNauticalMiles)) NM"
             }
@@ -43,13 +38,13 @@ public struct Route: Sendable, Hashable {
         var positions: [LonLat] = []
         var distances: [Double] = []
         var bearings: [Double] = []
-        for (index, place) in places.enumerated() {
+        for place in places {
             guard let last = positions.last, let distance = distances.last else {
                 positions.append(place)
                 distances.append(0)
                 continue
             }
-            guard let way = Geodesic.way(from: last, to: place) else { throw .antipodal(index) }
+            let way = Geodesic.way(from: last, to: place)
             guard way.metres > 1 else { continue }
             positions.append(place)
             distances.append(distance + way.metres)
@@ -84,16 +79,20 @@ public struct Route: Sendable, Hashable {
         for leg in bearings.indices {
             let length = distances[leg + 1] - distances[leg]
             let parts = max(1, Int(min((length / max(step, 1)).rounded(.up), 100_000)))
-            for part in 0..<parts {
-                let metres = length * Double(part) / Double(parts)
-                let point = Geodesic.place(from: positions[leg], bearing: bearings[leg], metres: metres)
-                let bearing = part == 0 ? bearings[leg] : point.bearing
+            let points = Geodesic.places(
+                from: positions[leg], bearing: bearings[leg],
+                metres: (0...parts).map { length * Double($0) / Double(parts) })
+            stations.append(
+                Station(
+                    place: positions[leg], distance: distances[leg], bearing: bearings[leg], arrival: arrival))
+            for part in 1..<parts {
                 stations.append(
                     Station(
-                        place: part == 0 ? positions[leg] : point.place, distance: distances[leg] + metres,
-                        bearing: bearing, arrival: part == 0 ? arrival : bearing))
+                        place: points[part].place,
+                        distance: distances[leg] + length * Double(part) / Double(parts),
+                        bearing: points[part].bearing, arrival: points[part].bearing))
             }
-            arrival = Geodesic.place(from: positions[leg], bearing: bearings[leg], metres: length).bearing
+            arrival = points[parts].bearing
         }
         if let last = positions.last {
             stations.append(Station(place: last, distance: metres, bearing: arrival, arrival: arrival))

@@ -49,7 +49,7 @@ public struct AlertItem: Sendable, Hashable {
         for (number, record) in best.values.enumerated() {
             if number.isMultiple(of: step), Task.isCancelled { throw CancellationError() }
             let center = H3.center(of: record.row.cell)
-            guard let way = Geodesic.way(from: flight.place, to: center) else { continue }
+            let way = Geodesic.way(from: flight.place, to: center)
             let metres = locator.map { max($0.locate(center).along - area.along, 0) } ?? way.metres
             let miles = metres / Geodesic.metresPerNauticalMile
             let time = flight.groundSpeed.flatMap { $0 > 0 ? miles / $0 * 3_600 : nil }

@@ -166,19 +166,22 @@ public struct AlertArea: Sendable, Hashable {
     private static func beam(_ query: AlertQuery, _ flight: FlightState) -> MultiPolygon? {
         guard let track = flight.track else { return nil }
         let reach = query.reach(flight)
-        func place(_ bearing: Double, _ metres: Double) -> LonLat {
-            Geodesic.place(from: flight.place, bearing: bearing, metres: metres).place
+        func places(_ bearing: Double, _ metres: [Double]) -> [LonLat] {
+            Geodesic.places(from: flight.place, bearing: bearing, metres: metres).map(\.place)
         }
         let parts = max(2, Int((query.angleSpan / rim).rounded(.up)))
         let arc = (0...parts).map { part in
-            place(track + query.angleSpan * (Double(part) / Double(parts) - 0.5), reach)
+            Geodesic.place(
+                from: flight.place, bearing: track + query.angleSpan * (Double(part) / Double(parts) - 0.5),
+                metres: reach
+            ).place
         }
         // All around there is no apex, and there are no sides.
         guard query.angleSpan < 360 else { return MultiPolygon(outline: arc.dropLast()) }
         // Edges of areas are straight in degrees, which a geodesic is not.
         let steps = (1..<sideParts).map { reach * Double($0) / Double(sideParts) }
-        let left = steps.map { place(track - query.angleSpan / 2, $0) }
-        let right = steps.reversed().map { place(track + query.angleSpan / 2, $0) }
+        let left = places(track - query.angleSpan / 2, steps)
+        let right = places(track + query.angleSpan / 2, steps.reversed())
         return MultiPolygon(outline: [flight.place] + left + arc + right)
     }
 

@@ -11,7 +11,7 @@ package struct ParameterProblem: Error, Sendable, Hashable, CustomStringConverti
         case outsideGrid, unknownLayer, unknownFrame, unknownCollection, unknownFormat, unknownStyle, noSuchRoute
         case areaTooLarge, ringTooFewPositions, ringTooManyPositions, ringNotClosed, ringCrossesItself, ringWithoutArea
         case ringWithHoles
-        case unknownWaypoint, routeTooFewPositions, routeTooManyPositions, routeAntipodal, routeTooLong
+        case unknownWaypoint, routeTooFewPositions, routeTooManyPositions, routeTooLong
         case routeTooWinding, routeAroundTheEarth
     }
 
@@ -58,7 +58,6 @@ extension ParameterProblem.Kind {
             switch failure {
             case .tooFew: .routeTooFewPositions
             case .tooMany: .routeTooManyPositions
-            case .antipodal: .routeAntipodal
             case .tooLong: .routeTooLong
             }
     }

@@ -139,7 +139,6 @@ extension ProblemCode {
             case .unknownWaypoint: .unknownWaypoint
             case .routeTooFewPositions: .routeTooFewPositions
             case .routeTooManyPositions: .routeTooManyPositions
-            case .routeAntipodal: .routeAntipodal
             case .routeTooLong: .routeTooLong
             case .routeTooWinding: .routeTooWinding
             case .routeAroundTheEarth: .routeAroundTheEarth

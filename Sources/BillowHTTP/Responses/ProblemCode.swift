@@ -33,7 +33,6 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case unknownWaypoint = "unknown-waypoint"
     case routeTooFewPositions = "route-too-few-positions"
     case routeTooManyPositions = "route-too-many-positions"
-    case routeAntipodal = "route-antipodal"
     case routeTooLong = "route-too-long"
     case routeTooWinding = "route-too-winding"
     case routeAroundTheEarth = "route-around-the-earth"
@@ -129,7 +128,6 @@ package enum ProblemCode: String, CaseIterable, Sendable {
         case .unknownWaypoint: (.badRequest, "a waypoint of the route is unknown")
         case .routeTooFewPositions: (.badRequest, "the route has fewer than 2 different positions")
         case .routeTooManyPositions: (.badRequest, "the route has too many positions")
-        case .routeAntipodal: (.badRequest, "two positions in a row lie on opposite sides of the earth")
         case .routeTooLong: (.badRequest, "the route is longer than twice around the earth")
         case .routeTooWinding: (.badRequest, "no ring of 250 positions can follow the route")
         case .routeAroundTheEarth: (.badRequest, "no single ring can border the corridor")
