@@ -18,7 +18,7 @@ package struct FeatureWriter: Sendable {
     /// The names of the CSV's columns between `id` and the geometry's.
     private let columns: [StaticString]
     /// Of observations and hexagons.
-    private let schema: Schema<ObservationFeature>
+    private let plan: WritingPlan<ObservationFeature>
     private var json = JSONWriter()
     private var day = DayText()
     /// Polygons of the feature that was begun.
@@ -41,7 +41,7 @@ package struct FeatureWriter: Sendable {
         hasGeometry: Bool = true
     ) {
         self.dataset = dataset
-        schema = dataset.isHexagons ? .hexagons : .observations
+        plan = dataset.isHexagons ? .hexagons : .observations
         columns = dataset.properties.filter { !$0.isOfTilesOnly }.map(\.name)
         self.format = format
         self.members = members
@@ -62,10 +62,11 @@ package struct FeatureWriter: Sendable {
     /// Empties the buffer but keeps its room, for a caller that has copied `bytes` out.
     package mutating func removeAll() { json.bytes.removeAll(keepingCapacity: true) }
 
-    /// Takes the bytes out.
+    /// Takes the bytes out. The next ones find room for as many: a long export doesn't grow its buffer piece by piece.
     package mutating func drain() -> [UInt8] {
         let bytes = json.bytes
         json.bytes = []
+        json.bytes.reserveCapacity(bytes.count + bytes.count / 16)
         return bytes
     }
 
@@ -129,7 +130,7 @@ package struct FeatureWriter: Sendable {
     ) {
         guard format != .csv else {
             beginRow(feature.id)
-            for field in schema.fields { cell(field.value(feature)) }
+            for step in plan.steps { cell(step, feature) }
             if case .point(let place) = geometry {
                 cells(place)
             } else {
@@ -138,11 +139,7 @@ package struct FeatureWriter: Sendable {
             return endRow()
         }
         openFeature(id: feature.id, geometry: geometry)
-        for field in schema.fields {
-            guard let value = field.value(feature) else { continue }
-            json.name(field.property.name)
-            json.value(value)
-        }
+        for step in plan.steps { json.member(step, feature) }
         for (name, value) in more {
             json.name(name)
             json.value(value)
@@ -242,14 +239,10 @@ package struct FeatureWriter: Sendable {
         }
         json.restart()
         features += 1
-        json.openObject()
-        member("type", "Feature")
-        member("id", id)
-        if isSimulatedAlone {
-            json.name("simulated")
-            json.value(true)
-        }
-        json.name("geometry")
+        json.append("{\"type\":\"Feature\",\"id\":")
+        json.value(id)
+        if isSimulatedAlone { json.append(",\"simulated\":true") }
+        json.begin(",\"geometry\":")
     }
 
     private mutating func openProperties() {
@@ -273,30 +266,24 @@ package struct FeatureWriter: Sendable {
 
     private mutating func write(_ geometry: FeatureGeometry) {
         if case .encoded(let bytes) = geometry { return json.rawValue(bytes) }
-        json.openObject()
         switch geometry {
         case .encoded: break
         case .point(let place):
-            member("type", "Point")
-            json.name("coordinates")
+            json.begin("{\"type\":\"Point\",\"coordinates\":")
             write(place)
         case .polygon(let rings):
-            member("type", "Polygon")
-            json.name("coordinates")
+            json.begin("{\"type\":\"Polygon\",\"coordinates\":")
             write(rings)
         case .multiPolygon(let polygons):
-            member("type", "MultiPolygon")
-            json.name("coordinates")
+            json.begin("{\"type\":\"MultiPolygon\",\"coordinates\":")
             json.openArray()
             for rings in polygons { write(rings) }
             json.closeArray()
         case .lineString(let line):
-            member("type", "LineString")
-            json.name("coordinates")
+            json.begin("{\"type\":\"LineString\",\"coordinates\":")
             write(line)
         case .multiLineString(let lines):
-            member("type", "MultiLineString")
-            json.name("coordinates")
+            json.begin("{\"type\":\"MultiLineString\",\"coordinates\":")
             write(lines)
         }
         json.closeObject()
@@ -315,10 +302,7 @@ package struct FeatureWriter: Sendable {
     }
 
     private mutating func write(_ place: LonLat) {
-        json.openArray()
-        json.value(place.longitude, decimals: FeatureWriter.coordinateDecimals)
-        json.value(place.latitude, decimals: FeatureWriter.coordinateDecimals)
-        json.closeArray()
+        json.value(place, decimals: FeatureWriter.coordinateDecimals)
     }
 
     private mutating func member(_ name: StaticString, _ text: String) {
@@ -381,15 +365,27 @@ package struct FeatureWriter: Sendable {
         }
     }
 
+    /// What a step finds in a feature, empty where that is nothing.
+    private mutating func cell(_ step: WritingPlan<ObservationFeature>.Step, _ feature: borrowing ObservationFeature) {
+        switch step.reading {
+        case .text(let read): if let text = read(feature) { return cell(text) }
+        case .integer(let read): if let number = read(feature) { return cell(number) }
+        case .decimal(let read): if let number = read(feature) { return cell(number, decimals: step.decimals) }
+        case .flag(let read): if let flag = read(feature) { return cell(flag ? "true" : "false") }
+        case .instant(let read): if let instant = read(feature) { return cell(instant) }
+        case .instants(let read): if let instants = read(feature) { return cell(.instants(instants)) }
+        case .groups(let read): if let groups = read(feature) { return cell(.groups(groups)) }
+        }
+        json.append(",")
+    }
+
     /// A property's value, empty where there is none.
     private mutating func cell(_ value: PropertyValue?) {
         switch value {
         case nil: json.append(",")
         case .text(let text): cell(text)
         case .integer(let number): cell(number)
-        case .decimal(let number, let decimals):
-            json.append(",")
-            _ = json.bytes.appendDecimal(number, decimals: decimals)
+        case .decimal(let number, let decimals): cell(number, decimals: decimals)
         case .flag(let flag): cell(flag ? "true" : "false")
         case .instant(let instant): cell(instant)
         case .instants(let instants): cell(instants.map(\.description).joined(separator: " "))
@@ -398,10 +394,13 @@ package struct FeatureWriter: Sendable {
     }
 
     private mutating func cells(_ place: LonLat) {
+        cell(place.longitude, decimals: FeatureWriter.coordinateDecimals)
+        cell(place.latitude, decimals: FeatureWriter.coordinateDecimals)
+    }
+
+    private mutating func cell(_ number: Double, decimals: Int) {
         json.append(",")
-        _ = json.bytes.appendDecimal(place.longitude, decimals: FeatureWriter.coordinateDecimals)
-        json.append(",")
-        _ = json.bytes.appendDecimal(place.latitude, decimals: FeatureWriter.coordinateDecimals)
+        _ = json.bytes.appendDecimal(number, decimals: decimals)
     }
 
     private mutating func cell(_ instant: Instant) {
@@ -421,15 +420,18 @@ package struct FeatureWriter: Sendable {
             byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == 0x0A || byte == 0x0D
         }
         func isBlank(_ byte: UInt8?) -> Bool { byte == 0x20 || byte == 0x09 }
-        guard text.utf8.contains(where: needsQuotes) || isBlank(text.utf8.first) || isBlank(text.utf8.last) else {
-            json.bytes.append(contentsOf: text.utf8)
-            return
+        var text = text
+        text.withUTF8 { utf8 in
+            guard utf8.contains(where: needsQuotes) || isBlank(utf8.first) || isBlank(utf8.last) else {
+                json.bytes.append(contentsOf: utf8)
+                return
+            }
+            json.append("\"")
+            for byte in utf8 {
+                if byte == UInt8(ascii: "\"") { json.bytes.append(byte) }
+                json.bytes.append(byte)
+            }
+            json.append("\"")
         }
-        json.append("\"")
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "\"") { json.bytes.append(byte) }
-            json.bytes.append(byte)
-        }
-        json.append("\"")
     }
 }

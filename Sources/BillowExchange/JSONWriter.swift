@@ -1,3 +1,4 @@
+import Geometry
 package import Turbulence
 
 /// Writes JSON straight into bytes: what an export of millions of features needs, with no object in between.
@@ -27,6 +28,15 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// The same of a name that `encoded` made ready.
+    mutating func name(encoded name: [UInt8]) {
+        name.withUnsafeBufferPointer { bytes.append(contentsOf: needsComma ? $0[...] : $0.dropFirst()) }
+        needsComma = false
+    }
+
+    /// A name with all that may stand around it: `,"name":`.
+    static func encoded(_ name: StaticString) -> [UInt8] { Array(",\"\(name)\":".utf8) }
+
     // MARK: Values
 
     package mutating func null() { raw("null") }
@@ -49,15 +59,18 @@ package struct JSONWriter: Sendable {
     package mutating func value(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        func needsEscape(_ byte: UInt8) -> Bool {
-            byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+        var text = text
+        text.withUTF8 { utf8 in
+            func needsEscape(_ byte: UInt8) -> Bool {
+                byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+            }
+            if utf8.contains(where: needsEscape) { escape(utf8) } else { bytes.append(contentsOf: utf8) }
         }
-        guard text.utf8.contains(where: needsEscape) else {
-            bytes.append(contentsOf: text.utf8)
-            bytes.append(UInt8(ascii: "\""))
-            return
-        }
-        for byte in text.utf8 {
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func escape(_ utf8: UnsafeBufferPointer<UInt8>) {
+        for byte in utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 bytes.append(UInt8(ascii: "\\"))
@@ -72,7 +85,6 @@ package struct JSONWriter: Sendable {
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 
     /// A number with at most `decimals` (0…9) decimals, without trailing zeros. What is not finite, or beyond ±10⁹, is
@@ -80,6 +92,18 @@ package struct JSONWriter: Sendable {
     package mutating func value(_ value: Double, decimals: Int) {
         separate()
         if !bytes.appendDecimal(value, decimals: decimals) { append("null") }
+    }
+
+    /// A position: longitude and latitude to some decimals.
+    mutating func value(_ place: LonLat, decimals: Int) {
+        separate()
+        bytes.append(backwards: 64) { text in
+            text.put(UInt8(ascii: "]"))
+            text.put(place.latitude, decimals: decimals)
+            text.put(UInt8(ascii: ","))
+            text.put(place.longitude, decimals: decimals)
+            text.put(UInt8(ascii: "["))
+        }
     }
 
     /// Bytes that are a JSON value already.
@@ -93,6 +117,12 @@ package struct JSONWriter: Sendable {
 
     /// Bytes between values: line ends and record separators.
     mutating func append(_ text: StaticString) { text.withUTF8Buffer { bytes.append(contentsOf: $0) } }
+
+    /// Bytes up to a value, the first of its object or array or a named one, so that no comma is written before it.
+    mutating func begin(_ text: StaticString) {
+        append(text)
+        needsComma = false
+    }
 
     /// Starts anew after bytes of another kind, so that no comma is written.
     mutating func restart() { needsComma = false }
@@ -123,41 +153,17 @@ package struct JSONWriter: Sendable {
 extension [UInt8] {
     /// Appends the digits of an integer.
     mutating func appendDecimal(_ value: Int64) {
-        var rest = value.magnitude
-        if value < 0 { append(UInt8(ascii: "-")) }
-        let start = count
-        repeat {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        self[start...].reverse()
+        append(backwards: 20) { text in
+            text.put(value.magnitude)
+            if value < 0 { text.put(UInt8(ascii: "-")) }
+        }
     }
 
     /// Appends a number rounded to at most `decimals` (0…9) decimals, trailing zeros left out; false, and nothing
     /// appended, for what is not finite or beyond ±10⁹.
     mutating func appendDecimal(_ value: Double, decimals: Int) -> Bool {
         guard abs(value) <= 1e9 else { return false }
-        let decimals = Swift.min(Swift.max(decimals, 0), 9)
-        let scale = powersOfTen[decimals]
-        let scaled = Int64((value * Double(scale)).rounded())
-        if scaled < 0 { append(UInt8(ascii: "-")) }
-        let whole = scaled.magnitude / scale
-        var fraction = scaled.magnitude - whole * scale
-        appendDecimal(Int64(whole))
-        guard fraction > 0 else { return true }
-        var digits = decimals
-        while fraction % 10 == 0 {
-            fraction /= 10
-            digits -= 1
-        }
-        append(UInt8(ascii: "."))
-        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits))
-        var place = count
-        while fraction > 0 {
-            place -= 1
-            self[place] += UInt8(truncatingIfNeeded: fraction % 10)
-            fraction /= 10
-        }
+        append(backwards: 24) { $0.put(value, decimals: decimals) }
         return true
     }
 
@@ -170,17 +176,83 @@ extension [UInt8] {
             day.text = Array(instant.description.utf8.prefix(11))
         }
         append(contentsOf: day.text)
-        appendTwoDigits(seconds / 3_600)
-        append(UInt8(ascii: ":"))
-        appendTwoDigits(seconds / 60 % 60)
-        append(UInt8(ascii: ":"))
-        appendTwoDigits(seconds % 60)
-        append(UInt8(ascii: "Z"))
+        append(backwards: 9) { text in
+            text.put(UInt8(ascii: "Z"))
+            text.putTwoDigits(seconds % 60)
+            text.put(UInt8(ascii: ":"))
+            text.putTwoDigits(seconds / 60 % 60)
+            text.put(UInt8(ascii: ":"))
+            text.putTwoDigits(seconds / 3_600)
+        }
     }
 
-    private mutating func appendTwoDigits(_ value: Int) {
-        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
-        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
+    /// Appends a short text that is written from its end: as digits come out of a number.
+    ///
+    /// - Parameter most: bytes that it has at the most.
+    @inline(__always)
+    fileprivate mutating func append(backwards most: Int, _ write: (inout BackwardText) -> Void) {
+        withUnsafeTemporaryAllocation(byteCount: most, alignment: 1) { room in
+            var text = BackwardText(room)
+            write(&text)
+            append(contentsOf: UnsafeRawBufferPointer(rebasing: room[text.start...]))
+        }
+    }
+}
+
+/// A short text that is written from its end, in room of its own.
+private struct BackwardText {
+    private let room: UnsafeMutableRawBufferPointer
+    private(set) var start: Int
+
+    @inline(__always)
+    init(_ room: UnsafeMutableRawBufferPointer) {
+        self.room = room
+        start = room.count
+    }
+
+    @inline(__always)
+    mutating func put(_ byte: UInt8) {
+        start -= 1
+        room[start] = byte
+    }
+
+    @inline(__always)
+    mutating func put(_ number: some FixedWidthInteger & UnsignedInteger) {
+        var rest = number
+        repeat {
+            put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+    }
+
+    /// A number within ±10⁹, rounded to at most `decimals` (0…9) decimals, trailing zeros left out.
+    @inline(__always)
+    mutating func put(_ value: Double, decimals: Int) {
+        let decimals = min(max(decimals, 0), 9)
+        let scale = powersOfTen[decimals]
+        let scaled = Int64((value * Double(scale)).rounded())
+        let whole = scaled.magnitude / scale
+        var fraction = UInt32(truncatingIfNeeded: scaled.magnitude - whole * scale)
+        if fraction > 0 {
+            var digits = decimals
+            while fraction % 10 == 0 {
+                fraction /= 10
+                digits -= 1
+            }
+            for _ in 0..<digits {
+                put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction % 10))
+                fraction /= 10
+            }
+            put(UInt8(ascii: "."))
+        }
+        put(UInt32(truncatingIfNeeded: whole))
+        if scaled < 0 { put(UInt8(ascii: "-")) }
+    }
+
+    @inline(__always)
+    mutating func putTwoDigits(_ value: Int) {
+        put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
+        put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
     }
 }
 

@@ -46,7 +46,17 @@ public struct Cell: Sendable, Hashable, Comparable {
     public var h3: UInt64 { H3Bits.index(dense: Int(dense), resolution: Cell.resolution) }
 
     /// The text form that H3 libraries use: 15 lower-case hexadecimal digits.
-    public var h3String: String { String(h3, radix: 16) }
+    public var h3String: String {
+        let index = h3
+        // Short enough to lie in the string itself.
+        return String(unsafeUninitializedCapacity: 15) { text in
+            for place in 0..<15 {
+                let digit = UInt8(truncatingIfNeeded: index >> UInt64(4 * (14 - place))) & 15
+                text[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            }
+            return 15
+        }
+    }
 
     @inlinable
     public static func < (a: Cell, b: Cell) -> Bool { a.dense < b.dense }

@@ -11,7 +11,7 @@ public enum CellPolygon {
         let outline = CellTable.of(resolution: Cell.resolution).vertices(dense: Int(cell.dense))
         let edge = Int32(Grid.half)
         guard outline.allSatisfy({ abs($0.y) < edge }) else { return polarRings(of: cell) }
-        if outline.allSatisfy({ abs($0.x) <= edge }) { return [closed(outline.map(Grid.place))] }
+        if outline.allSatisfy({ abs($0.x) <= edge }) { return [closed(outline)] }
         return UnrolledRing(
             corners: outline.map { point in
                 UnrolledRing.Corner(
@@ -21,7 +21,17 @@ public enum CellPolygon {
         ).homeRings
     }
 
-    private static func closed(_ ring: [LonLat]) -> [LonLat] { ring + ring.prefix(1) }
+    private static func closed(_ outline: RingMesh.Ring) -> [LonLat] {
+        [LonLat](unsafeUninitializedCapacity: outline.count + 1) { ring, count in
+            for point in outline {
+                ring.initializeElement(at: count, to: Grid.place(point))
+                count += 1
+            }
+            guard count > 0 else { return }
+            ring.initializeElement(at: count, to: ring[0])
+            count += 1
+        }
+    }
 
     private static func polarRings(of cell: Cell) -> [[LonLat]] {
         UnrolledRing(H3.boundary(h3: cell.h3), from: H3.center(of: cell).longitude).homeRings

@@ -165,7 +165,8 @@ public struct AircraftCategory: Sendable, Hashable, Comparable {
 
     private init(uncheckedNumber number: UInt8) { self.number = number }
 
-    public var name: String { "C\(number)" }
+    public var name: String { AircraftCategory.names[Int(number) / 10 - 1] }
+    private static let names = (1...11).map { "C\($0 * 10)" }
     public static func < (a: AircraftCategory, b: AircraftCategory) -> Bool { a.number < b.number }
 }
 

@@ -52,8 +52,14 @@ public struct ObservationKey: Sendable, Hashable, Comparable {
 
     /// The id of an observation that came without one: `o` and 16 hexadecimal digits.
     public var id: String {
-        let digits = String(rawValue, radix: 16)
-        return "o" + String(repeating: "0", count: 16 - digits.count) + digits
+        String(unsafeUninitializedCapacity: 17) { text in
+            text[0] = UInt8(ascii: "o")
+            for place in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: rawValue >> Int64(4 * (15 - place))) & 15
+                text[place + 1] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            }
+            return 17
+        }
     }
 
     /// Reads `id` back.

@@ -2,31 +2,30 @@ public import Turbulence
 
 extension Schema where Record == AircraftPosition {
     public static let traffic = Schema([
-        Field(.icao24) { .text($0.icao24.text) },
-        Field(.callsign) { .text($0.callsign) },
-        Field(Property("altitude", .integer, "The barometric altitude", unit: "ft", filter: "minAltitude")) {
-            .integer($0.altitudeFeet)
-        },
-        Field(Property("geometricAltitude", .integer, "The altitude by satellite", unit: "ft")) {
-            .integer($0.geometricAltitudeFeet)
-        },
-        Field(Property("groundSpeed", .decimal(1), "The speed over ground", unit: "kt", range: 0...2_000)) { position in
-            position.groundSpeedKnots.map { .decimal($0, decimals: 1) }
-        },
-        Field(Property("heading", .decimal(2), "The track over ground from true north", unit: "°", range: 0...360)) {
-            position in position.headingDegrees.map { .decimal($0, decimals: 2) }
-        },
-        Field(Property("verticalRate", .integer, "The rate of climb; negative where it descends", unit: "ft/min")) {
-            .integer($0.verticalRateFeetPerMinute)
-        },
-        Field(Property("onGround", .flag, "Whether it is on the ground")) { .flag($0.isOnGround) },
-        Field(Property("category", .integer, "The emitter category of ADS-B", range: 0...20)) { position in
-            position.category.map { .integer(Int($0)) }
-        },
-        Field(Property("observedAt", .instant, "When it was seen last", filter: "datetime")) {
-            .instant($0.observedAt)
-        },
-        Field(.source) { .text($0.source.name) },
+        Field(.icao24, .text { $0.icao24.text }),
+        Field(.callsign, .text { $0.callsign }),
+        Field(
+            Property("altitude", .integer, "The barometric altitude", unit: "ft", filter: "minAltitude"),
+            .integer { $0.altitudeFeet }),
+        Field(
+            Property("geometricAltitude", .integer, "The altitude by satellite", unit: "ft"),
+            .integer { $0.geometricAltitudeFeet }),
+        Field(
+            Property("groundSpeed", .decimal(1), "The speed over ground", unit: "kt", range: 0...2_000),
+            .decimal { $0.groundSpeedKnots }),
+        Field(
+            Property("heading", .decimal(2), "The track over ground from true north", unit: "°", range: 0...360),
+            .decimal { $0.headingDegrees }),
+        Field(
+            Property("verticalRate", .integer, "The rate of climb; negative where it descends", unit: "ft/min"),
+            .integer { $0.verticalRateFeetPerMinute }),
+        Field(Property("onGround", .flag, "Whether it is on the ground"), .flag { $0.isOnGround }),
+        Field(
+            Property("category", .integer, "The emitter category of ADS-B", range: 0...20),
+            .integer { $0.category.map(Int.init) }),
+        Field(
+            Property("observedAt", .instant, "When it was seen last", filter: "datetime"), .instant { $0.observedAt }),
+        Field(.source, .text { $0.source.name }),
     ])
 }
 
@@ -49,14 +48,14 @@ public struct TrackFeature: Sendable {
 
 extension Schema where Record == TrackFeature {
     public static let tracks = Schema([
-        Field(.icao24) { .text($0.newest.icao24.text) },
-        Field(.callsign) { .text($0.newest.callsign) },
-        Field(Property("observedFrom", .instant, "The time of its first vertex")) { .instant($0.observedFrom) },
-        Field(Property("observedTo", .instant, "The time of its last vertex")) { .instant($0.observedTo) },
-        Field(Property("times", .instants, "The time of every vertex", isInTiles: false)) {
-            $0.times.isEmpty ? nil : .instants($0.times)
-        },
-        Field(.source) { .text($0.newest.source.name) },
+        Field(.icao24, .text { $0.newest.icao24.text }),
+        Field(.callsign, .text { $0.newest.callsign }),
+        Field(Property("observedFrom", .instant, "The time of its first vertex"), .instant { $0.observedFrom }),
+        Field(Property("observedTo", .instant, "The time of its last vertex"), .instant { $0.observedTo }),
+        Field(
+            Property("times", .instants, "The time of every vertex", isInTiles: false),
+            .instants { $0.times.isEmpty ? nil : $0.times }),
+        Field(.source, .text { $0.newest.source.name }),
     ])
 }
 

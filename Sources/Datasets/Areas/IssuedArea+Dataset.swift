@@ -3,36 +3,34 @@ public import Turbulence
 extension Schema where Record == IssuedArea {
     /// Of hazards, forecasts and advisories.
     public static let areas = Schema([
-        Field(Property("kind", .text, "The product: sigmet, isigmet, gairmet, forecast, nowcast and others")) {
-            .text($0.kind)
-        },
-        Field(Property("hazard", .text, "What it warns of: TURB, TURB-HI, TURB-LO, LLWS, CONVECTIVE and others")) {
-            .text($0.hazard)
-        },
-        Field(.severity) { .number(of: $0.severity) },
-        Field(.severityName) { .name(of: $0.severity) },
+        Field(
+            Property("kind", .text, "The product: sigmet, isigmet, gairmet, forecast, nowcast and others"),
+            .text { $0.kind }),
+        Field(
+            Property("hazard", .text, "What it warns of: TURB, TURB-HI, TURB-LO, LLWS, CONVECTIVE and others"),
+            .text { $0.hazard }),
+        Field(.severity, .number { $0.severity }),
+        Field(.severityName, .name { $0.severity }),
         Field(
             Property(
                 "altitudeMin", .integer, "The lower limit; absent where none was named", unit: "ft",
-                filter: "maxAltitude")
-        ) { .integer($0.altitudeMinFeet) },
+                filter: "maxAltitude"), .integer { $0.altitudeMinFeet }),
         Field(
             Property(
                 "altitudeMax", .integer, "The upper limit; absent where none was named", unit: "ft",
-                filter: "minAltitude")
-        ) { .integer($0.altitudeMaxFeet) },
-        Field(Property("altitudeReference", .text, "AGL for altitudes above the ground; else above mean sea level")) {
-            $0.isAboveGround ? .text("AGL") : nil
-        },
-        Field(Property("validFrom", .instant, "From when on it holds", filter: "datetime")) { .instant($0.validFrom) },
-        Field(Property("validTo", .instant, "Until when it holds", filter: "datetime")) { .instant($0.validTo) },
-        Field(Property("issuedAt", .instant, "When it was issued")) { .instant($0.issuedAt) },
-        Field(Property("forecastHour", .integer, "Hours from the issue, of a forecast in steps", unit: "h")) {
-            .integer($0.forecastHour)
-        },
-        Field(Property("status", .text, "What the product says of its own state")) { .text($0.status) },
-        Field(Property("text", .text, "The product's own words")) { .text($0.text) },
-        Field(.source) { .text($0.source.name) },
+                filter: "minAltitude"), .integer { $0.altitudeMaxFeet }),
+        Field(
+            Property("altitudeReference", .text, "AGL for altitudes above the ground; else above mean sea level"),
+            .text { $0.isAboveGround ? "AGL" : nil }),
+        Field(Property("validFrom", .instant, "From when on it holds", filter: "datetime"), .instant { $0.validFrom }),
+        Field(Property("validTo", .instant, "Until when it holds", filter: "datetime"), .instant { $0.validTo }),
+        Field(Property("issuedAt", .instant, "When it was issued"), .instant { $0.issuedAt }),
+        Field(
+            Property("forecastHour", .integer, "Hours from the issue, of a forecast in steps", unit: "h"),
+            .integer { $0.forecastHour }),
+        Field(Property("status", .text, "What the product says of its own state"), .text { $0.status }),
+        Field(Property("text", .text, "The product's own words"), .text { $0.text }),
+        Field(.source, .text { $0.source.name }),
     ])
 }
 

@@ -40,55 +40,53 @@ public enum Trend: String, Sendable, Hashable {
 extension Schema where Record == ObservationFeature {
     /// Of an observation.
     public static let observations = Schema([
-        Field(Property("h3", .text, "The H3 cell of resolution 5", aliases: ["h3Index"])) {
-            .text($0.observation.cell.h3String)
-        },
+        Field(
+            Property("h3", .text, "The H3 cell of resolution 5", aliases: ["h3Index"]),
+            .text { $0.observation.cell.h3String }),
         Field(
             Property(
                 "altitude", .integer, "The lower edge of the lowest block of 1,000 feet", unit: "ft",
-                range: 0...60_000, filter: "minAltitude", aliases: ["altitudeFt", "altitudeFeet"])
-        ) { .integer($0.observation.altitude.lowest.feet) },
+                range: 0...60_000, filter: "minAltitude", aliases: ["altitudeFt", "altitudeFeet"]),
+            .integer { $0.observation.altitude.lowest.feet }),
         Field(
             Property(
                 "altitudeMin", .integer, "The lowest block", unit: "ft", range: 0...60_000, filter: "maxAltitude",
-                aliases: ["altitudeMinFt"])
-        ) { .integer($0.observation.altitude.lowest.feet) },
+                aliases: ["altitudeMinFt"]), .integer { $0.observation.altitude.lowest.feet }),
         Field(
             Property(
                 "altitudeMax", .integer, "The highest block", unit: "ft", range: 0...60_000, filter: "minAltitude",
-                aliases: ["altitudeMaxFt"])
-        ) { .integer($0.observation.altitude.highest.feet) },
-        Field(.severity) { .integer(Int($0.severity.rawValue)) },
-        Field(.severityName) { .text($0.severity.name) },
-        Field(Property("severityBasis", .text, "Whether the severity was reported, or follows from the EDR")) {
-            .text($0.basis.rawValue)
-        },
+                aliases: ["altitudeMaxFt"]), .integer { $0.observation.altitude.highest.feet }),
+        Field(.severity, .integer { Int($0.severity.rawValue) }),
+        Field(.severityName, .text { $0.severity.name }),
+        Field(
+            Property("severityBasis", .text, "Whether the severity was reported, or follows from the EDR"),
+            .text { $0.basis.rawValue }),
         Field(
             Property(
-                "edr", .decimal(4), "The eddy dissipation rate, its cube root", unit: "m^(2/3) s^-1", range: 0...1)
-        ) { feature in feature.observation.intensity.edr.map { .decimal($0.value, decimals: 4) } },
-        Field(Property("observedAt", .instant, "When it was observed", filter: "datetime")) {
-            .instant($0.observation.observedAt)
-        },
-        Field(.source) { .text($0.observation.source.name) },
-        Field(Property("kind", .text, "How it came about: in-situ or pilot-report", filter: "kind")) {
-            .text($0.observation.kind.name)
-        },
+                "edr", .decimal(4), "The eddy dissipation rate, its cube root", unit: "m^(2/3) s^-1", range: 0...1),
+            .decimal { $0.observation.intensity.edr?.value }),
         Field(
-            Property("category", .text, "The aircraft category that the severity was given for", filter: "category")
-        ) { feature in feature.observation.category.map { .text($0.name) } },
-        Field(Property("aircraft", .text, "The reporting aircraft or its type")) { .text($0.observation.aircraft) },
+            Property("observedAt", .instant, "When it was observed", filter: "datetime"),
+            .instant { $0.observation.observedAt }),
+        Field(.source, .text { $0.observation.source.name }),
+        Field(
+            Property("kind", .text, "How it came about: in-situ or pilot-report", filter: "kind"),
+            .text { $0.observation.kind.name }),
+        Field(
+            Property("category", .text, "The aircraft category that the severity was given for", filter: "category"),
+            .text { $0.observation.category?.name }),
+        Field(Property("aircraft", .text, "The reporting aircraft or its type"), .text { $0.observation.aircraft }),
     ])
 
     /// Of a hexagon.
     public static let hexagons = Schema(
         observations.fields + [
             Field(
-                Property("reports", .integer, "How many standing records the hexagon stands for", range: 1...1_000_000)
-            ) { .integer($0.reports ?? 1) },
-            Field(Property("trend", .text, "worse or better than 30 minutes before; absent where it is the same")) {
-                feature in feature.trend.map { .text($0.rawValue) }
-            },
+                Property("reports", .integer, "How many standing records the hexagon stands for", range: 1...1_000_000),
+                .integer { $0.reports ?? 1 }),
+            Field(
+                Property("trend", .text, "worse or better than 30 minutes before; absent where it is the same"),
+                .text { $0.trend?.rawValue }),
         ])
 }
 

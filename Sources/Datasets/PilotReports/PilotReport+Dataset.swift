@@ -2,26 +2,24 @@ public import Turbulence
 
 extension Schema where Record == PilotReport {
     public static let pireps = Schema([
-        Field(Property("type", .text, "PIREP, Urgent PIREP or AIREP")) { .text($0.type) },
-        Field(Property("aircraft", .text, "The aircraft's type, or the call sign of an AIREP")) { .text($0.aircraft) },
+        Field(Property("type", .text, "PIREP, Urgent PIREP or AIREP"), .text { $0.type }),
+        Field(Property("aircraft", .text, "The aircraft's type, or the call sign of an AIREP"), .text { $0.aircraft }),
         Field(
-            Property("altitude", .integer, "The flight level", unit: "ft", range: 0...60_000, filter: "minAltitude")
-        ) { .integer($0.altitudeFeet) },
-        Field(.severity) { .number(of: $0.severity) },
-        Field(.severityName) { .name(of: $0.severity) },
-        Field(Property("observedAt", .instant, "When it was observed", filter: "datetime")) {
-            .instant($0.observedAt)
-        },
+            Property("altitude", .integer, "The flight level", unit: "ft", range: 0...60_000, filter: "minAltitude"),
+            .integer { $0.altitudeFeet }),
+        Field(.severity, .number { $0.severity }),
+        Field(.severityName, .name { $0.severity }),
+        Field(Property("observedAt", .instant, "When it was observed", filter: "datetime"), .instant { $0.observedAt }),
         Field(
             Property(
                 "turbulence", .groups,
-                "A list of what it says of turbulence: intensity, base, top, type, frequency; empty for nothing")
-        ) { .groups($0.turbulence) },
-        Field(Property("text", .text, "The report's own text")) { .text($0.text) },
-        Field(.source) { .text($0.source.name) },
-        Field(Property("kind", .text, "Always pilot-report", filter: "kind")) { _ in
-            .text(ObservationKind.pilotReport.name)
-        },
+                "A list of what it says of turbulence: intensity, base, top, type, frequency; empty for nothing"),
+            .groups { $0.turbulence }),
+        Field(Property("text", .text, "The report's own text"), .text { $0.text }),
+        Field(.source, .text { $0.source.name }),
+        Field(
+            Property("kind", .text, "Always pilot-report", filter: "kind"),
+            .text { _ in ObservationKind.pilotReport.name }),
     ])
 }
 

@@ -41,29 +41,27 @@ public struct PolygonFeature: Sendable {
 
 extension Schema where Record == PolygonFeature {
     public static let polygons = Schema([
-        Field(.severity) { .number(of: $0.severity) },
-        Field(.severityName) { .name(of: $0.severity) },
+        Field(.severity, .number { $0.severity }),
+        Field(.severityName, .name { $0.severity }),
         Field(
-            Property("history", .decimal(4), "How far back it looks", unit: "h", range: 0...6, filter: "hours")
-        ) { feature in feature.historySeconds.map { .decimal(Double($0) / 3_600, decimals: 4) } },
+            Property("history", .decimal(4), "How far back it looks", unit: "h", range: 0...6, filter: "hours"),
+            .decimal { feature in feature.historySeconds.map { Double($0) / 3_600 } }),
         Field(
             Property(
-                "mode", .text, "exact: cells of this severity alone; atLeast: of this one and worse", filter: "mode")
-        ) {
-            .text($0.mode)
-        },
+                "mode", .text, "exact: cells of this severity alone; atLeast: of this one and worse", filter: "mode"),
+            .text { $0.mode }),
         Field(
-            Property("altitudeMin", .integer, "The lowest altitude that was asked for", unit: "ft", range: 0...60_000)
-        ) { .integer($0.altitudeMinFeet) },
+            Property("altitudeMin", .integer, "The lowest altitude that was asked for", unit: "ft", range: 0...60_000),
+            .integer { $0.altitudeMinFeet }),
         Field(
-            Property("altitudeMax", .integer, "The highest altitude that was asked for", unit: "ft", range: 0...60_000)
-        ) { .integer($0.altitudeMaxFeet) },
-        Field(Property("hexagons", .integer, "How many cells it is made of", range: 1...3_000_000)) {
-            .integer($0.hexagons)
-        },
-        Field(Property("observedFrom", .instant, "When its oldest record was observed")) { .instant($0.observedFrom) },
-        Field(Property("observedTo", .instant, "When its newest record was observed")) { .instant($0.observedTo) },
-        Field(.source) { .text($0.source) },
+            Property("altitudeMax", .integer, "The highest altitude that was asked for", unit: "ft", range: 0...60_000),
+            .integer { $0.altitudeMaxFeet }),
+        Field(
+            Property("hexagons", .integer, "How many cells it is made of", range: 1...3_000_000),
+            .integer { $0.hexagons }),
+        Field(Property("observedFrom", .instant, "When its oldest record was observed"), .instant { $0.observedFrom }),
+        Field(Property("observedTo", .instant, "When its newest record was observed"), .instant { $0.observedTo }),
+        Field(.source, .text { $0.source }),
     ])
 }
 

@@ -52,6 +52,9 @@ public struct Property: Sendable {
         self.isOfTilesOnly = isOfTilesOnly
     }
 
+    /// The most decimals of its numbers; 0 for what has none.
+    public var decimals: Int { if case .decimal(let decimals) = type { decimals } else { 0 } }
+
     /// The type as TileJSON 3.0.0 names it in `vector_layers`; lists are texts there.
     ///
     /// Source: TileJSON 3.0.0 section 3.3, github.com/mapbox/tilejson-spec
@@ -77,29 +80,52 @@ public enum PropertyValue: Sendable, Hashable {
     case groups([TurbulenceGroup])
 }
 
-extension PropertyValue {
-    /// An integer, or nothing.
-    static func integer(_ value: Int?) -> PropertyValue? { value.map { .integer($0) } }
-    /// A text, or nothing.
-    static func text(_ value: String?) -> PropertyValue? { value.map { .text($0) } }
-    /// An instant, or nothing.
-    static func instant(_ value: Instant?) -> PropertyValue? { value.map { .instant($0) } }
-    /// A severity as its number, or nothing.
-    static func number(of severity: Severity?) -> PropertyValue? { severity.map { .integer(Int($0.rawValue)) } }
-    /// A severity as its name, or nothing.
-    static func name(of severity: Severity?) -> PropertyValue? { severity.map { .text($0.name) } }
-}
-
 /// The properties of one kind of record, each with the way to its value.
 public struct Schema<Record>: Sendable {
+    /// How a record gives the value of a property: one function of the value's own type, so that a writer of millions
+    /// of records goes from it to its bytes with nothing in between. It gives nil where a record doesn't have it.
+    public enum Reading: Sendable {
+        case text(@Sendable (borrowing Record) -> String?)
+        case integer(@Sendable (borrowing Record) -> Int?)
+        /// With the decimals that the property says.
+        case decimal(@Sendable (borrowing Record) -> Double?)
+        case flag(@Sendable (borrowing Record) -> Bool?)
+        case instant(@Sendable (borrowing Record) -> Instant?)
+        case instants(@Sendable (borrowing Record) -> [Instant]?)
+        case groups(@Sendable (borrowing Record) -> [TurbulenceGroup]?)
+
+        /// A severity as its number.
+        static func number(_ severity: @escaping @Sendable (borrowing Record) -> Severity?) -> Reading {
+            .integer { record in severity(record).map { Int($0.rawValue) } }
+        }
+
+        /// A severity as its name.
+        static func name(_ severity: @escaping @Sendable (borrowing Record) -> Severity?) -> Reading {
+            .text { record in severity(record)?.name }
+        }
+    }
+
+    /// A property, and how a record gives its value.
     public struct Field: Sendable {
         public let property: Property
-        /// nil where the record doesn't have it.
-        public let value: @Sendable (borrowing Record) -> PropertyValue?
+        public let reading: Reading
 
-        public init(_ property: Property, _ value: @escaping @Sendable (borrowing Record) -> PropertyValue?) {
+        public init(_ property: Property, _ reading: Reading) {
             self.property = property
-            self.value = value
+            self.reading = reading
+        }
+
+        /// The value; nil where the record doesn't have it.
+        public func value(_ record: borrowing Record) -> PropertyValue? {
+            switch reading {
+            case .text(let read): read(record).map { .text($0) }
+            case .integer(let read): read(record).map { .integer($0) }
+            case .decimal(let read): read(record).map { .decimal($0, decimals: property.decimals) }
+            case .flag(let read): read(record).map { .flag($0) }
+            case .instant(let read): read(record).map { .instant($0) }
+            case .instants(let read): read(record).map { .instants($0) }
+            case .groups(let read): read(record).map { .groups($0) }
+            }
         }
     }
 
