@@ -15,8 +15,6 @@ struct AnimationRoutes: Sendable {
     let renderer: AnimationRenderer
     let styleStore: StyleStore
 
-    private var styles: StyleLibrary { styleStore.current }
-
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/animations/:layers") { request, context in try await animation(request, context.parameters) }
     }
@@ -24,15 +22,9 @@ struct AnimationRoutes: Sendable {
     /// 200 image/png, 304, 400 for what can't be read or is too large, 404 for an unknown layer and a time without
     /// frames, 503 when too many wait.
     private func animation(_ request: Request, _ parameters: Parameters) async throws -> Response {
-        let document = parameters.text("layers")
-        guard document.hasSuffix(".png") else {
-            throw Problem(
-                .noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).",
-                allowed: "/animations/{layers}.png")
-        }
+        let document = try PictureDocument(request, parameters, styles: styleStore, route: "/animations/{layers}.png")
         let asked = try AnimationParameters(
-            layers: LayerList(parameter: document.dropLast(4)), QueryReader(request), styles: styles,
-            defaults: timelines.settings.defaults)
+            layers: document.layers, document.query, styles: document.styles, defaults: timelines.settings.defaults)
         let snapshot = try frames.snapshot()
         let order = try await asked.request(timelines, in: snapshot)
         let png = try await renderer.png(order, in: snapshot)

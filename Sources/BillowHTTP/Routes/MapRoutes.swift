@@ -16,8 +16,6 @@ struct MapRoutes: Sendable {
     let styleStore: StyleStore
     let policy: FreshnessPolicy
 
-    private var styles: StyleLibrary { styleStore.current }
-
     func add(to router: some RouterMethods<some RequestContext>) {
         router.get("/maps/:layers") { request, context in try await map(request, context.parameters) }
     }
@@ -25,14 +23,8 @@ struct MapRoutes: Sendable {
     /// 200 image/png, 304, 400 for what can't be read, 404 for an unknown layer or a time outside retention, 503 when
     /// too many wait.
     private func map(_ request: Request, _ parameters: Parameters) async throws -> Response {
-        let document = parameters.text("layers")
-        guard document.hasSuffix(".png") else {
-            throw Problem(
-                .noSuchRoute, detail: "There is nothing at \(request.uri.path.prefix(200)).",
-                allowed: "/maps/{layers}.png")
-        }
-        let asked = try MapParameters(
-            layers: LayerList(parameter: document.dropLast(4)), QueryReader(request), styles: styles)
+        let document = try PictureDocument(request, parameters, styles: styleStore, route: "/maps/{layers}.png")
+        let asked = try MapParameters(layers: document.layers, document.query, styles: document.styles)
         let snapshot = try frames.snapshot()
         let (order, shown) = try asked.request(frames, policy, in: snapshot)
         let known = EntityTags(request.headers[.ifNoneMatch])
