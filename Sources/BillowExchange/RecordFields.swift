@@ -1,24 +1,77 @@
-/// The names that mean something in a record. The raw value is the place in a record's row of values.
-enum FieldName: Int, CaseIterable {
-    case h3, longitude, latitude, altitude, altitudeMin, altitudeMax, severity, severityName, severityBasis, edr,
-        observedAt,
-        id, aircraft, source, category, kind, reports, simulated
-    // A pilot report as Billow exports it.
-    case turbulence, text, type
-    // A pilot report as the Aviation Weather Center sends it.
-    case rawOb, obsTime
+import Datasets
+
+/// A name that means something in a record: a property of what an import reads, as the datasets' schemas name it, or
+/// one of the few members beside the properties.
+struct FieldName: Hashable, Sendable {
+    /// The place in a record's row of values.
+    let place: Int
 
     /// As messages write it.
-    var name: String { String(describing: self) }
+    var name: String { FieldName.all[place].name }
+
+    /// How many there are.
+    static var count: Int { all.count }
+
+    private static let all: [(name: String, aliases: [String])] = {
+        var names = beside
+        let properties = Schema.hexagons.properties + Schema.pireps.properties
+        for property in properties where !names.contains(where: { $0.name == property.name.description }) {
+            names.append((property.name.description, property.aliases))
+        }
+        return names
+    }()
+
+    /// What no schema has: identity, place and mark of a feature, and what only a pilot report of the Aviation Weather
+    /// Center has.
+    private static let beside: [(name: String, aliases: [String])] = [
+        ("id", []), ("longitude", ["lon", "lng"]), ("latitude", ["lat"]), ("simulated", []), ("rawOb", []),
+        ("obsTime", []),
+    ]
+
+    static let id = named("id")
+    static let longitude = named("longitude")
+    static let latitude = named("latitude")
+    static let simulated = named("simulated")
+    static let rawOb = named("rawOb")
+    static let obsTime = named("obsTime")
+
+    static let h3 = named("h3")
+    static let altitude = named("altitude")
+    static let altitudeMin = named("altitudeMin")
+    static let altitudeMax = named("altitudeMax")
+    static let severity = named("severity")
+    static let severityName = named("severityName")
+    static let severityBasis = named("severityBasis")
+    static let edr = named("edr")
+    static let observedAt = named("observedAt")
+    static let aircraft = named("aircraft")
+    static let source = named("source")
+    static let category = named("category")
+    static let kind = named("kind")
+    static let reports = named("reports")
+    static let turbulence = named("turbulence")
+    static let text = named("text")
+    static let type = named("type")
+
+    /// One that a decoder asks for. A schema that loses the name is a fault of ours, found when it is first used.
+    private static func named(_ name: String) -> FieldName {
+        guard let place = all.firstIndex(where: { $0.name == name }) else {
+            preconditionFailure("no schema has '\(name)', which an import reads")
+        }
+        return FieldName(place: place)
+    }
+
+    private init(place: Int) { self.place = place }
 
     private static let byName: [String: FieldName] = {
         var names: [String: FieldName] = [:]
-        for field in allCases { names[field.name.lowercased()] = field }
-        let aliases: [String: FieldName] = [
-            "h3index": .h3, "lon": .longitude, "lng": .longitude, "lat": .latitude, "altitudeft": .altitude,
-            "altitudefeet": .altitude, "altitudeminft": .altitudeMin, "altitudemaxft": .altitudeMax,
-        ]
-        return names.merging(aliases) { first, _ in first }
+        for (place, field) in all.enumerated() { names[normalised(field.name)] = FieldName(place: place) }
+        for (place, field) in all.enumerated() {
+            for alias in field.aliases where names[normalised(alias)] == nil {
+                names[normalised(alias)] = FieldName(place: place)
+            }
+        }
+        return names
     }()
 
     /// Reads a property's or column's name: `observedAt`, `observed_at` and `Observed At` are the same.
@@ -45,11 +98,11 @@ enum FieldName: Int, CaseIterable {
 struct RecordFields {
     typealias Value = JSONCursor.Value
 
-    private var values = [Value](repeating: .null, count: FieldName.allCases.count)
+    private var values = [Value](repeating: .null, count: FieldName.count)
     /// Where a Point is.
     var point: (longitude: Double, latitude: Double)?
 
-    subscript(_ name: FieldName) -> Value { values[name.rawValue] }
+    subscript(_ name: FieldName) -> Value { values[name.place] }
 
     mutating func removeAll() {
         for place in values.indices { values[place] = .null }
@@ -59,9 +112,9 @@ struct RecordFields {
     /// Keeps a value; the same name twice (or an alias beside it) must say the same.
     mutating func set(_ name: FieldName, _ value: Value) throws(RefusalReason) {
         if value == .null || value == .text("") { return }
-        let before = values[name.rawValue]
+        let before = values[name.place]
         guard before == .null || before == value else { throw .contradiction("\(name.name) is given twice") }
-        values[name.rawValue] = value
+        values[name.place] = value
     }
 
     /// Whether the record says that it is made up, as exports of simulated data do.

@@ -6,7 +6,8 @@ package import Turbulence
 ///
 /// Source: docs/upstreams/skypath.md, "Areas" (DataQuery of the iOS SDK)
 package struct DataQuery: Sendable, Hashable {
-    /// A sort of data that an upstream has.
+    /// A sort of data that SkyPath has, by the upstream's own word; a session and a query name it so. What becomes of it
+    /// is the catalogue's to say: each is the type of a dataset's origin.
     package enum DataType: String, Sendable, Hashable, CaseIterable, Comparable {
         case turbulence
         /// The upstream's own turbulence polygons.

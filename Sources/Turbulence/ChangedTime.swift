@@ -25,7 +25,8 @@ public struct TimeStep: Sendable, Hashable, Comparable {
     public static func < (a: TimeStep, b: TimeStep) -> Bool { a.number < b.number }
 }
 
-/// What is remembered by the time at which it was observed.
+/// A kind of row that the log remembers by the time at which it was observed: one for each table of such rows, and not
+/// one for each dataset. The raw values are stored.
 public enum ObservedKind: UInt8, Sendable, Hashable, CaseIterable {
     case observations = 0
     case reports = 1

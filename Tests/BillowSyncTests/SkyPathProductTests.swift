@@ -1,4 +1,5 @@
 import BillowStore
+import Datasets
 import SkyPath
 import Testing
 import Turbulence
@@ -17,6 +18,11 @@ struct SkyPathProductTests {
         try await rig.store.areas(
             collection, from: rig.clock.now, to: rig.clock.now.advanced(by: 86_400), asOf: nil
         ).filter { $0.validTo > rig.clock.now }
+    }
+
+    @Test("The types of data that a query can ask for are those that the catalogue has from SkyPath")
+    func types() {
+        #expect(DataQuery.DataType.allCases.map(\.rawValue).sorted() == Catalogue.types(of: "skypath").sorted())
     }
 
     @Test func polygonsAreSetsOfTheirHistoriesAndEachSetReplacesTheOneBefore() async throws {

@@ -84,6 +84,29 @@ import Turbulence
         #expect(values.first { $0.name.description == "edr" }?.value == .decimal(0.25, decimals: 4))
     }
 
+    @Test("each property is read as the type that it is described with")
+    func readings() {
+        func check<Record>(_ schema: Schema<Record>) {
+            for field in schema.fields {
+                let isRight =
+                    switch (field.property.type, field.reading) {
+                    case (.text, .text), (.integer, .integer), (.decimal, .decimal), (.flag, .flag),
+                        (.instant, .instant), (.instants, .instants), (.groups, .groups):
+                        true
+                    default: false
+                    }
+                #expect(isRight, "\(field.property.name)")
+            }
+        }
+        check(Schema.hexagons)
+        check(Schema.observations)
+        check(Schema.polygons)
+        check(Schema.pireps)
+        check(Schema.areas)
+        check(Schema.traffic)
+        check(Schema.tracks)
+    }
+
     @Test("an upstream's types become datasets")
     func origins() {
         #expect(Catalogue.types(of: "aviationweather").prefix(2) == ["pirep", "airsigmet"])
