@@ -3,7 +3,7 @@
 
 Both draw the same tiles of the same hexagons in the same style, taking turns zoom by zoom on one processor, one thread
 each. What counts is the thread's own processor time: on a shared machine the wall tells of the neighbours. The first rounds
-warm both (page cache, outlines, stamps) and are not counted; how fast the very first was stands below the table.
+warm both (page cache, outlines, sprites) and are not counted; how fast the very first was stands below the table.
 """
 
 import argparse
@@ -161,7 +161,7 @@ def main():
           % (plane.median / 1e6))
     print("The first picture of every tile, its outlines made: Billow %.0f/s, p99 %.1f ms; Mapnik %.0f/s."
           % (1e9 / Times(first[0]).mean, Times(first[0]).p99 / 1e6, 1e9 / Times(first[1]).mean))
-    print("Stamps, made between pictures and not in these times: %.0f ms for all tiles." % (prepared / 1e6))
+    print("Sprites, made between pictures and not in these times: %.0f ms for all tiles." % (prepared / 1e6))
     if options.pictures:
         os.makedirs(options.pictures, exist_ok=True)
         print("\nmean difference of opacity, of 255:", end="")

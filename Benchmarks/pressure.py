@@ -7,7 +7,7 @@ Half of the clients read what they get; the others read nothing and hold their s
 exports of polygons and hexagons, changes, filters of many sources, changes with ever other parameters, long timelines, tracks of all
 time, large maps and profiles. Printed: resident size in MB at rest, the largest and the last; latencies of /healthz and of a tile that
 is cold. Exit status 1 where the largest is above twice the resting size plus the budgets (--budget, MB: caches 48, answers 128, the
-frames of one animation 64, and 64 for stamps, kept answers and jobs under way), or the last is above the resting size plus the caches
+frames of one animation 64, and 64 for sprites, kept answers and jobs under way), or the last is above the resting size plus the caches
 and a quarter.
 """
 import argparse

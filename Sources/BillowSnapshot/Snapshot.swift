@@ -49,7 +49,7 @@ public struct Snapshot: Sendable {
     /// The snapshot of an older version: none of it is live, so everything is read from the store as of that version.
     ///
     /// The sources' rules are those of this snapshot: the version must not be older than `frameVersions.rules`.
-    public func former(_ version: Version) -> Snapshot {
+    public func superseded(at version: Version) -> Snapshot {
         Snapshot(
             publication: Publication(version: version, asOf: .distantFuture), log: log, window: Window(),
             liveFrom: .distantFuture, sources: sources, extent: extent, severityTable: severityTable)

@@ -7,7 +7,7 @@ import Turbulence
 struct AviationWeatherSchedule: Sendable {
     /// One call and where it stands.
     struct Call: Sendable, Hashable {
-        var place: Place
+        var place: CallPlace
         var validators = AviationWeatherClient.Validators()
         var askedAt: Instant?
         var answeredAt: Instant?
@@ -15,7 +15,7 @@ struct AviationWeatherSchedule: Sendable {
         var count: Int?
     }
 
-    enum Place: Sendable, Hashable {
+    enum CallPlace: Sendable, Hashable {
         case area(AviationWeatherBox)
         case forecastHour(Int)
         case everywhere
@@ -55,7 +55,7 @@ struct AviationWeatherSchedule: Sendable {
     }
 
     /// Notes that a call is made.
-    mutating func asking(_ product: AviationWeatherUpstream.Product, _ place: Place, at now: Instant) {
+    mutating func noteRequest(_ product: AviationWeatherUpstream.Product, _ place: CallPlace, at now: Instant) {
         askedAt[product] = now
         update(product, place) { $0.askedAt = now }
     }
@@ -64,7 +64,7 @@ struct AviationWeatherSchedule: Sendable {
     /// once may have more: from now on its quarters are asked.
     /// - Returns: whether some of the area's reports may be missing for good, as it can't be cut any smaller.
     mutating func answered(
-        _ product: AviationWeatherUpstream.Product, _ place: Place, count: Int?,
+        _ product: AviationWeatherUpstream.Product, _ place: CallPlace, count: Int?,
         validators: AviationWeatherClient.Validators, at now: Instant
     ) -> Bool {
         update(product, place) { call in
@@ -81,7 +81,7 @@ struct AviationWeatherSchedule: Sendable {
     }
 
     /// Lets go of what was answered, so that everything is asked for whole; not sooner than it would be.
-    mutating func forget() {
+    mutating func resetAnswers() {
         for product in calls.keys {
             for index in calls[product, default: []].indices {
                 calls[product]?[index].validators = AviationWeatherClient.Validators()
@@ -98,7 +98,7 @@ struct AviationWeatherSchedule: Sendable {
     }
 
     private mutating func update(
-        _ product: AviationWeatherUpstream.Product, _ place: Place, _ change: (inout Call) -> Void
+        _ product: AviationWeatherUpstream.Product, _ place: CallPlace, _ change: (inout Call) -> Void
     ) {
         guard let index = calls[product]?.firstIndex(where: { $0.place == place }) else { return }
         if var call = calls[product]?[index] {

@@ -137,7 +137,7 @@ package struct AviationWeatherUpstream: Upstream {
     }
 
     package func resetCursors(of area: DataQuery.Area) async throws(SyncError) {
-        progress.state.withLock { $0.schedule.forget() }
+        progress.state.withLock { $0.schedule.resetAnswers() }
     }
 
     // MARK: - A round
@@ -211,7 +211,7 @@ package struct AviationWeatherUpstream: Upstream {
         _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ use: inout RecordTally,
         _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
-        progress.state.withLock { $0.schedule.asking(product, call.place, at: now) }
+        progress.state.withLock { $0.schedule.noteRequest(product, call.place, at: now) }
         switch call.place {
         case .area(let box):
             let isFirst = call.answeredAt.map { $0 < now.advanced(by: -Self.gapSeconds) } ?? true

@@ -62,7 +62,7 @@ struct SkyPathCoverage: Sendable {
     ///   - record: the source as a whole. Where it is complete from later on than was noted last, something was deleted
     ///     since: then no area is complete from before it.
     ///   - areas: those that are asked for.
-    init(_ values: [String: String], record: SourceRecord?, isAsked areas: [DataQuery.Area]) {
+    init(_ values: [String: String], record: SourceRecord?, requested areas: [DataQuery.Area]) {
         self.areas = areas
         var entries: [DataQuery.Area: Entry] = [:]
         for area in Self.single { entries[area] = values[Self.name(area)].flatMap(Entry.init(text:)) }

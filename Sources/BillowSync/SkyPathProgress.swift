@@ -81,7 +81,7 @@ final class SkyPathProgress: Sendable {
     }
 
     /// Has an area fetched anew.
-    func forget(_ area: DataQuery.Area) {
+    func reset(_ area: DataQuery.Area) {
         state.withLock { state in
             state.nowcast = nil
             state.disabled = [:]

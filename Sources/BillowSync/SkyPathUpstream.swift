@@ -139,7 +139,7 @@ package struct SkyPathUpstream: Upstream {
     }
 
     package func resetCursors(of area: DataQuery.Area) async throws(SyncError) {
-        progress.forget(area)
+        progress.reset(area)
         guard try await known(in: store) != nil else { return }
         let cursors = try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
         var gone = [String: String?]()
@@ -153,7 +153,7 @@ package struct SkyPathUpstream: Upstream {
 
     /// A viewport's observations end with it, unless an area that lasts has them too. Those of other areas stay.
     package func release(_ area: DataQuery.Area, now: Instant) async throws(SyncError) {
-        progress.forget(area)
+        progress.reset(area)
         try await end([area], at: now)
     }
 
@@ -171,7 +171,7 @@ package struct SkyPathUpstream: Upstream {
                 (try await store.cursors(of: id), try await store.values(of: id))
             }
             let areas = wanted.areas(of: .turbulence).filter { !ended.contains($0) }
-            var coverage = SkyPathCoverage(values, record: try await known(in: store), isAsked: areas)
+            var coverage = SkyPathCoverage(values, record: try await known(in: store), requested: areas)
             var batch = Batch(source: id, coverage: ended.map { coverage.end(of: $0, at: now) })
             if ended.contains(.viewport) {
                 coverage.remove(.viewport)
@@ -402,7 +402,7 @@ package struct SkyPathUpstream: Upstream {
             (try await store.cursors(of: id), try await store.values(of: id))
         }
         var coverage = SkyPathCoverage(
-            values, record: try await known(in: store), isAsked: wanted.areas(of: .turbulence))
+            values, record: try await known(in: store), requested: wanted.areas(of: .turbulence))
         let covered = coverage.note(
             area, asked: asked(pieces), ring: ring(of: area), at: clock.now, from: start)
         batch.coverage.append(covered)

@@ -37,10 +37,10 @@ extension IssuedArea {
 /// An issued area as drawn.
 struct AreaMark: Sendable, Hashable {
     /// Its rings in the window's pixels, as drawn in one copy of the world.
-    let rings: [Ring]
+    let rings: [MarkRing]
     let look: AreaLook
 
-    struct Ring: Sendable, Hashable {
+    struct MarkRing: Sendable, Hashable {
         /// Not closed.
         var places: [Point]
         /// Which edges are no border, because the antimeridian only cuts the ring there: by the index of their start.
@@ -92,7 +92,7 @@ struct AreaMark: Sendable, Hashable {
     private static func marks(of polygon: [[LonLat]], _ look: AreaLook, in region: MapRegion) -> [AreaMark] {
         region.copies(of: polygon, margin: margin * Double(region.scale)).map { copy in
             AreaMark(
-                rings: zip(polygon, copy).map { Ring(thinning: $1, seams: seams($0)) }, look: look)
+                rings: zip(polygon, copy).map { MarkRing(thinning: $1, seams: seams($0)) }, look: look)
         }
     }
 
@@ -134,7 +134,7 @@ struct AreaMark: Sendable, Hashable {
     }
 }
 
-extension AreaMark.Ring {
+extension AreaMark.MarkRing {
     /// Without places less than half a pixel from the one before: what can't be seen costs nothing.
     init(thinning points: [Point], seams: Set<Int>) {
         var places: [Point] = []

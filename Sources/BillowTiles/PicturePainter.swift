@@ -26,13 +26,13 @@ public final class PicturePainter {
     private let cells = CellPainter()
     private let labels = LabelPainter()
 
-    /// - Parameter stamps: where the stamps of small cells are kept; several painters may have them in common.
-    public init(stamps: StampStore = StampStore()) { tiles = TilePainter(stamps: stamps) }
+    /// - Parameter sprites: where the sprites of small cells are kept; several painters may have them in common.
+    public init(sprites: SpriteCache = SpriteCache()) { tiles = TilePainter(sprites: sprites) }
 
     /// Works out ahead what makes the next pictures of the same places faster, for some tenths of a millisecond.
     ///
     /// - Returns: whether there is more to do.
-    public func prepare() -> Bool { tiles.prepare(stamps: 100) }
+    public func prepare() -> Bool { tiles.prepare(sprites: 100) }
 
     /// The PNG of a tile: by the exact path for a layer of cells alone, else layer over layer.
     public func png(

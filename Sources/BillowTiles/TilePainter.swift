@@ -46,11 +46,11 @@ public struct HexagonClasses: Sendable, Hashable {
 /// Draws tiles of hexagons. Holds the buffers that it draws in, so it serves one at a time.
 public final class TilePainter {
     private var rasters: [Int: InkRaster] = [:]
-    private let stamps: StampWork
+    private let sprites: SpriteQueue
     private var builder: (classes: HexagonClasses, builder: PaletteBuilder)?
 
-    /// - Parameter stamps: where the stamps of small cells are kept; several painters may have them in common.
-    public init(stamps: StampStore = StampStore()) { self.stamps = StampWork(stamps) }
+    /// - Parameter sprites: where the sprites of small cells are kept; several painters may have them in common.
+    public init(sprites: SpriteCache = SpriteCache()) { self.sprites = SpriteQueue(sprites) }
 
     /// The picture of a tile's content, 256 × scale pixels each way.
     public func paint(_ content: TileContent, at coord: TileCoord, scale: TileScale, classes: HexagonClasses)
@@ -62,13 +62,13 @@ public final class TilePainter {
         return builder(for: classes).picture(from: raster)
     }
 
-    /// Works out ahead what makes the next pictures of the same places faster, and changes none of them: the stamps of
+    /// Works out ahead what makes the next pictures of the same places faster, and changes none of them: the sprites of
     /// small cells that were drawn without. So many at most; one takes some five times as long as drawing its cell,
     /// which is why
     /// no picture waits for it.
     ///
     /// - Returns: whether there is more to do.
-    public func prepare(stamps limit: Int) -> Bool { stamps.make(limit) }
+    public func prepare(sprites limit: Int) -> Bool { sprites.make(limit) }
 
     /// The shares of every pixel before any palette, for tests: drawn as pictures are, with other inks.
     func shares(
@@ -91,8 +91,8 @@ public final class TilePainter {
     ) {
         let projection = SubpixelProjection(coord: coord, scale: scale)
         let table = CellTable.of(resolution: content.resolution)
-        let known = coord.z <= StampStore.highestZoom ? stamps.store.use(StampStore.Place(coord.z, scale)) : nil
-        var outlines = CellOutlines(borders: borders, raster: raster, projection: projection, stamps: known)
+        let known = coord.z <= SpriteCache.highestZoom ? sprites.store.use(SpriteCache.Size(coord.z, scale)) : nil
+        var outlines = CellOutlines(borders: borders, raster: raster, projection: projection, sprites: known)
         content.cells.withUnsafeBufferPointer { cells in
             var next = 0
             while next < cells.count {
@@ -106,9 +106,9 @@ public final class TilePainter {
             }
         }
         guard let known, !outlines.unknown.isEmpty else { return }
-        stamps.want(
+        sprites.want(
             outlines.unknown.map { chunk, positions in
-                StampWork.Wanted(
+                SpriteQueue.Wanted(
                     place: known.place, pixels: raster, projection: projection, chunk: table.chunk(chunk), index: chunk,
                     positions: positions.reversed())
             })
@@ -136,8 +136,8 @@ struct CellOutlines {
     private let fills: [UInt8]
     private let raster: InkRaster
     private let projection: SubpixelProjection
-    private let stamps: StampStore.Use?
-    /// What has no stamp yet, by chunk.
+    private let sprites: SpriteCache.Use?
+    /// What has no sprite yet, by chunk.
     private(set) var unknown: [(chunk: Int, positions: [UInt16])] = []
     /// By position in the chunk that is being drawn: the class of the cell's rim, or nothing.
     private var rimOf = [UInt8](repeating: InkRaster.nothing, count: CellTable.chunkSize + 1)
@@ -146,13 +146,13 @@ struct CellOutlines {
     static let mostCorners = 16
 
     fileprivate init(
-        borders: [Int?], raster: InkRaster, projection: SubpixelProjection, stamps: StampStore.Use?
+        borders: [Int?], raster: InkRaster, projection: SubpixelProjection, sprites: SpriteCache.Use?
     ) {
         fills = borders.indices.map { UInt8($0 + 1) }
         rims = borders.enumerated().map { UInt8(($1 ?? $0) + 1) }
         self.raster = raster
         self.projection = projection
-        self.stamps = stamps
+        self.sprites = sprites
     }
 
     /// Adds the cells of one chunk of the table.
@@ -162,11 +162,11 @@ struct CellOutlines {
     mutating func add(_ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, index: Int) {
         let first = index * CellTable.chunkSize
         let isShared = projection.isInside && chunk.isWithinWorld
-        if isShared, let stamps = stamps?.sheet(index) {
-            if addStamps(cells, of: chunk, first: first, stamps) { return }
+        if isShared, let sprites = sprites?.sheet(index) {
+            if addSprites(cells, of: chunk, first: first, sprites) { return }
             let unknown = cells.compactMap { cell in
                 let position = Int(cell >> 3) - first
-                return stamps.isUnknown(position) ? UInt16(truncatingIfNeeded: position) : nil
+                return sprites.isUnknown(position) ? UInt16(truncatingIfNeeded: position) : nil
             }
             self.unknown.append((index, unknown))
         }
@@ -178,7 +178,7 @@ struct CellOutlines {
                     for cell in cells {
                         let position = Int(cell >> 3) - first
                         let range = mesh.range(of: position)
-                        let ring = Ring(points: points, corners: UnsafeBufferPointer(rebasing: corners[range]))
+                        let ring = CellRing(points: points, corners: UnsafeBufferPointer(rebasing: corners[range]))
                         let beyond = UnsafeBufferPointer(rebasing: neighbours[range])
                         if isShared {
                             add(ring, severity: Int(cell & 7), world: 0, beyond, position: UInt16(position))
@@ -194,32 +194,32 @@ struct CellOutlines {
         if isShared { for cell in cells { rimOf[Int(cell >> 3) - first] = InkRaster.nothing } }
     }
 
-    /// Adds cells by their stamps; those that are too large for one, or aren't wholly in the tile, by their outlines.
+    /// Adds cells by their sprites; those that are too large for one, or aren't wholly in the tile, by their outlines.
     /// - Returns: whether none is missing; else nothing is added.
-    private func addStamps(
-        _ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, first: Int, _ stamps: OutlineStamps
+    private func addSprites(
+        _ cells: UnsafeBufferPointer<UInt32>, of chunk: CellChunk, first: Int, _ sprites: SpriteSheet
     ) -> Bool {
-        withUnsafeTemporaryAllocation(of: InkRaster.StampUse.self, capacity: cells.count) { uses in
-            let areKnown = stamps.withPlaces { places in
+        withUnsafeTemporaryAllocation(of: InkRaster.SpriteUse.self, capacity: cells.count) { uses in
+            let areKnown = sprites.withPlaces { places in
                 var areKnown = true
                 for (number, cell) in cells.enumerated() {
                     let severity = Int(cell & 7)
                     let place = places[Int(cell >> 3) - first]
-                    areKnown = areKnown && place != OutlineStamps.unknown
-                    uses[number] = InkRaster.StampUse(place: place, rim: rims[severity], fill: fills[severity])
+                    areKnown = areKnown && place != SpriteSheet.unknown
+                    uses[number] = InkRaster.SpriteUse(place: place, rim: rims[severity], fill: fills[severity])
                 }
                 return areKnown
             }
             guard areKnown else { return false }
             raster.add(
-                UnsafeBufferPointer(uses), of: stamps, tileColumn: projection.firstColumn, tileRow: projection.firstRow
+                UnsafeBufferPointer(uses), of: sprites, tileColumn: projection.firstColumn, tileRow: projection.firstRow
             ) { use in
                 let position = Int(cells[use] >> 3) - first
                 let mesh = chunk.mesh
                 mesh.points.withUnsafeBufferPointer { points in
                     mesh.corners.withUnsafeBufferPointer { corners in
                         Self.noNeighbours.withUnsafeBufferPointer { none in
-                            let ring = Ring(
+                            let ring = CellRing(
                                 points: points,
                                 corners: UnsafeBufferPointer(rebasing: corners[mesh.range(of: position)]))
                             add(ring, severity: Int(cells[use] & 7), world: 0, none, position: UInt16(position))
@@ -232,7 +232,7 @@ struct CellOutlines {
     }
 
     /// The outline of a cell, for the time of a call.
-    struct Ring {
+    struct CellRing {
         let points: UnsafeBufferPointer<GridPoint>
         let corners: UnsafeBufferPointer<UInt16>
 
@@ -244,7 +244,7 @@ struct CellOutlines {
 
     @inline(__always)
     private func add(
-        _ ring: Ring, severity: Int, world: Int64,
+        _ ring: CellRing, severity: Int, world: Int64,
         _ neighbours: UnsafeBufferPointer<UInt16>, position: UInt16
     ) {
         guard ring.count >= 3, ring.count <= Self.mostCorners else { return }
@@ -349,7 +349,7 @@ struct SubpixelProjection {
     }
 
     /// In which copies of the world a cell shares a point with the tile.
-    func worlds(of ring: CellOutlines.Ring) -> ClosedRange<Int64> {
+    func worlds(of ring: CellOutlines.CellRing) -> ClosedRange<Int64> {
         // A cell within one world, as nearly all are, in a tile that is.
         var outside: UInt32 = 0
         for corner in 0..<ring.count { outside |= UInt32(bitPattern: ring[corner].x) &+ 0x4000_0000 }

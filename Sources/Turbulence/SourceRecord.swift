@@ -18,7 +18,7 @@ public struct CoveredArea: Sendable, Hashable {
     }
 
     /// Whether it was asked for at an instant.
-    public func isAsked(at instant: Instant) -> Bool { since <= instant && instant <= until ?? .distantFuture }
+    public func isRequested(at instant: Instant) -> Bool { since <= instant && instant <= until ?? .distantFuture }
 }
 
 /// One source, as the log knows it.

@@ -82,7 +82,7 @@ private struct Server {
 
     /// What is seen at an instant, now or as it was at a version.
     func look(_ instant: Instant, _ filter: Filter, at version: Version? = nil) async throws -> Look {
-        let snapshot = version.map(snapshot.former) ?? snapshot
+        let snapshot = version.map(snapshot.superseded(at:)) ?? snapshot
         let frame = try await frames.frame(at: instant, filter: filter, in: snapshot)
         let plane = try await frames.plane(at: instant, filter: filter, in: snapshot)
         return Look(

@@ -262,7 +262,7 @@ struct BoundedAnswerTests {
     @Test("answers kept by address count the address")
     func addresses() {
         let answers = ResponseMicrocache { 1 }
-        let empty = ResponseMicrocache.Answer(
+        let empty = ResponseMicrocache.CachedAnswer(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<8_000 {
             answers.keep(empty, to: String(repeating: "a", count: 8_000) + "\(number)", at: answers.moment)
@@ -281,7 +281,7 @@ struct BoundedAnswerTests {
             filter.sources = Set(
                 try (0..<32).map { try source(String(repeating: "x", count: 50) + "\(number)-\($0)") })
             hot.note(
-                TileService.Request(
+                TileRequest(
                     layers: LayerList(.hexagons), coord: try TileCoord(z: 0, x: 0, y: 0).orMissing(), scale: .one,
                     instant: noon, filter: filter, style: styles.default),
                 isLatest: true, publication: publication, now: noon)

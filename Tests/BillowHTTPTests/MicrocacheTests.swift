@@ -216,11 +216,11 @@ struct MicrocacheTests {
             _ = try connection.left()
             #expect((answers.answer(to: "/\(length)", at: answers.moment) != nil) == isKept)
         }
-        let empty = ResponseMicrocache.Answer(
+        let empty = ResponseMicrocache.CachedAnswer(
             head: HTTPResponseHead(version: .http1_1, status: .ok), body: ByteBuffer())
         for number in 0..<10_000 { answers.keep(empty, to: "/n\(number)", at: answers.moment) }
         #expect(answers.statistics.entries == 8_192)
-        let large = ResponseMicrocache.Answer(
+        let large = ResponseMicrocache.CachedAnswer(
             head: empty.head, body: ByteBuffer(repeating: 0, count: ResponseMicrocache.largestBody))
         answers.invalidate()
         for number in 0..<200 { answers.keep(large, to: "/l\(number)", at: answers.moment) }

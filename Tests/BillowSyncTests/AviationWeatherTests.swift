@@ -308,7 +308,7 @@ struct AviationWeatherTests {
 struct AviationWeatherScheduleTests {
     private let start = Instant(clamping: 1_795_214_400)
 
-    private func places(_ schedule: AviationWeatherSchedule, at now: Instant) -> [AviationWeatherSchedule.Place] {
+    private func places(_ schedule: AviationWeatherSchedule, at now: Instant) -> [AviationWeatherSchedule.CallPlace] {
         schedule.due(.pilotReports, at: now).map(\.place)
     }
 
@@ -316,17 +316,17 @@ struct AviationWeatherScheduleTests {
         let whole = try area(0, 0, 40, 40)
         var schedule = AviationWeatherSchedule(products: [.pilotReports], areas: [whole], spacingSeconds: 60)
         #expect(places(schedule, at: start) == [.area(whole)])
-        schedule.asking(.pilotReports, .area(whole), at: start)
+        schedule.noteRequest(.pilotReports, .area(whole), at: start)
         #expect(places(schedule, at: start.advanced(by: 59)).isEmpty)
         let isLost = schedule.answered(.pilotReports, .area(whole), count: 400, validators: .init(), at: start)
         #expect(!isLost && schedule.allAnswered(.pilotReports) == nil)
         var now = start
-        var asked: [AviationWeatherSchedule.Place] = []
+        var asked: [AviationWeatherSchedule.CallPlace] = []
         for _ in 0..<5 {
             now = now.advanced(by: 60)
             let place = try places(schedule, at: now).first.orMissing()
             asked.append(place)
-            schedule.asking(.pilotReports, place, at: now)
+            schedule.noteRequest(.pilotReports, place, at: now)
             _ = schedule.answered(.pilotReports, place, count: 399, validators: .init(), at: now)
         }
         #expect(asked.prefix(4) == ArraySlice(whole.quarters.map { .area($0) }) && asked.last == asked.first)
@@ -343,7 +343,7 @@ struct AviationWeatherScheduleTests {
     @Test func aClockThatWasSetBackIsNotWaitedFor() throws {
         let whole = try area(0, 0, 40, 40)
         var schedule = AviationWeatherSchedule(products: [.pilotReports], areas: [whole], spacingSeconds: 60)
-        schedule.asking(.pilotReports, .area(whole), at: start)
+        schedule.noteRequest(.pilotReports, .area(whole), at: start)
         #expect(places(schedule, at: start.advanced(by: -3_600)) == [.area(whole)])
     }
 

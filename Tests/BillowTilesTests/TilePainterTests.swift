@@ -95,26 +95,26 @@ struct TilePainterTests {
         }
     }
 
-    /// Zooms 5 and 6 are drawn by stamps, but for the cells at a tile's edge; 7 and 8 by outlines.
+    /// Zooms 5 and 6 are drawn by sprites, but for the cells at a tile's edge; 7 and 8 by outlines.
     @Test("four tiles are the quarters of the one above at twice the scale", arguments: [5, 6, 7])
     func quarters(zoom: Int) throws {
         let parent = try #require(Self.coord(z: zoom, longitude: 10, latitude: 50))
         let painter = TilePainter()
         let whole = painter.shares(
             of: TileContent(of: Self.patchwork, in: parent), at: parent, scale: .two, borders: Self.bordered)
-        #expect(!painter.prepare(stamps: .max))
+        #expect(!painter.prepare(sprites: .max))
         for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
             let child = try #require(TileCoord(z: zoom + 1, x: parent.x * 2 + dx, y: parent.y * 2 + dy))
             let content = TileContent(of: Self.patchwork, in: child)
-            // The second time half of the cells have stamps, the third time all.
+            // The second time half of the cells have sprites, the third time all.
             for time in 0..<3 {
                 let quarter = painter.shares(of: content, at: child, scale: .one, borders: Self.bordered)
                 for row in 0..<256 {
                     let start = (row + dy * 256) * 512 + dx * 256
                     #expect(Array(whole[start..<start + 256]) == Array(quarter[row * 256..<row * 256 + 256]))
                 }
-                // From zoom 7 on cells are too large for stamps.
-                #expect(painter.prepare(stamps: time == 0 ? content.cells.count / 2 : .max) == (time == 0 && zoom < 6))
+                // From zoom 7 on cells are too large for sprites.
+                #expect(painter.prepare(sprites: time == 0 ? content.cells.count / 2 : .max) == (time == 0 && zoom < 6))
             }
         }
     }

@@ -12,7 +12,7 @@ import Testing
 
         init() throws { folder = try TemporaryFolder() }
 
-        /// Megabytes: caches 48, answers 128, an animation 64, and stamps, kept answers and jobs under way 64.
+        /// Megabytes: caches 48, answers 128, an animation 64, and sprites, kept answers and jobs under way 64.
         private static let budgets = 304
 
         /// Resident megabytes of the server.

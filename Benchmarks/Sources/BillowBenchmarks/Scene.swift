@@ -71,7 +71,7 @@ final class TileMaker {
     }
 
     /// What a server does while nothing is to be drawn.
-    func prepare() { while painter.prepare(stamps: 1_000) {} }
+    func prepare() { while painter.prepare(sprites: 1_000) {} }
 
     func png(_ picture: IndexedPicture) throws -> [UInt8] {
         try encoder.encode(

@@ -46,7 +46,7 @@ extension CellArea {
     var keptBytes: Int { self == .everywhere ? 0 : 20_000 }
 }
 
-extension TileService.Request {
+extension TileRequest {
     /// A faded style has colours of its own.
     var keptBytes: Int { 500 + filter.keptBytes }
 }

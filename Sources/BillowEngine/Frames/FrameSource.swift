@@ -111,7 +111,7 @@ package final class FrameSource: Sendable {
         if head.log == snapshot.log, head.version < snapshot.publication.version,
             head.version >= snapshot.frameVersions.rules
         {
-            return snapshot.former(head.version)
+            return snapshot.superseded(at: head.version)
         }
         let stored = try await store.head()
         // Another server of the same database may be ahead.

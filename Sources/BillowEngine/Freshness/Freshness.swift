@@ -149,7 +149,7 @@ extension Coverage.Source {
         }
         if areas.contains(where: { holds($0, from: first, to: last) && region.isInside($0.ring) }) { return .all }
         return areas.contains { area in
-            area.kind == kind && area.isAsked(at: last) && !holds(area, from: first, to: last)
+            area.kind == kind && area.isRequested(at: last) && !holds(area, from: first, to: last)
                 && region.touches(area.ring)
         } ? .lacking : .part
     }
@@ -157,7 +157,7 @@ extension Coverage.Source {
     /// From when on it has all of a region that it is asked for now; nil where it isn't.
     func since(in region: GeographicRegion, at now: Instant) -> Instant? {
         guard areas.contains(where: { $0.kind == kind }) else { return since }
-        return areas.lazy.filter { $0.kind == kind && $0.isAsked(at: now) && region.isInside($0.ring) }.map {
+        return areas.lazy.filter { $0.kind == kind && $0.isRequested(at: now) && region.isInside($0.ring) }.map {
             max($0.since, since)
         }.min()
     }

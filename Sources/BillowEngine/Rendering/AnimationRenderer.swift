@@ -3,6 +3,51 @@ package import BillowSnapshot
 package import BillowTiles
 package import Turbulence
 
+/// What is asked for.
+package struct AnimationRequest: Sendable {
+    package var layers: LayerList
+    /// In rising order.
+    package var times: [Instant]
+    package var region: MapRegion
+    package var filter: Filter
+    package var style: Style
+    /// Aircraft named in each 256 × 256 points.
+    package var labels: Int
+    package var hasLegend: Bool
+    package var hasTimeStamp: Bool
+    /// Whether incomplete frames are hatched.
+    package var hatchesIncomplete: Bool
+    package var form: AnimationRenderer.Form
+    /// How long a frame stays, and the last.
+    package var delayMilliseconds: Int
+    package var holdMilliseconds: Int
+    /// 0 is for ever.
+    package var loops: Int
+
+    package init(
+        layers: LayerList, times: [Instant], region: MapRegion, filter: Filter, style: Style,
+        labels: Int = PictureContent.defaultLabels, hasLegend: Bool = true, hasTimeStamp: Bool = true,
+        hatchesIncomplete: Bool = false,
+        form: AnimationRenderer.Form = .animation, delayMilliseconds: Int = AnimationRenderer.defaultDelay,
+        holdMilliseconds: Int = 3 * AnimationRenderer.defaultDelay,
+        loops: Int = 0
+    ) {
+        self.layers = layers
+        self.times = times
+        self.region = region
+        self.filter = filter
+        self.style = style
+        self.labels = labels
+        self.hasLegend = hasLegend
+        self.hasTimeStamp = hasTimeStamp
+        self.hatchesIncomplete = hatchesIncomplete
+        self.form = form
+        self.delayMilliseconds = delayMilliseconds
+        self.holdMilliseconds = holdMilliseconds
+        self.loops = loops
+    }
+}
+
 /// Draws timelines of a region: one animated picture, or a sheet of its frames. Its class of work does one at a time,
 /// from the first frame to the encoded file, so the frames of one are all that is ever in memory.
 package final class AnimationRenderer: Sendable {
@@ -11,50 +56,6 @@ package final class AnimationRenderer: Sendable {
         case animation
         /// All beside each other.
         case sheet
-    }
-
-    /// What is asked for.
-    package struct Request: Sendable {
-        package var layers: LayerList
-        /// In rising order.
-        package var times: [Instant]
-        package var region: MapRegion
-        package var filter: Filter
-        package var style: Style
-        /// Aircraft named in each 256 × 256 points.
-        package var labels: Int
-        package var hasLegend: Bool
-        package var hasTimeStamp: Bool
-        /// Whether incomplete frames are hatched.
-        package var hatchesIncomplete: Bool
-        package var form: Form
-        /// How long a frame stays, and the last.
-        package var delayMilliseconds: Int
-        package var holdMilliseconds: Int
-        /// 0 is for ever.
-        package var loops: Int
-
-        package init(
-            layers: LayerList, times: [Instant], region: MapRegion, filter: Filter, style: Style,
-            labels: Int = PictureContent.defaultLabels, hasLegend: Bool = true, hasTimeStamp: Bool = true,
-            hatchesIncomplete: Bool = false,
-            form: Form = .animation, delayMilliseconds: Int = defaultDelay, holdMilliseconds: Int = 3 * defaultDelay,
-            loops: Int = 0
-        ) {
-            self.layers = layers
-            self.times = times
-            self.region = region
-            self.filter = filter
-            self.style = style
-            self.labels = labels
-            self.hasLegend = hasLegend
-            self.hasTimeStamp = hasTimeStamp
-            self.hatchesIncomplete = hatchesIncomplete
-            self.form = form
-            self.delayMilliseconds = delayMilliseconds
-            self.holdMilliseconds = holdMilliseconds
-            self.loops = loops
-        }
     }
 
     /// Milliseconds that a frame may stay.
@@ -71,7 +72,7 @@ package final class AnimationRenderer: Sendable {
     private struct Key: Hashable, Sendable {
         var log: String
         var versions: [Version]
-        var maps: [MapRenderer.Request]
+        var maps: [MapRequest]
         var isSimulated: Bool
         /// In milliseconds.
         var delay: Int
@@ -82,7 +83,7 @@ package final class AnimationRenderer: Sendable {
         var keptBytes: Int {
             let words = maps.reduce(0) { $0 + $1.furniture.timeStamp.reduce(32) { $0 + $1.utf8.count + 16 } }
             let filter = maps.first?.filter.keptBytes ?? 0
-            return 1_000 + maps.count * (MemoryLayout<MapRenderer.Request>.stride + 64) + filter + words
+            return 1_000 + maps.count * (MemoryLayout<MapRequest>.stride + 64) + filter + words
         }
     }
 
@@ -107,7 +108,7 @@ package final class AnimationRenderer: Sendable {
     /// The picture as a PNG file.
     /// - Throws: `EngineError.tooManyPixels` for more than `mostPixels`, `.noFrames` without a frame; as `MapRenderer`
     ///   does.
-    package func png(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
+    package func png(_ request: AnimationRequest, in snapshot: Snapshot) async throws -> [UInt8] {
         guard !request.times.isEmpty else {
             let extent = frames.extent(of: request.layers.layers, in: snapshot)
             throw EngineError.noFrames(extent: extent)
@@ -137,7 +138,7 @@ package final class AnimationRenderer: Sendable {
     }
 
     /// What an animation shows, as of its last frame; incomplete where any frame is.
-    package func shown(_ request: Request, in snapshot: Snapshot) -> Shown {
+    package func shown(_ request: AnimationRequest, in snapshot: Snapshot) -> Shown {
         let frames = pictures(of: request, in: snapshot)
         var shown =
             frames.last?.shown
@@ -148,7 +149,7 @@ package final class AnimationRenderer: Sendable {
         return shown
     }
 
-    private func pictures(of request: Request, in snapshot: Snapshot) -> [Frame] {
+    private func pictures(of request: AnimationRequest, in snapshot: Snapshot) -> [Frame] {
         request.times.map { time in
             let scene = frames.scene(of: request.layers, at: time, in: snapshot)
             let shown = policy.shown(
@@ -165,7 +166,9 @@ package final class AnimationRenderer: Sendable {
         }
     }
 
-    private func animation(_ request: Request, _ frames: [Frame], in snapshot: Snapshot) async throws -> [UInt8] {
+    private func animation(_ request: AnimationRequest, _ frames: [Frame], in snapshot: Snapshot) async throws
+        -> [UInt8]
+    {
         var pictures: [AnimationFrame] = []
         for (number, frame) in frames.enumerated() {
             let canvas = try await maps.canvas(map(request, frame), in: snapshot)
@@ -180,7 +183,7 @@ package final class AnimationRenderer: Sendable {
     }
 
     /// Rows of frames, about as wide as high.
-    private func sheet(_ request: Request, _ frames: [Frame], in snapshot: Snapshot) async throws -> [UInt8] {
+    private func sheet(_ request: AnimationRequest, _ frames: [Frame], in snapshot: Snapshot) async throws -> [UInt8] {
         let count = frames.count
         let (width, height) = (request.region.width, request.region.height)
         let columns = (1...count).first { $0 * width >= (count + $0 - 1) / $0 * height } ?? count
@@ -204,8 +207,8 @@ package final class AnimationRenderer: Sendable {
         return try sheet.png()
     }
 
-    private func map(_ request: Request, _ frame: Frame) -> MapRenderer.Request {
-        MapRenderer.Request(
+    private func map(_ request: AnimationRequest, _ frame: Frame) -> MapRequest {
+        MapRequest(
             layers: frame.scene.layers, region: request.region, instant: frame.scene.instant, filter: request.filter,
             style: request.style, labels: request.labels,
             furniture: MapFurniture(
@@ -214,7 +217,7 @@ package final class AnimationRenderer: Sendable {
             isHatched: request.hatchesIncomplete && frame.shown.isIncomplete)
     }
 
-    private func legend(_ request: Request, isSimulated: Bool) -> Legend? {
+    private func legend(_ request: AnimationRequest, isSimulated: Bool) -> Legend? {
         guard request.hasLegend else { return nil }
         return request.layers.legend(
             style: request.style, severities: request.filter.severities, simulated: isSimulated,

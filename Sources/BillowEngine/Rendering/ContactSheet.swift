@@ -65,7 +65,7 @@ package struct ContactSheet: Sendable {
                             ParameterError(parameter: "zooms", value: "\(zoom)", expected: "0 to 22"))
                     }
                     let picture = try await maps.canvas(
-                        MapRenderer.Request(
+                        MapRequest(
                             layers: list, region: region, instant: instant, filter: filter, style: style), in: snapshot)
                     let (x, y) = (Self.gap + column * (Self.cellWidth + Self.gap), top + Self.captionHeight)
                     sheet.fill(

@@ -21,7 +21,7 @@ package final class HotTiles: Sendable {
 
     /// A tile, whatever its instant.
     struct Tile: Sendable, Hashable {
-        var request: TileService.Request
+        var request: TileRequest
         var newest: Newest
     }
 
@@ -54,7 +54,7 @@ package final class HotTiles: Sendable {
     ///
     /// - Returns: whether the tile was asked for before.
     @discardableResult
-    package func note(_ request: TileService.Request, isLatest: Bool, publication: Publication, now: Instant) -> Bool {
+    package func note(_ request: TileRequest, isLatest: Bool, publication: Publication, now: Instant) -> Bool {
         let newest: Newest
         if isLatest {
             newest = .latest
@@ -80,7 +80,7 @@ package final class HotTiles: Sendable {
     }
 
     /// The requests for a publication's newest picture, hottest first. Counts fade, so that old habits do.
-    func requests(for publication: Publication, limit: Int) -> [TileService.Request] {
+    func requests(for publication: Publication, limit: Int) -> [TileRequest] {
         let oldest = publication.asOf.advanced(by: -Self.keptSeconds)
         let hottest = state.withLock { state in
             for (tile, use) in state.uses where use.last < oldest { state.remove(tile) }

@@ -4,37 +4,37 @@ package import BillowTiles
 import Geometry
 package import Turbulence
 
+/// What a picture is asked for.
+package struct MapRequest: Sendable, Hashable {
+    package var layers: LayerList
+    package var region: MapRegion
+    package var instant: Instant
+    package var filter: Filter
+    package var style: Style
+    /// Aircraft named in each 256 × 256 points.
+    package var labels: Int
+    package var furniture: MapFurniture
+    /// Whether it is hatched, as a picture that lacks data.
+    package var isHatched: Bool
+
+    package init(
+        layers: LayerList, region: MapRegion, instant: Instant, filter: Filter, style: Style,
+        labels: Int = PictureContent.defaultLabels, furniture: MapFurniture = MapFurniture(),
+        isHatched: Bool = false
+    ) {
+        self.layers = layers
+        self.region = region
+        self.instant = instant
+        self.filter = filter
+        self.style = style
+        self.labels = labels
+        self.furniture = furniture
+        self.isHatched = isHatched
+    }
+}
+
 /// Draws pictures of a region: for map images and for the frames of animations.
 package final class MapRenderer: Sendable {
-    /// What a picture is asked for.
-    package struct Request: Sendable, Hashable {
-        package var layers: LayerList
-        package var region: MapRegion
-        package var instant: Instant
-        package var filter: Filter
-        package var style: Style
-        /// Aircraft named in each 256 × 256 points.
-        package var labels: Int
-        package var furniture: MapFurniture
-        /// Whether it is hatched, as a picture that lacks data.
-        package var isHatched: Bool
-
-        package init(
-            layers: LayerList, region: MapRegion, instant: Instant, filter: Filter, style: Style,
-            labels: Int = PictureContent.defaultLabels, furniture: MapFurniture = MapFurniture(),
-            isHatched: Bool = false
-        ) {
-            self.layers = layers
-            self.region = region
-            self.instant = instant
-            self.filter = filter
-            self.style = style
-            self.labels = labels
-            self.furniture = furniture
-            self.isHatched = isHatched
-        }
-    }
-
     private let pictures: PictureSource
     private let painters: PainterPool
     private let made: SharedCache<Fingerprint, [UInt8]>
@@ -50,7 +50,7 @@ package final class MapRenderer: Sendable {
     }
 
     /// The picture as a PNG file, drawn unless the same was before.
-    package func picture(_ request: Request, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool)
+    package func picture(_ request: MapRequest, in snapshot: Snapshot, isUnchanged: @Sendable (String) -> Bool)
         async throws
         -> EncodedPicture
     {
@@ -73,13 +73,13 @@ package final class MapRenderer: Sendable {
     }
 
     /// The picture as a PNG file.
-    package func png(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
+    package func png(_ request: MapRequest, in snapshot: Snapshot) async throws -> [UInt8] {
         try await picture(request, in: snapshot) { _ in false }.png
     }
 
     /// The picture itself, transparent where there is nothing.
     /// - Throws: `PictureError`; `StoreError`; `CancellationError`.
-    package func canvas(_ request: Request, in snapshot: Snapshot) async throws -> Canvas {
+    package func canvas(_ request: MapRequest, in snapshot: Snapshot) async throws -> Canvas {
         let data = try await pictures.data(
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
         try Task.checkCancellation()
@@ -100,7 +100,7 @@ package final class MapRenderer: Sendable {
 
     package var statistics: CacheStatistics { made.statistics }
 
-    private static func draw(_ request: Request, _ content: MapContent, _ painter: PicturePainter) throws -> Canvas {
+    private static func draw(_ request: MapRequest, _ content: MapContent, _ painter: PicturePainter) throws -> Canvas {
         var canvas = try painter.canvas(content, style: request.style)
         try request.furniture.paint(request.region, style: request.style, onto: &canvas)
         return canvas

@@ -13,8 +13,8 @@ final class PainterPool: Sendable {
         let painter: PicturePainter
         let encoder: IndexedPNGEncoder
 
-        init(_ stamps: StampStore) throws(PNGError) {
-            painter = PicturePainter(stamps: stamps)
+        init(_ sprites: SpriteCache) throws(PNGError) {
+            painter = PicturePainter(sprites: sprites)
             encoder = try IndexedPNGEncoder()
         }
     }
@@ -24,7 +24,7 @@ final class PainterPool: Sendable {
         var isPreparing = false
     }
 
-    private let stamps = StampStore()
+    private let sprites = SpriteCache()
     private let state = Mutex(State())
     private let mostIdle: Int
 
@@ -32,13 +32,13 @@ final class PainterPool: Sendable {
     init(expecting count: Int) throws(PNGError) {
         mostIdle = count + 1
         var kits: [Kit] = []
-        for _ in 0..<count { kits.append(try Kit(stamps)) }
+        for _ in 0..<count { kits.append(try Kit(sprites)) }
         state.withLock { [kits] in $0.idle = kits }
     }
 
     /// Paints on the calling thread.
     func paint<Value>(_ body: (PicturePainter, IndexedPNGEncoder) throws -> Value) throws -> Value {
-        let kit = try state.withLock { $0.idle.popLast() } ?? Kit(stamps)
+        let kit = try state.withLock { $0.idle.popLast() } ?? Kit(sprites)
         defer { giveBack(kit) }
         return try body(kit.painter, kit.encoder)
     }

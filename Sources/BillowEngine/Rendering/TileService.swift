@@ -5,35 +5,35 @@ package import BillowTiles
 import Synchronization
 package import Turbulence
 
+/// What a tile is asked for.
+package struct TileRequest: Sendable, Hashable {
+    package var layers: LayerList
+    package var coord: TileCoord
+    package var scale: TileScale
+    package var instant: Instant
+    package var filter: Filter
+    package var style: Style
+    package var labels = PictureContent.defaultLabels
+    /// Whether the picture is hatched, as one that lacks data.
+    var isHatched = false
+
+    package init(
+        layers: LayerList, coord: TileCoord, scale: TileScale, instant: Instant, filter: Filter, style: Style,
+        labels: Int = PictureContent.defaultLabels, isHatched: Bool = false
+    ) {
+        self.layers = layers
+        self.coord = coord
+        self.scale = scale
+        self.instant = instant
+        self.filter = filter
+        self.style = style
+        self.labels = labels
+        self.isHatched = isHatched
+    }
+}
+
 /// Makes tiles: finds the picture, gathers what a tile shows of it, and paints that unless the same was painted before.
 package final class TileService: Sendable {
-    /// What a tile is asked for.
-    package struct Request: Sendable, Hashable {
-        package var layers: LayerList
-        package var coord: TileCoord
-        package var scale: TileScale
-        package var instant: Instant
-        package var filter: Filter
-        package var style: Style
-        package var labels = PictureContent.defaultLabels
-        /// Whether the picture is hatched, as one that lacks data.
-        var isHatched = false
-
-        package init(
-            layers: LayerList, coord: TileCoord, scale: TileScale, instant: Instant, filter: Filter, style: Style,
-            labels: Int = PictureContent.defaultLabels, isHatched: Bool = false
-        ) {
-            self.layers = layers
-            self.coord = coord
-            self.scale = scale
-            self.instant = instant
-            self.filter = filter
-            self.style = style
-            self.labels = labels
-            self.isHatched = isHatched
-        }
-    }
-
     /// Changes whenever the same inputs give other bytes, in pictures or vector tiles: then every frame has another
     /// address.
     static let rendererBuild: UInt64 = 9
@@ -50,7 +50,7 @@ package final class TileService: Sendable {
     private struct Shown: Hashable, Sendable {
         /// Of what the layers show at the instant: most frames outlive many publications.
         var head: Head
-        var request: Request
+        var request: TileRequest
     }
 
     /// - Throws: `PNGError` when libdeflate can't be set up.
@@ -68,7 +68,7 @@ package final class TileService: Sendable {
     /// - Parameter isRenewal: whether clients asked for the tile in an earlier snapshot. Such a tile doesn't wait
     ///   behind those that are asked for the first time.
     package func tile(
-        _ request: Request, in snapshot: Snapshot, isRenewal: Bool = false,
+        _ request: TileRequest, in snapshot: Snapshot, isRenewal: Bool = false,
         isUnchanged: @escaping @Sendable (String) -> Bool
     ) async throws -> EncodedPicture {
         let version = try await pictures.version(
@@ -131,7 +131,7 @@ package final class TileService: Sendable {
 
     package var statistics: CacheStatistics { tiles.statistics }
 
-    private static func fingerprint(_ content: PictureContent, _ request: Request) throws -> Fingerprint {
+    private static func fingerprint(_ content: PictureContent, _ request: TileRequest) throws -> Fingerprint {
         var fingerprint = try content.fingerprint(style: request.style)
         fingerprint.mix(rendererBuild)
         fingerprint.mix(UInt64(request.coord.z) << 56 | UInt64(request.coord.x) << 28 | UInt64(request.coord.y))

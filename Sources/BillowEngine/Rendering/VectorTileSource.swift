@@ -9,32 +9,32 @@ import Foundation
 import Geometry
 package import Turbulence
 
+package struct VectorTileRequest: Sendable, Hashable {
+    package var layers: LayerList
+    package var coord: TileCoord
+    package var instant: Instant
+    package var filter: Filter
+    /// Of polygons.
+    var mode = PolygonMode.exact
+
+    package init(
+        layers: LayerList, coord: TileCoord, instant: Instant, filter: Filter, mode: PolygonMode = PolygonMode.exact
+    ) {
+        self.layers = layers
+        self.coord = coord
+        self.instant = instant
+        self.filter = filter
+        self.mode = mode
+    }
+}
+
 /// Makes vector tiles: what the pictures show, as features with the properties of GeoJSON and its id as `id`. What
 /// GeoJSON has as a list is its JSON as text. Issued polygons are as they were issued. At low zooms, where pictures
 /// show coarser cells, a cell has `severity`, `severityName` and `resolution`, and polygons have the outlines of those
 /// cells.
 package final class VectorTileSource: Sendable {
-    package struct Request: Sendable, Hashable {
-        package var layers: LayerList
-        package var coord: TileCoord
-        package var instant: Instant
-        package var filter: Filter
-        /// Of polygons.
-        var mode = PolygonMode.exact
-
-        package init(
-            layers: LayerList, coord: TileCoord, instant: Instant, filter: Filter, mode: PolygonMode = PolygonMode.exact
-        ) {
-            self.layers = layers
-            self.coord = coord
-            self.instant = instant
-            self.filter = filter
-            self.mode = mode
-        }
-    }
-
     private struct Key: Hashable, Sendable {
-        var request: Request
+        var request: VectorTileRequest
         /// Of what the layers show at the instant.
         var head: Head
     }
@@ -61,7 +61,7 @@ package final class VectorTileSource: Sendable {
     }
 
     /// The tile; empty where nothing is in it.
-    package func tile(_ request: Request, in snapshot: Snapshot) async throws -> [UInt8] {
+    package func tile(_ request: VectorTileRequest, in snapshot: Snapshot) async throws -> [UInt8] {
         let version = try await frames.frameVersion(
             of: request.layers.layers, at: request.instant, filter: request.filter, in: snapshot)
         let key = Key(request: request, head: Head(version: version, log: snapshot.log))
@@ -87,7 +87,8 @@ package final class VectorTileSource: Sendable {
 
     package var statistics: CacheStatistics { tiles.statistics }
 
-    private func maker(_ layer: Dataset, _ data: PictureData, _ request: Request, in snapshot: Snapshot) async throws
+    private func maker(_ layer: Dataset, _ data: PictureData, _ request: VectorTileRequest, in snapshot: Snapshot)
+        async throws
         -> Maker
     {
         guard layer.showsCells else { return { Self.features(layer, data, request.coord) } }
@@ -142,7 +143,9 @@ package final class VectorTileSource: Sendable {
         return feature
     }
 
-    private func hexagons(_ shown: Set<UInt32>, _ request: Request, in snapshot: Snapshot) async throws -> Maker {
+    private func hexagons(_ shown: Set<UInt32>, _ request: VectorTileRequest, in snapshot: Snapshot) async throws
+        -> Maker
+    {
         guard !shown.isEmpty else { return { [] } }
         let frame = try await frames.frame(at: request.instant, filter: request.filter, in: snapshot)
         let hexagons = frame.hexagons(area: CellArea(request.coord.bounds)).filter {

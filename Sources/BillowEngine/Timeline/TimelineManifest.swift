@@ -5,6 +5,36 @@ package import BillowTimeline
 package import Datasets
 package import Turbulence
 
+/// What a manifest is asked for.
+package struct ManifestRequest: Sendable {
+    package var timeline: TimelineRequest
+    /// What has frames: each a layer, or several laid over each other.
+    package var pictures: [[Dataset]]
+    package var filter: Filter
+    /// Go to this time.
+    package var time: TimePoint?
+    var rule: FrameRule
+    package var style: Style
+    /// What templates begin with.
+    var base: String
+    /// Parameters that templates carry, `name=value&…`; empty for none.
+    package var passedOn: String
+
+    package init(
+        timeline: TimelineRequest, pictures: [[Dataset]], filter: Filter, time: TimePoint? = nil, rule: FrameRule,
+        style: Style, base: String, passedOn: String
+    ) {
+        self.timeline = timeline
+        self.pictures = pictures
+        self.filter = filter
+        self.time = time
+        self.rule = rule
+        self.style = style
+        self.base = base
+        self.passedOn = passedOn
+    }
+}
+
 /// All frames of a timeline: what an animation is played from. One document of one publication.
 package struct TimelineManifest: Encodable {
     package struct Layer: Encodable {
@@ -72,38 +102,8 @@ package struct TimelineService: Sendable {
         self.policy = policy
     }
 
-    /// What a manifest is asked for.
-    package struct Request: Sendable {
-        package var timeline: TimelineRequest
-        /// What has frames: each a layer, or several laid over each other.
-        package var pictures: [[Dataset]]
-        package var filter: Filter
-        /// Go to this time.
-        package var time: TimePoint?
-        var rule: FrameRule
-        package var style: Style
-        /// What templates begin with.
-        var base: String
-        /// Parameters that templates carry, `name=value&…`; empty for none.
-        package var passedOn: String
-
-        package init(
-            timeline: TimelineRequest, pictures: [[Dataset]], filter: Filter, time: TimePoint? = nil, rule: FrameRule,
-            style: Style, base: String, passedOn: String
-        ) {
-            self.timeline = timeline
-            self.pictures = pictures
-            self.filter = filter
-            self.time = time
-            self.rule = rule
-            self.style = style
-            self.base = base
-            self.passedOn = passedOn
-        }
-    }
-
     /// - Throws: `EngineError.invalid` for what is no timeline, and for a time to go to outside it.
-    package func manifest(_ request: Request, in snapshot: Snapshot) async throws -> TimelineManifest {
+    package func manifest(_ request: ManifestRequest, in snapshot: Snapshot) async throws -> TimelineManifest {
         let timeline = try timeline(request.timeline, in: snapshot)
         var time: Instant?
         if let point = request.time {
@@ -162,7 +162,7 @@ package struct TimelineService: Sendable {
     }
 
     private func part(
-        of picture: [Dataset], _ timeline: Timeline, _ time: Instant?, _ request: Request, in snapshot: Snapshot
+        of picture: [Dataset], _ timeline: Timeline, _ time: Instant?, _ request: ManifestRequest, in snapshot: Snapshot
     ) async throws -> TimelineManifest.Layer {
         let id = picture.map(\.id).joined(separator: ",")
         let times = try await times(of: picture, timeline, request.filter, in: snapshot)

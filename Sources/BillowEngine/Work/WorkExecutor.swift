@@ -70,7 +70,7 @@ package final class WorkExecutor: Sendable {
             }
         }
         let id = requester.onLeave { task.cancel() }
-        defer { requester.forget(id) }
+        defer { requester.remove(id) }
         return try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {

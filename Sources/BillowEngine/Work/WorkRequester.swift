@@ -28,7 +28,7 @@ package final class WorkRequester: Sendable {
     var isGone: Bool { state.withLock { $0.isGone } }
 
     /// Has a handler called once when the requester leaves; at once where it has left.
-    /// - Returns: what `forget` takes.
+    /// - Returns: what `remove` takes.
     package func onLeave(_ handler: @escaping @Sendable () -> Void) -> Int {
         let id = state.withLock { state -> Int? in
             if state.isGone { return nil }
@@ -40,5 +40,5 @@ package final class WorkRequester: Sendable {
         return id ?? 0
     }
 
-    package func forget(_ id: Int) { state.withLock { $0.handlers[id] = nil } }
+    package func remove(_ id: Int) { state.withLock { $0.handlers[id] = nil } }
 }

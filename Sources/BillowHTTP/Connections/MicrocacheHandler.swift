@@ -26,7 +26,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Requests handed on whose answers have not ended.
     private var handedOn = 0
     /// What the request that is being read is answered with.
-    private var answer: ResponseMicrocache.Answer?
+    private var answer: ResponseMicrocache.CachedAnswer?
     private var recording: Recording?
 
     init(_ microcache: ResponseMicrocache) { self.microcache = microcache }
@@ -63,7 +63,7 @@ final class MicrocacheHandler: ChannelDuplexHandler, RemovableChannelHandler {
             handedOn = max(0, handedOn - 1)
             if let recording, let head = recording.head {
                 microcache.keep(
-                    ResponseMicrocache.Answer(head: head, body: recording.body), to: recording.address,
+                    ResponseMicrocache.CachedAnswer(head: head, body: recording.body), to: recording.address,
                     at: recording.moment)
             }
             recording = nil

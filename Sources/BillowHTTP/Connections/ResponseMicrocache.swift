@@ -17,14 +17,14 @@ final class ResponseMicrocache: Sendable {
     }
 
     /// An answer as it goes to the encoder.
-    struct Answer: Sendable {
+    struct CachedAnswer: Sendable {
         var head: HTTPResponseHead
         var body: ByteBuffer
     }
 
     private struct State {
         var moment = Moment(second: .min, changes: 0)
-        var answers: [String: Answer] = [:]
+        var answers: [String: CachedAnswer] = [:]
         var bytes = 0
         var hits = 0
         var misses = 0
@@ -57,7 +57,7 @@ final class ResponseMicrocache: Sendable {
     }
 
     /// The answer that was given to an address in the same moment.
-    func answer(to address: String, at moment: Moment) -> Answer? {
+    func answer(to address: String, at moment: Moment) -> CachedAnswer? {
         state.withLock { state in
             guard state.moment == moment, let answer = state.answers[address] else {
                 state.misses += 1
@@ -69,7 +69,7 @@ final class ResponseMicrocache: Sendable {
     }
 
     /// - Parameter moment: when it was asked for; an answer that took longer than its moment is of no use.
-    func keep(_ answer: Answer, to address: String, at moment: Moment) {
+    func keep(_ answer: CachedAnswer, to address: String, at moment: Moment) {
         let present = self.moment
         guard present == moment else { return }
         state.withLock { state in

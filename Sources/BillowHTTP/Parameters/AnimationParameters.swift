@@ -56,10 +56,10 @@ package struct AnimationParameters: Sendable {
 
     /// What is drawn for them.
     package func request(_ timelines: TimelineService, in snapshot: Snapshot) async throws
-        -> AnimationRenderer.Request
+        -> AnimationRequest
     {
         let timeline = try timelines.timeline(timeline, in: snapshot)
-        return AnimationRenderer.Request(
+        return AnimationRequest(
             layers: layers,
             times: try await timelines.times(of: layers.layers, timeline, filter, in: snapshot),
             region: region, filter: filter, style: style, labels: labels, hasLegend: hasLegend,

@@ -46,7 +46,7 @@ package struct MapParameters: Sendable {
 
     /// What is drawn for them, and what the picture shows.
     package func request(_ frames: FrameSource, _ policy: FreshnessPolicy, in snapshot: Snapshot) throws(EngineError)
-        -> (request: MapRenderer.Request, shown: Shown)
+        -> (request: MapRequest, shown: Shown)
     {
         let scene = try frames.scene(of: layers, at: time, in: snapshot)
         let shown = policy.shown(
@@ -55,7 +55,7 @@ package struct MapParameters: Sendable {
         let legend = scene.layers.legend(
             style: style, severities: filter.severities, simulated: shown.freshness.isSimulated,
             notes: filter.notes(lookBackSeconds: lookBackSeconds))
-        let request = MapRenderer.Request(
+        let request = MapRequest(
             layers: scene.layers, region: region, instant: scene.instant, filter: filter, style: style, labels: labels,
             furniture: MapFurniture(
                 legend: hasLegend ? legend : nil,

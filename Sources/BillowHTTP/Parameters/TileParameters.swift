@@ -68,15 +68,15 @@ package struct TileParameters: Sendable {
     }
 
     /// The picture that is drawn of a scene.
-    package func request(_ scene: FrameSource.Scene, isIncomplete: Bool) -> TileService.Request {
-        TileService.Request(
+    package func request(_ scene: FrameSource.Scene, isIncomplete: Bool) -> TileRequest {
+        TileRequest(
             layers: scene.layers, coord: place.coord, scale: place.scale, instant: scene.instant, filter: filter,
             style: style, labels: labels, isHatched: hatchesIncomplete && isIncomplete)
     }
 
     /// The vector tile that is made of a scene.
-    package func vectorRequest(_ scene: FrameSource.Scene) -> VectorTileSource.Request {
-        VectorTileSource.Request(
+    package func vectorRequest(_ scene: FrameSource.Scene) -> VectorTileRequest {
+        VectorTileRequest(
             layers: scene.layers, coord: place.coord, instant: scene.instant, filter: filter, mode: mode)
     }
 }

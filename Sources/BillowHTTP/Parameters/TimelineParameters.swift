@@ -51,8 +51,8 @@ package struct TimelineParameters: Sendable {
     /// What a manifest is made for.
     ///
     /// - Parameter base: what the addresses in it begin with.
-    package func request(base: String) -> TimelineService.Request {
-        TimelineService.Request(
+    package func request(base: String) -> ManifestRequest {
+        ManifestRequest(
             timeline: timeline, pictures: isComposed ? [layers] : layers.map { [$0] }, filter: filter, time: time,
             rule: rule, style: style, base: base, passedOn: passedOn)
     }

@@ -46,7 +46,7 @@ struct EventRoutes: Sendable {
             body: ResponseBody { writer in
                 for await bytes in subscription.events { try await writer.write(bytes) }
                 subscription.cancel()
-                if let handler { WorkRequester.current?.forget(handler) }
+                if let handler { WorkRequester.current?.remove(handler) }
                 try await writer.finish(nil)
             })
     }

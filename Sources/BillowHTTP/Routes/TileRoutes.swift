@@ -68,7 +68,7 @@ struct TileRoutes: Sendable {
                 headers[.cacheControl] = "no-store"
                 headers[.location] = address(current)
                 return Response(status: .temporaryRedirect, headers: headers)
-            case .superseded: drawn = snapshot.former(revision.version)
+            case .superseded: drawn = snapshot.superseded(at: revision.version)
             case .current: break
             }
             // What an incomplete picture lacks may still arrive, and what retention deletes is another picture.

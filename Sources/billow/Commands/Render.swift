@@ -75,7 +75,7 @@ struct RenderContext {
     let policy: FreshnessPolicy
 
     /// What `/maps` would draw for the same parameters.
-    func mapRequest(layers: LayerList) throws -> MapRenderer.Request {
+    func mapRequest(layers: LayerList) throws -> MapRequest {
         try MapParameters(layers: layers, QueryReader(parameters), styles: styles).request(
             frames, policy, in: snapshot
         ).request

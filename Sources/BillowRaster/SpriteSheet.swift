@@ -3,10 +3,10 @@ import Geometry
 /// What small outlines add to the pixels of a raster, worked out once and kept: at one zoom a cell's outline lies in
 /// the same pixels of the world in every tile and every frame. Drawn from it, a cell is the same to the bit.
 ///
-/// Holds the stamps of so many outlines of one zoom and one size of raster. Immutable, so that all workers draw by
+/// Holds the sprites of so many outlines of one zoom and one size of raster. Immutable, so that all workers draw by
 /// them.
-public final class OutlineStamps: Sendable {
-    fileprivate struct Stamp {
+public final class SpriteSheet: Sendable {
+    fileprivate struct Sprite {
         /// The north-western pixel, counted from the world's.
         var row: Int32 = 0
         var column: Int32 = 0
@@ -21,10 +21,10 @@ public final class OutlineStamps: Sendable {
     }
 
     fileprivate struct Columns: Sendable {
-        /// By outline: the place of its stamp, or what is said instead. Most outlines of a sheet are never drawn.
+        /// By outline: the place of its sprite, or what is said instead. Most outlines of a sheet are never drawn.
         var places: [UInt16]
-        var stamps: [Stamp] = []
-        /// Of the entries: from the stamp's north-western pixel on, in pixels of the raster's memory.
+        var sprites: [Sprite] = []
+        /// Of the entries: from the sprite's north-western pixel on, in pixels of the raster's memory.
         var offsets: [UInt16] = []
         /// Of the entries: the areas that the outline (lower half) and its inset (upper half) add, with their signs.
         var areas: [UInt32] = []
@@ -35,7 +35,7 @@ public final class OutlineStamps: Sendable {
     public static let unknown: UInt16 = 0xFFFF
     fileprivate static let tooLarge: UInt16 = 0xFFFE
 
-    /// Pixels each way, beyond which an outline has no stamp.
+    /// Pixels each way, beyond which an outline has no sprite.
     public static let largest = 30
 
     /// None yet.
@@ -44,17 +44,17 @@ public final class OutlineStamps: Sendable {
 
     fileprivate init(_ columns: Columns) { self.columns = columns }
 
-    /// Whether an outline's stamp must be made before it is used.
+    /// Whether an outline's sprite must be made before it is used.
     public func isUnknown(_ index: Int) -> Bool { columns.places[index] == Self.unknown }
 
-    /// By outline: what a use of its stamp is made with, or `unknown`.
+    /// By outline: what a use of its sprite is made with, or `unknown`.
     public func withPlaces<Result>(_ body: (UnsafeBufferPointer<UInt16>) -> Result) -> Result {
         columns.places.withUnsafeBufferPointer(body)
     }
 
     /// About what it takes.
     public var byteCount: Int {
-        200 + columns.places.count * 2 + columns.stamps.count * MemoryLayout<Stamp>.stride + columns.offsets.count * 6
+        200 + columns.places.count * 2 + columns.sprites.count * MemoryLayout<Sprite>.stride + columns.offsets.count * 6
             + columns.masks.count * 4
     }
 
@@ -62,24 +62,24 @@ public final class OutlineStamps: Sendable {
     public struct Builder {
         private var columns: Columns
 
-        public init(_ stamps: OutlineStamps) { columns = stamps.columns }
+        public init(_ sprites: SpriteSheet) { columns = sprites.columns }
 
-        public func isUnknown(_ index: Int) -> Bool { columns.places[index] == OutlineStamps.unknown }
+        public func isUnknown(_ index: Int) -> Bool { columns.places[index] == SpriteSheet.unknown }
 
         /// Without room to grow: it is kept long.
-        public var stamps: OutlineStamps {
-            OutlineStamps(
+        public var sprites: SpriteSheet {
+            SpriteSheet(
                 Columns(
-                    places: columns.places, stamps: columns.stamps.withoutRoom(),
+                    places: columns.places, sprites: columns.sprites.withoutRoom(),
                     offsets: columns.offsets.withoutRoom(),
                     areas: columns.areas.withoutRoom(), masks: columns.masks.withoutRoom()))
         }
 
-        /// Makes the stamp of an outline and its inset (or without: no corners), by their corners in subpixels from the
+        /// Makes the sprite of an outline and its inset (or without: no corners), by their corners in subpixels from the
         /// tile's north-west corner, which is a pixel of the world.
         public mutating func make(
             _ index: Int, outline: UnsafeBufferPointer<SIMD2<Int64>>, inset: UnsafeBufferPointer<SIMD2<Int64>>,
-            tileColumn: Int, tileRow: Int, with maker: StampMaker
+            tileColumn: Int, tileRow: Int, with maker: SpriteMaker
         ) {
             var low = SIMD2<Int64>(repeating: .max)
             var high = SIMD2<Int64>(repeating: .min)
@@ -89,20 +89,20 @@ public final class OutlineStamps: Sendable {
             }
             let first = low &>> 10
             let size = high &>> 10 &- first &+ 1
-            let largest = Int64(OutlineStamps.largest)
+            let largest = Int64(SpriteSheet.largest)
             guard size.x <= largest, size.y <= largest, (Int(size.y) + 1) * maker.stride <= 0xFFFF else {
-                columns.places[index] = OutlineStamps.tooLarge
+                columns.places[index] = SpriteSheet.tooLarge
                 return
             }
-            var stamp = Stamp(
+            var sprite = Sprite(
                 row: Int32(truncatingIfNeeded: tileRow + Int(first.y)),
                 column: Int32(truncatingIfNeeded: tileColumn + Int(first.x)),
                 firstEntry: Int32(columns.offsets.count), firstMask: Int32(columns.masks.count))
             let moved = first &<< 10
-            maker.add(outline, moved: moved, StampMaker.Areas(outline: 1, inset: 0))
-            maker.add(inset, moved: moved, StampMaker.Areas(outline: 0, inset: 1))
+            maker.add(outline, moved: moved, SpriteMaker.Areas(outline: 1, inset: 0))
+            maker.add(inset, moved: moved, SpriteMaker.Areas(outline: 0, inset: 1))
             let rows = Int(size.y)
-            stamp.rows = UInt8(rows)
+            sprite.rows = UInt8(rows)
             var ownMasks = [UInt32](repeating: 0, count: 2 * rows)
             var own: [(offset: UInt16, areas: UInt32)] = []
             var insetOnly = own
@@ -122,23 +122,23 @@ public final class OutlineStamps: Sendable {
                         own.append(entry)
                         ownMasks[row] |= bit
                     }
-                    stamp.columns = max(stamp.columns, UInt8(column + 1))
+                    sprite.columns = max(sprite.columns, UInt8(column + 1))
                 }
             }
-            stamp.outlineEntries = UInt16(own.count)
+            sprite.outlineEntries = UInt16(own.count)
             own += insetOnly
-            stamp.entries = UInt16(own.count)
+            sprite.entries = UInt16(own.count)
             columns.masks += ownMasks
             columns.offsets += own.lazy.map(\.offset)
             columns.areas += own.lazy.map(\.areas)
-            columns.places[index] = UInt16(columns.stamps.count)
-            columns.stamps.append(stamp)
+            columns.places[index] = UInt16(columns.sprites.count)
+            columns.sprites.append(sprite)
         }
     }
 }
 
-/// The small raster in which stamps are made, for one size of raster.
-public final class StampMaker {
+/// The small raster in which sprites are made, for one size of raster.
+public final class SpriteMaker {
     /// Of an outline and of its inset.
     struct Areas: AreaLanes {
         var outline: Int32
@@ -161,12 +161,12 @@ public final class StampMaker {
     }
 
     fileprivate let grid: SignedAreaGrid<Areas>
-    /// Of the rasters that the stamps are for.
+    /// Of the rasters that the sprites are for.
     fileprivate let stride: Int
 
     public init(for raster: InkRaster) {
         // A mask has 32 bits, and an edge reaches two pixels further than it lies.
-        grid = .allocate(width: OutlineStamps.largest + 2, height: OutlineStamps.largest)
+        grid = .allocate(width: SpriteSheet.largest + 2, height: SpriteSheet.largest)
         stride = raster.grid.stride
     }
 
@@ -182,8 +182,8 @@ public final class StampMaker {
 }
 
 extension InkRaster {
-    /// How an outline is drawn by its stamp.
-    public struct StampUse {
+    /// How an outline is drawn by its sprite.
+    public struct SpriteUse {
         let place: UInt16
         let rim: UInt8
         let fill: UInt8
@@ -196,13 +196,13 @@ extension InkRaster {
         }
     }
 
-    /// Adds outlines by their stamps; then hands over those that have none yet, can't have one or aren't wholly inside.
+    /// Adds outlines by their sprites; then hands over those that have none yet, can't have one or aren't wholly inside.
     public func add(
-        _ uses: UnsafeBufferPointer<StampUse>, of stamps: OutlineStamps, tileColumn: Int, tileRow: Int,
+        _ uses: UnsafeBufferPointer<SpriteUse>, of sprites: SpriteSheet, tileColumn: Int, tileRow: Int,
         others: (_ use: Int) -> Void
     ) {
         withUnsafeTemporaryAllocation(of: Int.self, capacity: uses.count) { left in
-            let count = stamps.withBuffers { buffers in
+            let count = sprites.withBuffers { buffers in
                 add(uses, buffers, tileColumn: tileColumn, tileRow: tileRow, left: left)
             }
             for index in 0..<count { others(left[index]) }
@@ -211,23 +211,23 @@ extension InkRaster {
 
     /// Writes down in `left` the numbers of the uses that it doesn't add, and gives how many.
     private func add(
-        _ uses: UnsafeBufferPointer<StampUse>, _ buffers: OutlineStamps.Buffers, tileColumn: Int, tileRow: Int,
+        _ uses: UnsafeBufferPointer<SpriteUse>, _ buffers: SpriteSheet.Buffers, tileColumn: Int, tileRow: Int,
         left: UnsafeMutableBufferPointer<Int>
     ) -> Int {
         let (width, height, grid, inks) = (width, height, grid, inks)
-        let (stamps, offsets, areas, masks) = (buffers.stamps, buffers.offsets, buffers.areas, buffers.masks)
+        let (sprites, offsets, areas, masks) = (buffers.sprites, buffers.offsets, buffers.areas, buffers.masks)
         var leftCount = 0
         for (number, use) in uses.enumerated() {
-            guard use.place < OutlineStamps.tooLarge else {
+            guard use.place < SpriteSheet.tooLarge else {
                 left[leftCount] = number
                 leftCount &+= 1
                 continue
             }
-            let stamp = stamps[Int(use.place)]
-            let row = Int(stamp.row) &- tileRow
-            let column = Int(stamp.column) &- tileColumn
+            let sprite = sprites[Int(use.place)]
+            let row = Int(sprite.row) &- tileRow
+            let column = Int(sprite.column) &- tileColumn
             // What lies right of the raster may be written there, and is not read.
-            guard row >= 0, column >= 0, row &+ Int(stamp.rows) <= height, column &+ Int(stamp.columns) <= width &+ 3
+            guard row >= 0, column >= 0, row &+ Int(sprite.rows) <= height, column &+ Int(sprite.columns) <= width &+ 3
             else {
                 left[leftCount] = number
                 leftCount &+= 1
@@ -237,32 +237,32 @@ extension InkRaster {
             let rim = inks[Int(use.rim)]
             let hasInset = use.rim != use.fill
             let pair = Ink.pair(lower: rim, upper: inks[Int(use.fill)] &- rim)
-            let first = Int(stamp.firstEntry)
-            for index in first..<first &+ Int(hasInset ? stamp.entries : stamp.outlineEntries) {
+            let first = Int(sprite.firstEntry)
+            for index in first..<first &+ Int(hasInset ? sprite.entries : sprite.outlineEntries) {
                 base[Int(offsets[index])] &+= Ink.sum(pair, areas: areas[index])
             }
-            let rows = Int(stamp.rows)
-            let firstMask = Int(stamp.firstMask) &+ (hasInset ? rows : 0)
+            let rows = Int(sprite.rows)
+            let firstMask = Int(sprite.firstMask) &+ (hasInset ? rows : 0)
             for line in 0..<rows { grid.mark(row &+ line, column, UInt64(masks[firstMask &+ line])) }
         }
         return leftCount
     }
 }
 
-extension OutlineStamps {
+extension SpriteSheet {
     fileprivate struct Buffers {
-        let stamps: UnsafeBufferPointer<Stamp>
+        let sprites: UnsafeBufferPointer<Sprite>
         let offsets: UnsafeBufferPointer<UInt16>
         let areas: UnsafeBufferPointer<UInt32>
         let masks: UnsafeBufferPointer<UInt32>
     }
 
     fileprivate func withBuffers<Result>(_ body: (Buffers) -> Result) -> Result {
-        columns.stamps.withUnsafeBufferPointer { stamps in
+        columns.sprites.withUnsafeBufferPointer { sprites in
             columns.offsets.withUnsafeBufferPointer { offsets in
                 columns.areas.withUnsafeBufferPointer { areas in
                     columns.masks.withUnsafeBufferPointer { masks in
-                        body(Buffers(stamps: stamps, offsets: offsets, areas: areas, masks: masks))
+                        body(Buffers(sprites: sprites, offsets: offsets, areas: areas, masks: masks))
                     }
                 }
             }

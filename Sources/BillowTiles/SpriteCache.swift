@@ -2,19 +2,19 @@ import BillowRaster
 import Geometry
 import Synchronization
 
-/// The stamps of small cells, kept for the next tile, by zoom, scale and chunk of the cell table. Painters have it in
+/// The sprites of small cells, kept for the next tile, by zoom, scale and chunk of the cell table. Painters have it in
 /// common: what one has worked out all of them draw by.
-public final class StampStore: Sendable {
+public final class SpriteCache: Sendable {
     /// Cells have more than 30 px each way beyond it, at any scale.
     static let highestZoom = 6
-    /// Some 200 to 500 bytes a stamp.
+    /// Some 200 to 500 bytes a sprite.
     private static let mostBytes = 28 << 20
     /// Sheets that were used within so many tiles aren't let go of: where more is wanted than there is room for, some
     /// cells are drawn without.
     private static let usedLately: UInt64 = 2_000
 
-    /// The zoom and the scale that stamps are for.
-    struct Place: Hashable, Sendable {
+    /// The zoom and the scale that sprites are for.
+    struct Size: Hashable, Sendable {
         var zoom: Int
         var scale: TileScale
 
@@ -25,12 +25,12 @@ public final class StampStore: Sendable {
     }
 
     private struct Key: Hashable {
-        var place: Place
+        var size: Size
         var chunk: Int
     }
 
     private struct Sheet {
-        var stamps: OutlineStamps
+        var sprites: SpriteSheet
         var lastUsed: UInt64
     }
 
@@ -41,50 +41,50 @@ public final class StampStore: Sendable {
     }
 
     private let state = Mutex(State())
-    private static let none = OutlineStamps(count: CellTable.chunkSize)
+    private static let none = SpriteSheet(count: CellTable.chunkSize)
 
     public init() {}
 
     /// What one tile draws by.
     struct Use {
-        fileprivate let store: StampStore
-        let place: Place
+        fileprivate let store: SpriteCache
+        let size: Size
         fileprivate let tile: UInt64
 
-        /// The stamps of a chunk, as far as there are any.
-        func sheet(_ chunk: Int) -> OutlineStamps { store.sheet(Key(place: place, chunk: chunk), tile: tile) }
+        /// The sprites of a chunk, as far as there are any.
+        func sheet(_ chunk: Int) -> SpriteSheet { store.sheet(Key(size: size, chunk: chunk), tile: tile) }
     }
 
-    func use(_ place: Place) -> Use {
+    func use(_ size: Size) -> Use {
         Use(
-            store: self, place: place,
+            store: self, size: size,
             tile: state.withLock { state in
                 state.tiles += 1
                 return state.tiles
             })
     }
 
-    private func sheet(_ key: Key, tile: UInt64) -> OutlineStamps {
+    private func sheet(_ key: Key, tile: UInt64) -> SpriteSheet {
         state.withLock { state in
             guard let index = state.sheets.index(forKey: key) else { return Self.none }
             state.sheets.values[index].lastUsed = tile
-            return state.sheets.values[index].stamps
+            return state.sheets.values[index].sprites
         }
     }
 
-    /// The stamps of a chunk, to add to.
-    func sheet(of place: Place, chunk: Int) -> OutlineStamps {
-        state.withLock { $0.sheets[Key(place: place, chunk: chunk)]?.stamps ?? Self.none }
+    /// The sprites of a chunk, to add to.
+    func sheet(of size: Size, chunk: Int) -> SpriteSheet {
+        state.withLock { $0.sheets[Key(size: size, chunk: chunk)]?.sprites ?? Self.none }
     }
 
     /// Puts a sheet in place of the one that it was made from; nothing happens where that is another by now.
-    func replace(_ old: OutlineStamps, by new: OutlineStamps, of place: Place, chunk: Int) {
+    func replace(_ old: SpriteSheet, by new: SpriteSheet, of size: Size, chunk: Int) {
         state.withLock { state in
-            let key = Key(place: place, chunk: chunk)
+            let key = Key(size: size, chunk: chunk)
             let current = state.sheets[key]
-            guard (current?.stamps ?? Self.none) === old else { return }
-            state.bytes += new.byteCount - (current?.stamps.byteCount ?? 0)
-            state.sheets[key] = Sheet(stamps: new, lastUsed: current?.lastUsed ?? state.tiles)
+            guard (current?.sprites ?? Self.none) === old else { return }
+            state.bytes += new.byteCount - (current?.sprites.byteCount ?? 0)
+            state.sheets[key] = Sheet(sprites: new, lastUsed: current?.lastUsed ?? state.tiles)
         }
     }
 
@@ -93,7 +93,7 @@ public final class StampStore: Sendable {
     /// - Complexity: O(sheets log sheets), once in many that are made
     func hasRoom() -> Bool {
         // Let go of outside the lock.
-        var gone: [OutlineStamps] = []
+        var gone: [SpriteSheet] = []
         return state.withLock { state in
             guard state.bytes > Self.mostBytes else { return true }
             let before = state.tiles - min(state.tiles, Self.usedLately)
@@ -103,21 +103,21 @@ public final class StampStore: Sendable {
             for (key, sheet) in old {
                 guard state.bytes > Self.mostBytes / 8 * 7 else { break }
                 state.sheets[key] = nil
-                state.bytes -= sheet.stamps.byteCount
-                gone.append(sheet.stamps)
+                state.bytes -= sheet.sprites.byteCount
+                gone.append(sheet.sprites)
             }
             return state.bytes <= Self.mostBytes
         }
     }
 }
 
-/// What stamps one painter has yet to make, and makes between its pictures.
-final class StampWork {
-    let store: StampStore
+/// What sprites one painter has yet to make, and makes between its pictures.
+final class SpriteQueue {
+    let store: SpriteCache
 
-    /// Cells of one chunk that were drawn without stamps.
+    /// Cells of one chunk that were drawn without sprites.
     struct Wanted {
-        var place: StampStore.Place
+        var size: SpriteCache.Size
         var pixels: InkRaster
         var projection: SubpixelProjection
         var chunk: CellChunk
@@ -126,12 +126,12 @@ final class StampWork {
         var positions: [UInt16]
     }
 
-    private var makers: [ObjectIdentifier: StampMaker] = [:]
+    private var makers: [ObjectIdentifier: SpriteMaker] = [:]
     private var wanted: [Wanted] = []
     private var wantedCount = 0
     private static let mostWanted = 60_000
 
-    init(_ store: StampStore) { self.store = store }
+    init(_ store: SpriteCache) { self.store = store }
 
     /// Notes what is wanted, while there is room: what finds none is wanted again when it is drawn again.
     func want(_ more: [Wanted]) {
@@ -152,8 +152,8 @@ final class StampWork {
         }
         var left = limit
         while left > 0, var next = wanted.popLast() {
-            let known = store.sheet(of: next.place, chunk: next.index)
-            var builder = OutlineStamps.Builder(known)
+            let known = store.sheet(of: next.size, chunk: next.index)
+            var builder = SpriteSheet.Builder(known)
             let before = left
             while left > 0, let position = next.positions.popLast() {
                 wantedCount -= 1
@@ -161,13 +161,13 @@ final class StampWork {
                 make(Int(position), next, &builder)
                 left -= 1
             }
-            if left < before { store.replace(known, by: builder.stamps, of: next.place, chunk: next.index) }
+            if left < before { store.replace(known, by: builder.sprites, of: next.size, chunk: next.index) }
             if !next.positions.isEmpty { wanted.append(next) }
         }
         return !wanted.isEmpty
     }
 
-    private func make(_ position: Int, _ wanted: Wanted, _ builder: inout OutlineStamps.Builder) {
+    private func make(_ position: Int, _ wanted: Wanted, _ builder: inout SpriteSheet.Builder) {
         let ring = wanted.chunk.vertices(position)
         guard (3...CellOutlines.mostCorners).contains(ring.count) else { return }
         let projection = wanted.projection
@@ -184,9 +184,9 @@ final class StampWork {
         }
     }
 
-    private func maker(for raster: InkRaster) -> StampMaker {
+    private func maker(for raster: InkRaster) -> SpriteMaker {
         if let made = makers[ObjectIdentifier(raster)] { return made }
-        let made = StampMaker(for: raster)
+        let made = SpriteMaker(for: raster)
         makers[ObjectIdentifier(raster)] = made
         return made
     }
