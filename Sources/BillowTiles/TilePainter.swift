@@ -109,7 +109,7 @@ public final class TilePainter {
         sprites.want(
             outlines.unknown.map { chunk, positions in
                 SpriteQueue.Wanted(
-                    place: known.place, pixels: raster, projection: projection, chunk: table.chunk(chunk), index: chunk,
+                    size: known.size, pixels: raster, projection: projection, chunk: table.chunk(chunk), index: chunk,
                     positions: positions.reversed())
             })
     }

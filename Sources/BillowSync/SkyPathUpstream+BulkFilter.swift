@@ -1,0 +1,82 @@
+import BillowStore
+import Geometry
+import SkyPath
+import Turbulence
+import UpstreamKit
+
+/// Bulk calls that leave out mild air.
+extension SkyPathUpstream {
+    /// What bulk calls gave that were asked for no milder severity than the query's mildest: most of an answer is
+    /// smooth air. They are whole, so what is missing in them has become milder, or is gone.
+    struct BulkFilter {
+        var minimum: Severity
+        /// The newest time at each place.
+        var standing: [Retraction.Place: Instant] = [:]
+        /// The base cells whose answers were read to the last record.
+        var baseCells: Set<Int> = []
+        var isEmpty = true
+
+        mutating func take(_ intake: SkyPathIntake, of piece: SkyPathPiece, isReadable: Bool) {
+            standing.merge(intake.standing, uniquingKeysWith: max)
+            isEmpty = isEmpty && intake.newest == nil
+            if isReadable, case .baseCell(_, let number) = piece.area { baseCells.insert(number) }
+        }
+    }
+
+    /// nil where everything is asked for: by calls that can't leave out, or whose deltas would hide what ends rough
+    /// air.
+    func bulkFilter(_ pieces: [SkyPathPiece]) -> BulkFilter? {
+        guard let mildest = Severity.allCases.first(where: wanted.severities.contains), mildest > .smooth,
+            pieces.allSatisfy({ if case .baseCell = $0.area { true } else { false } })
+        else { return nil }
+        return BulkFilter(minimum: mildest)
+    }
+
+    /// Ends what filtered answers no longer have: from this round on, so that pictures of before stay as they were.
+    /// Where an answer has an older record than the store, what came after it is withdrawn, as after any whole answer.
+    func supersede(
+        _ answered: BulkFilter, of area: DataQuery.Area, asOf head: Version, _ clock: Clock,
+        _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        // What is older has perhaps left the upstream's window.
+        let start = clock.latest.advanced(by: Self.windowMarginSeconds - reachSeconds)
+        let end = clock.now.advanced(by: -Self.windowMarginSeconds)
+        let rows = try await stored { () async throws(StoreError) in
+            try await store.rows(from: start, to: .distantFuture)
+        }
+        guard let source = rows.sources.first(where: { $0.id == id })?.number else { return }
+        let (category, ring) = (wanted.category, ring(of: area))
+        var newest: [Retraction.Place: ObservationRow] = [:]
+        for row in rows.rows where row.source == source && row.category == category {
+            let place = Retraction.Place(cell: row.cell.dense, altitude: row.altitude, category: category)
+            if newest[place].map({ $0.observedAt < row.observedAt }) ?? true { newest[place] = row }
+        }
+        let missing = newest.filter { place, row in
+            row.kind.isShown && row.since <= head && row.intensity.severity.map { $0 >= answered.minimum } ?? false
+                && answered.standing[place] == nil
+                && answered.baseCells.contains(Int(row.cell.dense) / Cell.slotsPerBaseCell)
+                && ring?.contains(H3.center(of: row.cell)) ?? true
+        }
+        let observations = missing.values.sorted { $0.key < $1.key }.map { row in
+            Observation(
+                cell: row.cell, altitude: row.altitude, intensity: .reported(.smooth, edr: nil),
+                observedAt: max(clock.now, row.observedAt.advanced(by: 1)), category: category, source: id,
+                kind: .superseding)
+        }
+        let standing = answered.standing
+        let retraction = Retraction(
+            from: start, to: clock.latest.advanced(by: Self.futureSeconds),
+            covers: { row in
+                row.category == category && row.since <= head && (!row.kind.isShown || row.observedAt <= end)
+                    && standing[Retraction.Place(cell: row.cell.dense, altitude: row.altitude, category: category)]
+                        != nil
+            }, standing: standing)
+        try await write(
+            observations, retraction, fetched: standing, cursor: [:], isTransient: area == .viewport, &outcome)
+    }
+
+    /// What some pieces are asked for; the same for the same, in every process.
+    func asked(_ pieces: [SkyPathPiece]) -> String {
+        signature.text + " " + SkyPathPiece.stableHash(Set(pieces.map(\.name)).sorted().joined(separator: ";"))
+    }
+}

@@ -1,0 +1,241 @@
+import BillowStore
+import Geometry
+import SkyPath
+package import Turbulence
+import UpstreamKit
+
+/// A round: which types are due, the pieces of turbulence one after the other, and what becomes of the coverage.
+extension SkyPathUpstream {
+    /// When a round began, and how late it may have become since.
+    struct Clock {
+        let now: Instant
+        private let began: Duration
+        private let uptime: @Sendable () -> Duration
+
+        init(now: Instant, uptime: @escaping @Sendable () -> Duration) {
+            self.now = now
+            self.uptime = uptime
+            began = uptime()
+        }
+
+        /// Rounded down.
+        var current: Instant { now.advanced(by: Int((uptime() - began).components.seconds)) }
+
+        /// Rounded up.
+        var latest: Instant { current.advanced(by: 1) }
+    }
+
+    /// A round of every area, one after the other. One that fails costs the others nothing.
+    package func synchronise(now: Instant) async throws(SyncError) -> SyncOutcome {
+        var total = SyncOutcome()
+        var failure: SyncError?
+        total.wasAnswered = false
+        for area in areas where request(of: area) != nil {
+            do throws(SyncError) {
+                let outcome = try await synchronise(area, now: now)
+                total.add(outcome)
+                total.wasAnswered = total.wasAnswered || outcome.wasAnswered
+            } catch {
+                total.add(error.outcome)
+                failure = failure ?? error
+                if error.kind == .cancelled || error.kind == .session { break }
+            }
+        }
+        if let failure { throw failure.after(total) }
+        return total
+    }
+
+    package func synchronise(_ area: DataQuery.Area, now: Instant) async throws(SyncError) -> SyncOutcome {
+        var outcome = SyncOutcome()
+        do throws(SyncError) {
+            try await resumeSession()
+            try await round(area, Clock(now: now, uptime: uptime), &outcome)
+        } catch {
+            outcome.disabled = resting(at: now).mapValues(\.message)
+            throw error.after(outcome)
+        }
+        outcome.disabled = resting(at: now).mapValues(\.message)
+        return outcome
+    }
+
+    /// The types that are asked for and that the account may not have for the time being.
+    private func resting(at now: Instant) -> [DataQuery.DataType: (message: String, until: Instant)] {
+        progress.disabled(at: now).filter { wanted.types.contains($0.key) }
+    }
+
+    /// The types that a round of an area asks for: those that don't rest, but for a nowcast so young that there is no
+    /// other yet.
+    func due(_ area: DataQuery.Area, at now: Instant) -> [DataQuery.DataType] {
+        let types = request(of: area)?.types ?? []
+        let resting = resting(at: now)
+        return DataQuery.DataType.allCases.filter { type in
+            types.contains(type) && resting[type] == nil && !(type == .nowcast && hasNowcast(at: now))
+        }
+    }
+
+    /// Every type that is due in an area. What goes wrong with one costs the others nothing, unless it is the
+    /// upstream that is down or has enough of us.
+    func round(
+        _ area: DataQuery.Area, _ clock: Clock, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        let due = due(area, at: clock.now)
+        var failure: SyncError?
+        var answered = Set<DataQuery.DataType>()
+        var pieces: [SkyPathPiece]?
+        types: for type in due {
+            if Task.isCancelled { throw .cancelled }
+            do throws(SyncError) {
+                if type == .turbulence {
+                    pieces = try await turbulence(area, clock, &outcome)
+                } else {
+                    try await fetch(type, now: clock.now, &outcome)
+                }
+                progress.enable(type)
+                answered.insert(type)
+            } catch {
+                if error.code == .upstream(.disabled) {
+                    progress.disable(type, at: clock.now, error.message)
+                } else if error.isAboutOneType {
+                    failure = failure ?? error.about(type)
+                } else {
+                    failure = error
+                    break types
+                }
+            }
+        }
+        if answered.isEmpty {
+            // That the session can't be kept either is no news beside a failure.
+            do throws(SyncError) { try await keepSession() } catch { failure = failure ?? error }
+        } else {
+            try await finish(area, pieces, answered, isComplete: failure == nil, clock, &outcome)
+        }
+        outcome.wasAnswered = !answered.isEmpty
+        if let failure { throw failure }
+        let resting = resting(at: clock.now).values
+        if resting.count == wanted.types.count, let first = resting.min(by: { $0.until < $1.until }) {
+            throw SyncError(
+                kind: .refused, code: .upstream(.disabled), message: first.message,
+                isReachable: due.isEmpty ? nil : true,
+                retryAfterSeconds: first.until.seconds - clock.now.seconds)
+        }
+    }
+
+    /// Ends a round in one transaction: when data was fetched, how far it reaches, the cursors of pieces that are asked
+    /// for no more, the data of the viewport before, and the session.
+    ///
+    /// A source is as new as the area that has waited longest, and so is its turbulence. A type that the account may
+    /// not have rests alone: the source is as new as its others, that type's data isn't.
+    /// - Parameter pieces: the pieces of the turbulence, all of them up to date; nil where none was fetched.
+    private func finish(
+        _ area: DataQuery.Area, _ pieces: [SkyPathPiece]?, _ answered: Set<DataQuery.DataType>, isComplete: Bool,
+        _ clock: Clock, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) {
+        if isComplete { progress.note(request(of: area), of: area, at: clock.now) }
+        if answered.contains(.turbulence) {
+            progress.note(SyncRequest.Part(turbulenceOf: wanted, in: area), of: area, at: clock.now)
+        }
+        let result = try await progress.ledger.alone { () async throws(SyncError) -> BatchResult in
+            var kinds = Dictionary(uniqueKeysWithValues: wanted.kinds(of: answered).map { ($0, clock.now) })
+            if answered.contains(.turbulence) {
+                kinds[.observations] = progress.allFetched(
+                    wanted.areas(of: .turbulence).map { ($0, SyncRequest.Part(turbulenceOf: wanted, in: $0)) })
+            }
+            let areas = areas.compactMap { area in request(of: area).map { (area, $0) } }
+            let record = try await known(in: store)
+            var batch = Batch(
+                source: id,
+                coverage: answered.sorted().compactMap { coverage(of: $0, record, at: clock.now) },
+                fetchedAt: isComplete ? progress.allFetched(areas) : nil, fetchedKinds: kinds)
+            if let pieces { try await noteCoverage(area, pieces, clock, in: &batch) }
+            let session = await changedSession()
+            if let session { batch.values.updateValue(session, forKey: Self.sessionName) }
+            let result = try await stored { [batch] () async throws(StoreError) in try await store.commit(batch) }
+            if let session { progress.keptSession = session }
+            return result
+        }
+        outcome.retracted += result.retracted
+    }
+
+    /// Adds to the end of a round that all pieces of an area's turbulence are up to date.
+    private func noteCoverage(
+        _ area: DataQuery.Area, _ pieces: [SkyPathPiece], _ clock: Clock, in batch: inout Batch
+    ) async throws(SyncError) {
+        let names = Set(pieces.map { SkyPathPieceName(area, $0.name).text })
+        // The log is complete from before, if the round before asked for the same and reaches into this one's window.
+        let start = clock.now.advanced(by: -reachSeconds)
+        let (cursors, values) = try await stored { () async throws(StoreError) in
+            (try await store.cursors(of: id), try await store.values(of: id))
+        }
+        var coverage = SkyPathCoverage(
+            values, record: try await known(in: store), requested: wanted.areas(of: .turbulence))
+        let covered = coverage.note(
+            area, asked: asked(pieces), ring: ring(of: area), at: clock.now, from: start)
+        batch.coverage.append(covered)
+        batch.values = coverage.changes(to: values)
+        for name in cursors.keys where !names.contains(name) {
+            // A name without an area is that of an earlier version.
+            let piece = SkyPathPieceName(name)
+            if piece == nil || piece?.area == area { batch.cursors.updateValue(nil, forKey: name) }
+        }
+        batch.completeSince = coverage.completeSince
+        if area == .viewport, !covered.isContinued, let ring = wanted.viewport {
+            batch.transientEnd = TransientEnd(at: clock.current) { [wanted] in
+                !ring.touches($0.cell) && !wanted.isLasting($0.cell)
+            }
+        }
+    }
+
+    /// Where the log is complete for a type that was fetched; nil for turbulence, each of whose areas is noted apart,
+    /// and for polygons, which tell nothing of what is observed.
+    func coverage(
+        of type: DataQuery.DataType, _ record: SourceRecord?, at now: Instant
+    ) -> CoverageChange? {
+        guard type != .turbulence, type != .polygons, let kind = wanted.kinds(of: [type]).first else { return nil }
+        let rings =
+            wanted.isGlobal(type) ? [nil] : [wanted.polygon, wanted.viewport].compactMap { $0 }.map(Optional.some)
+        let last = record?.fetchedKinds[kind]
+        // An answer of reports has those of the history before it; any other is a picture of its time.
+        let start = now.advanced(by: -(kind.longestGapSeconds ?? wanted.history.seconds))
+        return CoverageChange(
+            kind: kind, part: type.rawValue, rings: rings, since: kind.longestGapSeconds == nil ? start : now,
+            isContinued: last.map { $0 >= start } ?? false, lastFetch: last)
+    }
+
+    /// Fetches the turbulence of an area.
+    /// - Returns: its pieces, all of them up to date.
+    func turbulence(
+        _ area: DataQuery.Area, _ clock: Clock, _ outcome: inout SyncOutcome
+    ) async throws(SyncError) -> [SkyPathPiece] {
+        let pieces = try self.pieces(of: area)
+        let cursors =
+            try await known(in: store) == nil
+            ? [:] : try await stored { () async throws(StoreError) in try await store.cursors(of: id) }
+        let head = try await stored { () async throws(StoreError) in try await store.head() }.version
+        var use = RecordTally()
+        var filter = bulkFilter(pieces)
+        for piece in pieces {
+            if Task.isCancelled { throw .cancelled }
+            let cursor = cursors[SkyPathPieceName(area, piece.name).text].flatMap(SkyPathCursor.init(text:)).flatMap {
+                $0.isUsable(for: signature, at: clock.now, reachSeconds: reachSeconds) ? $0 : nil
+            }
+            do {
+                try await fetch(piece, of: area, after: cursor, &filter, clock, &use, &outcome)
+            } catch {
+                // A delta that the upstream won't give is asked for whole.
+                guard cursor != nil, error.isAboutTheQuery else { throw error }
+                try await fetch(piece, of: area, after: nil, &filter, clock, &use, &outcome)
+            }
+        }
+        if let answered = filter {
+            if answered.isEmpty {
+                // Nothing that rough anywhere is as likely a fault: what the upstream has at all tells.
+                filter = nil
+                for piece in pieces { try await fetch(piece, of: area, after: nil, &filter, clock, &use, &outcome) }
+            } else {
+                try await supersede(answered, of: area, asOf: head, clock, &outcome)
+            }
+        }
+        try use.check()
+        return pieces
+    }
+}
