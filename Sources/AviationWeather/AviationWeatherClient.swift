@@ -49,7 +49,10 @@ public struct AviationWeatherClient: Sendable {
     public let configuration: AviationWeatherConfiguration
     private let exchange: Exchange
 
-    /// - Parameter now: Unix seconds, to understand a `Retry-After` that is a date.
+    /// - Parameters:
+    ///   - now: Unix seconds, to understand a `Retry-After` that is a date.
+    ///   - configuration: address and limits.
+    ///   - httpClient: what sends the requests.
     /// - Throws: `.invalidConfiguration` with all problems.
     public init(
         configuration: AviationWeatherConfiguration = AviationWeatherConfiguration(), httpClient: HTTPClient,
@@ -80,7 +83,9 @@ public struct AviationWeatherClient: Sendable {
 
     /// SIGMETs or G-AIRMETs.
     ///
-    /// - Parameter query: not pilot reports.
+    /// - Parameters:
+    ///   - query: not pilot reports.
+    ///   - validators: of an earlier answer, for a conditional request.
     public func hazards(_ query: AviationWeatherQuery, since validators: Validators = Validators())
         async throws(UpstreamError) -> Reply<HazardDecoder.Outcome>
     {

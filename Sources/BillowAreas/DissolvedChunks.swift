@@ -6,9 +6,11 @@ public struct DissolvedChunks: Sendable {
     /// In the order of their numbers.
     let all: [DissolvedChunk]
 
-    /// - Parameter previous: earlier ones, of the same picture or of one that looks back over another time: a chunk
-    ///   that one
-    ///   of them has is taken over, and takes memory once.
+    /// - Parameters:
+    ///   - previous: earlier ones, of the same picture or of one that looks back over another time: a chunk
+    ///     that one
+    ///     of them has is taken over, and takes memory once.
+    ///   - classes: the cells of the picture.
     /// - Complexity: O(cells of chunks that none of `previous` has)
     public init(_ classes: CellClasses, reusing previous: [DissolvedChunks] = []) {
         var places = [Int](repeating: 0, count: previous.count)

@@ -17,6 +17,7 @@ public struct RouteHazard: Sendable, Hashable {
     ///     at is
     ///     where its nearest corner is.
     ///   - half: metres to each side of the route.
+    ///   - route: the way.
     public static func all(_ areas: [IssuedArea], along route: Route, half: Double) -> [RouteHazard] {
         guard !areas.isEmpty else { return [] }
         let rows = route.stations(every: max(step, route.metres / 1_000)).map { station in

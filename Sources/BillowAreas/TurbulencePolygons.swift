@@ -42,6 +42,7 @@ public struct TurbulencePolygon: Sendable, Hashable {
     ///   - areas: what `areas(of:mode:severities:)` gave of them dissolved; those that are missing are left empty.
     ///   - severities: those that polygons are made for.
     ///   - observed: from when to when the records of each severity are.
+    ///   - mode: one severity alone, or it and worse.
     public static func all(
         of cells: CellClasses, areas: [Severity: PackedArea], mode: PolygonMode, severities: SeveritySet,
         observed: [Severity: ClosedRange<Instant>]

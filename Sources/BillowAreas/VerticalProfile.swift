@@ -25,6 +25,8 @@ public struct VerticalProfile: Sendable, Hashable {
     /// - Parameters:
     ///   - records: standing records; those further than `half` metres from the route are left out.
     ///   - stretch: metres; lengthened where there would be more stretches than `stretchLimit`.
+    ///   - route: the way.
+    ///   - half: metres to each side of the route.
     public init(_ records: [StandingRecord], along route: Route, half: Double, stretch: Double) {
         let stretch = max(stretch, route.metres / Double(Self.stretchLimit))
         let count = max(1, Int((route.metres / stretch - 1e-9).rounded(.up)))

@@ -25,6 +25,8 @@ public enum AnimatedPNG {
     /// - Parameters:
     ///   - frames: at least one, each of width × height pixels.
     ///   - loops: how often it plays; 0 is for ever.
+    ///   - width: pixels.
+    ///   - height: pixels.
     /// - Throws: `sizeOutOfRange`, `wrongCount`, `compressorFailed`.
     /// - Complexity: O(frames × pixels)
     public static func encode(width: Int, height: Int, frames: [AnimationFrame], loops: Int) throws(PNGError) -> [UInt8]

@@ -24,7 +24,10 @@ public struct Drawing: Sendable, Hashable {
 
 extension Canvas {
     /// Lays a drawing over the picture.
-    /// - Parameter scale: pixels a point.
+    /// - Parameters:
+    ///   - scale: pixels a point.
+    ///   - drawing: what is drawn.
+    ///   - centre: where its origin comes to lie, in pixels.
     public mutating func draw(_ drawing: Drawing, at centre: Point, scale: Double) {
         for shape in drawing.shapes {
             let rings = shape.rings.map { ring in

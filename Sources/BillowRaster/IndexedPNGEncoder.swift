@@ -71,6 +71,8 @@ public final class IndexedPNGEncoder {
     /// - Parameters:
     ///   - indices: row-major from the top left, `width` × `height` of them, each below `palette.count`.
     ///   - palette: 1 to 256 colours; their number decides the bit depth (1, 2, 4 or 8).
+    ///   - width: pixels.
+    ///   - height: pixels.
     /// - Throws: `sizeOutOfRange`, `wrongCount`, `paletteOutOfRange`, `indexOutsidePalette`.
     /// - Complexity: O(width × height)
     public func encode(indices: Span<UInt8>, width: Int, height: Int, palette: [StraightColour]) throws(PNGError)

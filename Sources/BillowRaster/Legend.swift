@@ -57,6 +57,9 @@ public struct Legend: Sendable, Hashable, Encodable {
     ///   - subjects: what those layers show.
     ///   - severities: the ones the picture was asked for; others are left out.
     ///   - notes: plain sentences, for instance that the data is stale.
+    ///   - style: the picture's style.
+    ///   - title: its heading.
+    ///   - simulated: whether the data is, which the legend then says.
     public init(
         style: Style, layer: String, subjects: [Subject] = [.severities], severities: SeveritySet = .all,
         title: String = "Turbulence", simulated: Bool = false, notes: [String] = []

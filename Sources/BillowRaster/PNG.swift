@@ -57,6 +57,8 @@ public enum PNG {
     ///   - indices: row-major from the top left, each below `palette.count`.
     ///   - palette: 1 to 256 colours.
     ///   - level: zlib's, 0 to 9.
+    ///   - width: pixels.
+    ///   - height: pixels.
     public static func encode(
         indexed indices: [UInt8], width: Int, height: Int, palette: [StraightColour], level: Int = 6
     ) throws(PNGError) -> [UInt8] {
@@ -75,6 +77,8 @@ public enum PNG {
     /// - Parameters:
     ///   - pixels: straight RGBA, row-major from the top left.
     ///   - level: zlib's, 0 to 9.
+    ///   - width: pixels.
+    ///   - height: pixels.
     public static func encode(rgba pixels: [StraightColour], width: Int, height: Int, level: Int = 6) throws(PNGError)
         -> [UInt8]
     {

@@ -33,6 +33,7 @@ public struct Pattern: Sendable, Hashable {
     /// - Parameters:
     ///   - period: pixels, 2…256; a tile's width must be a multiple of it.
     ///   - width: of the lines, or across the dots, in pixels.
+    ///   - kind: lines or dots.
     public init(_ kind: Kind, period: Int, width: Double) {
         let period = min(max(period, 2), 256)
         self.period = period

@@ -25,7 +25,11 @@ public struct Stroke: Sendable, Hashable {
     }
 
     /// The rings of a line through `points`, of what lies within 0…width × 0…height.
-    /// - Parameter isClosed: whether the last point joins the first.
+    /// - Parameters:
+    ///   - isClosed: whether the last point joins the first.
+    ///   - points: of the line, in pixels.
+    ///   - canvasWidth: pixels.
+    ///   - canvasHeight: pixels.
     public func rings(_ points: [Point], isClosed: Bool = false, canvasWidth: Int, canvasHeight: Int) -> [[Point]] {
         let reach = width / 2 + 1
         return rings(

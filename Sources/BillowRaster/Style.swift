@@ -60,7 +60,13 @@ public struct Style: Sendable, Hashable {
 
     /// nil unless `paints` holds one for each severity, smooth first.
     ///
-    /// - Parameter marks: nil for the standard ones of the theme.
+    /// - Parameters:
+    ///   - marks: nil for the standard ones of the theme.
+    ///   - id: the name in addresses.
+    ///   - title: a heading.
+    ///   - description: a sentence.
+    ///   - theme: what ground it is made for.
+    ///   - paints: one for each severity, smooth first.
     public init?(
         id: String, title: String, description: String, theme: Theme, paints: [SeverityPaint], marks: MarkColours? = nil
     ) {

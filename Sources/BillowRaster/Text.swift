@@ -46,7 +46,9 @@ public final class TextRenderer {
 
     /// Pixels from the start of the first character to where the next would start.
     ///
-    /// - Parameter size: pixels an em, 4 to 512.
+    /// - Parameters:
+    ///   - size: pixels an em, 4 to 512.
+    ///   - text: the line.
     /// - Throws: `sizeOutOfRange`, `library`.
     public func width(of text: String, size: Double) throws(TextError) -> Double {
         var end = 0
@@ -65,8 +67,13 @@ public final class TextRenderer {
 
     /// Lays a line of text over a canvas.
     ///
-    /// - Parameter start: the pen's start on the baseline. The baseline is brought to whole pixels, which is what keeps
-    ///   horizontal strokes crisp.
+    /// - Parameters:
+    ///   - start: the pen's start on the baseline. The baseline is brought to whole pixels, which is what keeps
+    ///     horizontal strokes crisp.
+    ///   - text: the line.
+    ///   - size: pixels an em, 4 to 512.
+    ///   - colour: of the letters.
+    ///   - canvas: what it is laid over.
     /// - Throws: `sizeOutOfRange`, `library`.
     public func draw(
         _ text: String, at start: Point, size: Double, colour: StraightColour, on canvas: inout Canvas

@@ -18,7 +18,9 @@ public struct Traffic: Sendable {
     /// Nobody in the air.
     public init() { asOf = .distantPast }
 
-    /// - Parameter asOf: positions after this instant wait for their time.
+    /// - Parameters:
+    ///   - asOf: positions after this instant wait for their time.
+    ///   - positions: of any aircraft, in any order.
     public init(_ positions: [AircraftPosition], asOf: Instant) {
         self.asOf = asOf
         update(positions)

@@ -9,7 +9,9 @@ public struct WindowPart: Sendable {
     /// How many rows it has.
     public var count: Int { segment.count }
 
-    /// - Parameter rows: all observed in the part.
+    /// - Parameters:
+    ///   - rows: all observed in the part.
+    ///   - part: the stretch of time.
     /// - Complexity: O(n), or O(n log n) for rows that are not in the order of their keys
     public init(_ part: ArchivePart, rows: [ObservationRow]) {
         precondition(

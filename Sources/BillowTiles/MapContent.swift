@@ -21,6 +21,9 @@ public struct MapContent: Sendable {
     /// - Parameters:
     ///   - labels: as of `PictureContent`.
     ///   - isHatched: as of `PictureContent`.
+    ///   - list: the layers.
+    ///   - data: what they show.
+    ///   - region: the window of the map.
     public init(
         _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = PictureContent.defaultLabels,
         isHatched: Bool = false

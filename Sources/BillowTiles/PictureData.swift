@@ -70,6 +70,9 @@ public struct PictureContent: Sendable, Hashable {
     ///   - labels: how many aircraft of a block of 256 × 256 points may be named, at zooms that name any.
     ///   - frame: the picture that the window is a part of, where nothing goes on beyond it.
     ///   - isHatched: marks it as one that lacks data.
+    ///   - list: the layers.
+    ///   - data: what they show.
+    ///   - region: the window.
     public init(
         _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = defaultLabels,
         within frame: MapRegion? = nil, isHatched: Bool = false

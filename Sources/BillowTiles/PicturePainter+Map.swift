@@ -14,7 +14,12 @@ extension PicturePainter {
     }
 
     /// The same of some data.
-    /// - Parameter labels: as of `PictureContent`.
+    /// - Parameters:
+    ///   - labels: as of `PictureContent`.
+    ///   - list: the layers.
+    ///   - data: what they show.
+    ///   - region: the window of the map.
+    ///   - style: what they are drawn with.
     public func canvas(
         _ list: LayerList, of data: PictureData, in region: MapRegion, style: Style,
         labels: Int = PictureContent.defaultLabels

@@ -5,7 +5,9 @@ public import Turbulence
 
 extension VectorTile {
     /// A cell's outline.
-    /// - Parameter dense: its index at the resolution 0…5.
+    /// - Parameters:
+    ///   - dense: its index at the resolution 0…5.
+    ///   - resolution: 0 to 5.
     public static func shape(dense: Int, resolution: Int) -> Shape {
         .polygons([[CellTable.of(resolution: resolution).vertices(dense: dense).map(unit)]])
     }

@@ -44,6 +44,7 @@ public struct Corridor: Sendable, Hashable {
     ///   - tolerance: how far the ring may be moved to save positions, in degrees; nil keeps as many as there is room
     ///     for.
     ///     Held to a tenth of the width.
+    ///   - route: the way that it follows.
     public init(around route: Route, width: Double, tolerance: Double? = defaultTolerance) throws(Failure) {
         guard Corridor.widths.contains(width) else { throw .width(width) }
         let half = width / 2 * Geodesic.metresPerNauticalMile

@@ -29,7 +29,9 @@ public enum RingRules {
     /// The area inside a closed ring of 4 to 250 positions, of either winding and with either convention of longitude,
     /// that doesn't cross itself. A position that repeats the one before counts, but bounds nothing.
     ///
-    /// - Parameter limitKm2: the largest area; nil for any.
+    /// - Parameters:
+    ///   - limitKm2: the largest area; nil for any.
+    ///   - ring: closed.
     public static func area(inside ring: [LonLat], limitKm2: Double? = nil) throws(Failure) -> MultiPolygon {
         guard ring.count >= AreaRing.positions.lowerBound else { throw .tooFew(ring.count) }
         guard ring.count <= AreaRing.positions.upperBound else { throw .tooMany(ring.count) }

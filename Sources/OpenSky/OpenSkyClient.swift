@@ -33,7 +33,10 @@ public final class OpenSkyClient: Sendable {
     private let keeper: TokenKeeper?
     private let ledger: Mutex<CreditLedger>
 
-    /// - Parameter now: Unix seconds, by which intervals, credits and tokens are judged.
+    /// - Parameters:
+    ///   - now: Unix seconds, by which intervals, credits and tokens are judged.
+    ///   - configuration: address, credentials and limits.
+    ///   - httpClient: what sends the requests.
     /// - Throws: `.invalidConfiguration` with all problems.
     public init(
         configuration: OpenSkyConfiguration, httpClient: HTTPClient,
@@ -115,6 +118,8 @@ public final class OpenSkyClient: Sendable {
     /// - Parameters:
     ///   - time: nil is now.
     ///   - serials: Only of these receivers; empty is all of one's own.
+    ///   - aircraft: which aircraft.
+    ///   - includesCategory: whether the category of each aircraft is wanted.
     public func ownStates(
         at time: Date? = nil, of aircraft: [TransponderAddress] = [], serials: [Int] = [],
         includesCategory: Bool = false
@@ -159,7 +164,10 @@ public final class OpenSkyClient: Sendable {
     /// `GET /flights/arrival`, `GET /flights/departure`: the flights to or from an airport in an interval of at most
     /// two days. The service fills them in overnight.
     ///
-    /// - Parameter airport: An ICAO location indicator: four letters or digits, of either case.
+    /// - Parameters:
+    ///   - airport: An ICAO location indicator: four letters or digits, of either case.
+    ///   - direction: arrivals or departures.
+    ///   - interval: from when to when.
     public func flights(
         _ direction: FlightDirection, airport: String, during interval: ClosedRange<Date>
     ) async throws(UpstreamError) -> Flights {
@@ -175,7 +183,9 @@ public final class OpenSkyClient: Sendable {
 
     /// `GET /tracks`: the way of a flight, or nil where nothing is known. Experimental, says the service.
     ///
-    /// - Parameter time: Any time of the flight, at most 30 days back; nil is the live one.
+    /// - Parameters:
+    ///   - time: Any time of the flight, at most 30 days back; nil is the live one.
+    ///   - aircraft: which aircraft.
     public func track(of aircraft: TransponderAddress, at time: Date? = nil) async throws(UpstreamError) -> Track? {
         var query = Query()
         query.add([aircraft])

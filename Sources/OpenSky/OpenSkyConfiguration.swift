@@ -32,8 +32,15 @@ public struct OpenSkyConfiguration: Sendable {
     private static let publicTokenURL =
         "https://auth.opensky-network.org/auth/realms/opensky-network/protocol/openid-connect/token"
 
-    /// - Parameter allowance: by default what OpenSky gives without or with credentials; anything else than OpenSky, a
-    ///   simulator for instance, counts none.
+    /// - Parameters:
+    ///   - allowance: by default what OpenSky gives without or with credentials; anything else than OpenSky, a
+    ///     simulator for instance, counts none.
+    ///   - baseURL: of the service.
+    ///   - tokenURL: where tokens come from; by default OpenSky's own, where the service is.
+    ///   - credentials: nil asks without any.
+    ///   - timeout: of one request.
+    ///   - maximumBodyBytes: a longer body is refused.
+    ///   - allowsPlainHTTP: whether credentials may go over plain HTTP.
     public init(
         baseURL: String = OpenSkyConfiguration.publicBaseURL, tokenURL: String? = nil,
         credentials: Credentials? = nil, allowance: CreditAllowance?? = .none, timeout: Duration = .seconds(60),

@@ -27,7 +27,10 @@ public struct SkyPathClient: Sendable {
     private let exchange: Exchange
     private let keeper: TokenKeeper?
 
-    /// - Parameter now: Unix seconds, for the session's end and to understand a `Retry-After` that is a date.
+    /// - Parameters:
+    ///   - now: Unix seconds, for the session's end and to understand a `Retry-After` that is a date.
+    ///   - configuration: key, account and limits.
+    ///   - httpClient: what sends the requests.
     /// - Throws: `.invalidConfiguration` with all problems.
     public init(
         configuration: SkyPathConfiguration, httpClient: HTTPClient,

@@ -28,7 +28,11 @@ public struct AlertItem: Sendable, Hashable {
     /// The items of some standing records, one for each cell, the nearest first. Of a cell the most severe record
     /// counts, of those the nearest in altitude, of those the newest.
     ///
-    /// - Parameter records: those in the area, without one's own.
+    /// - Parameters:
+    ///   - records: those in the area, without one's own.
+    ///   - query: what was asked.
+    ///   - area: what is looked at.
+    ///   - flight: whose way it is.
     /// - Throws: `CancellationError`.
     public static func items(
         of records: [StandingRecord], _ query: AlertQuery, in area: AlertArea, of flight: FlightState
