@@ -104,6 +104,12 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
+            name: "NOAAGuidance",
+            dependencies: [
+                "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(
             name: "BillowSync",
             dependencies: [
                 "Datasets", "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "OpenSky",
