@@ -140,7 +140,7 @@ final class DownloadSession: Sendable {
     ///
     /// - Throws: where the answer is none to the request.
     func part(
-        of head: Exchange.Head, _ range: RangePlan.ByteRange, isHTML: Bool
+        of head: Exchange.Head, _ range: RangePlan.ByteRange
     ) throws(UpstreamError) -> RangePlan.ByteRange? {
         let found = GuidanceValidators(head.headers)
         let isOther = validators.contradicts(found)
@@ -151,7 +151,6 @@ final class DownloadSession: Sendable {
         let length = head.headers.first(name: "content-length").flatMap { Int($0) }
         switch head.status {
         case 206:
-            if isHTML { throw .unreadable(.html) }
             if isOther { return replaced() }
             guard let text = head.headers.first(name: "content-range"), let content = ContentRange(text),
                 let part = content.part
@@ -174,7 +173,6 @@ final class DownloadSession: Sendable {
             if known == nil, content.total == nil, part.upperBound < upper { setFileBytes(part.upperBound) }
             return RangePlan.ByteRange(lower: part.lowerBound, upper: part.upperBound)
         case 200:
-            if isHTML { throw .unreadable(.html) }
             if isOther { return replaced() }
             // A server that knows no ranges sends everything: all that is lacking is taken from it.
             let known = state.withLock { $0.fileBytes }

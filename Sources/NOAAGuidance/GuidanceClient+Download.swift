@@ -83,7 +83,7 @@ extension GuidanceClient {
         if let condition = session.validators.rangeCondition { request.headers.add(name: "if-range", value: condition) }
         try await exchange.stream(request) { head, pieces in
             try await refuse(head, pieces)
-            guard let part = try session.part(of: head, range, isHTML: isHTML(head, [])) else { return }
+            guard let part = try session.part(of: head, range) else { return }
             let length = part.upper.map { $0 - part.lower }
             if let length, length > expected { try account.extend(by: length - expected) }
             let slowest = (length ?? configuration.maximumFileBytes) / configuration.slowestBytesPerSecond
@@ -92,7 +92,7 @@ extension GuidanceClient {
             let limit = part.upper ?? configuration.maximumFileBytes
             try await pieces.forEach { piece in
                 account.add(piece.readableBytes)
-                if offset == part.lower, isHTML(head, piece.readableBytesView) { throw UpstreamError.unreadable(.html) }
+                if offset == part.lower { try refuse(head, page: piece.readableBytesView) }
                 guard offset + piece.readableBytes <= limit else {
                     guard part.upper == nil else {
                         throw UpstreamError.unreadable(.undecodable("more bytes than the answer announced"))

@@ -5,8 +5,9 @@ import NIOHTTP1
 
 /// Reads GTG and GTGN from NOAA's server: finds files, reads their indexes, and downloads their messages.
 ///
-/// Every request waits for its turn in the budget; share one client, or one budget, for each address. A 403 or 429
-/// means that the server blocks this address: it throws `.rateLimited`, and so does every call until the block is over.
+/// Every request waits for its turn in the budget; share one client for each address. A 403, a 429 or the server's page
+/// about too many requests means that it blocks this address: the call throws `.rateLimited`, and so does every other
+/// until the block is over.
 ///
 /// The HTTP client is the caller's and must outlive this one: take `recommendedHTTPConfiguration`.
 ///
@@ -59,8 +60,7 @@ package struct GuidanceClient: Sendable {
         let answer = try await answer(to: request, limit: 0)
         switch answer.head.status {
         case 200:
-            let head = GuidanceFileHead(answer.head)
-            if isHTML(answer.head, []) { throw .unreadable(.html) }
+            let head = GuidanceFileHead(answer.head, nowSeconds: nowSeconds)
             if !validators.isEmpty, validators == head.validators { return .unchanged }
             let isSettled = head.ageSeconds.map { $0 >= configuration.settleSeconds } ?? true
             return isSettled && head.bytes != 0 ? .whole(head) : .growing(head)
@@ -80,7 +80,7 @@ package struct GuidanceClient: Sendable {
         let answer = try await answer(to: request, limit: configuration.maximumIndexBytes)
         switch answer.head.status {
         case 200:
-            if isHTML(answer.head, answer.bytes) { throw .unreadable(.html) }
+            try refuse(answer.head, page: answer.bytes)
             guard !answer.bytes.isEmpty else { throw .unreadable(.empty) }
             return .present(MessageIndex(answer.bytes), GuidanceValidators(answer.head.headers))
         case 304 where !validators.isEmpty: return .unchanged
@@ -92,10 +92,13 @@ package struct GuidanceClient: Sendable {
     ///
     /// - Parameter directory: a path with a slash at both ends.
     package func listing(of directory: String) async throws(UpstreamError) -> DirectoryListing? {
-        let answer = try await answer(to: request(directory), limit: configuration.maximumListingBytes)
+        let answer = try await answer(to: request(directory), limit: configuration.maximumListingBytes, isPage: true)
         guard answer.head.status == 200 else { return nil }
         guard !answer.bytes.isEmpty else { throw .unreadable(.empty) }
-        return DirectoryListing(answer.bytes)
+        let listing = DirectoryListing(answer.bytes)
+        // A page without a link in it may be another page.
+        if listing.entries.isEmpty, BlockNotice.isNotice(answer.bytes) { throw blocked(answer.head) }
+        return listing
     }
 
     // MARK: - The exchange
@@ -113,11 +116,13 @@ package struct GuidanceClient: Sendable {
     }
 
     /// A whole small answer of status 200, 304, 404 or 410. Others are thrown.
-    private func answer(to request: HTTPClientRequest, limit: Int) async throws(UpstreamError) -> SmallAnswer {
+    private func answer(
+        to request: HTTPClientRequest, limit: Int, isPage: Bool = false
+    ) async throws(UpstreamError) -> SmallAnswer {
         let account = RequestAccount(budget, try await budget.turn(expecting: 0))
         defer { account.settle() }
         return try await exchange.stream(request) { head, pieces in
-            try await refuse(head, pieces)
+            try await refuse(head, pieces, allowsHTML: isPage)
             var bytes: [UInt8] = []
             guard head.status == 200, request.method != .HEAD else { return SmallAnswer(head: head, bytes: []) }
             try await pieces.forEach { piece in
@@ -132,12 +137,21 @@ package struct GuidanceClient: Sendable {
         }
     }
 
-    /// Throws the error of a status that no call knows. A block of this address holds back every call.
-    func refuse(_ head: Exchange.Head, _ pieces: Exchange.Pieces) async throws {
+    /// Throws the error of a status that no call knows, and of a page in place of a file. A block of this address holds
+    /// back every call.
+    ///
+    /// - Parameter allowsHTML: whether the answer may be a page.
+    func refuse(_ head: Exchange.Head, _ pieces: Exchange.Pieces, allowsHTML: Bool = false) async throws {
         switch head.status {
-        case 200, 206, 304, 404, 410, 416: budget.clearBlocks()
+        case 200, 206:
+            guard !allowsHTML, isHTML(head) else { return budget.clearBlocks() }
+            if BlockNotice.isNotice(try await pieces.words()) { throw blocked(head) }
+            throw UpstreamError.unreadable(.html)
+        case 304, 404, 410, 416: budget.clearBlocks()
         default:
-            let error = try await pieces.refusal(head)
+            let words = try await pieces.words()
+            if BlockNotice.isNotice(head) || BlockNotice.isNotice(words) { throw blocked(head) }
+            let error = pieces.refusal(head, words: words)
             switch error {
             case .forbidden(let problem) where problem.status == 403:
                 throw budget.block(problem, retryAfterSeconds: nil)
@@ -147,11 +161,18 @@ package struct GuidanceClient: Sendable {
         }
     }
 
-    /// Whether an answer is a page for people, by its head or by its first bytes.
-    func isHTML(_ head: Exchange.Head, _ bytes: some Collection<UInt8>) -> Bool {
-        let type = head.headers.first(name: "content-type") ?? ""
-        if type.lowercased().hasPrefix("text/html") { return true }
+    private func blocked(_ head: Exchange.Head) -> UpstreamError {
+        budget.block(UpstreamProblem(status: head.status, message: "over rate limit"), retryAfterSeconds: nil)
+    }
+
+    /// Refuses bytes that are a page for people, though the head did not say so.
+    func refuse(_ head: Exchange.Head, page bytes: some Collection<UInt8>) throws(UpstreamError) {
         let beginning = String(decoding: bytes.prefix(15), as: UTF8.self).lowercased()
-        return beginning.hasPrefix("<!doctype") || beginning.hasPrefix("<html")
+        guard beginning.hasPrefix("<!doctype") || beginning.hasPrefix("<html") else { return }
+        throw BlockNotice.isNotice(bytes) ? blocked(head) : .unreadable(.html)
+    }
+
+    private func isHTML(_ head: Exchange.Head) -> Bool {
+        (head.headers.first(name: "content-type") ?? "").lowercased().hasPrefix("text/html")
     }
 }

@@ -28,7 +28,7 @@ package struct GuidanceConfiguration: Sendable, Hashable {
     package var maximumIndexBytes = 1 << 20
     /// A longer directory page is refused, in bytes.
     package var maximumListingBytes = 4 << 20
-    /// A file that changed less than this many seconds ago, by the service's clock, is taken to be growing.
+    /// A file that changed less than this many seconds ago is taken to be growing.
     package var settleSeconds = 30
     /// How often a download goes on after a cut, before it fails.
     package var maximumResumptions = 4

@@ -80,8 +80,8 @@ extension GuidanceFile {
             guard let number = CivilTime.number(clock, digits: 4) else { return nil }
             (product, run.hour, run.minute) = (.gtgn, number / 100, number % 100)
         case "dafs":
-            guard let hour = CivilTime.number(clock, digits: 2), pieces.count == 6,
-                let hours = CivilTime.number(pieces[4].dropFirst(), digits: 3)
+            guard let hour = CivilTime.number(clock, digits: 2), pieces.count == 7,
+                let hours = CivilTime.number(pieces[5].dropFirst(), digits: 3)
             else { return nil }
             (product, run.hour, lead) = (.gtg, hour, hours)
         default: return nil

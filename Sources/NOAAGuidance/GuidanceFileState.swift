@@ -6,20 +6,16 @@ package struct GuidanceFileHead: Sendable, Hashable {
     /// Its length; nil where the service doesn't say.
     package var bytes: Int?
     package var validators: GuidanceValidators
-    /// Seconds since it changed, by the service's own clock; nil where it doesn't say.
+    /// Seconds since it changed, by this machine's clock; nil where the service doesn't say when.
     package var ageSeconds: Int?
     /// Whether the answer said that it is made up.
     package var isSimulated: Bool
 
-    init(_ head: Exchange.Head) {
+    init(_ head: Exchange.Head, nowSeconds: Int) {
         bytes = head.headers.first(name: "content-length").flatMap { Int($0) }
         validators = GuidanceValidators(head.headers)
         isSimulated = head.isSimulated()
-        if let modified = validators.lastModified.flatMap({ RetryAfter.date($0) }),
-            let now = head.headers.first(name: "date").flatMap({ RetryAfter.date($0) })
-        {
-            ageSeconds = max(0, now - modified)
-        }
+        ageSeconds = validators.lastModified.flatMap { RetryAfter.date($0) }.map { max(0, nowSeconds - $0) }
     }
 }
 

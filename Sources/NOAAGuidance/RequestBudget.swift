@@ -76,7 +76,8 @@ package final class RequestBudget: Sendable {
             let (wait, day) = try state.withLock { (state) throws(UpstreamError) -> (Duration?, Int) in
                 try check(&state, bytes, seconds)
                 // A clock that was set back must not hold requests back for longer than the spacing.
-                let wait = min(state.next - now, spacing)
+                state.next = min(state.next, now + spacing)
+                let wait = state.next - now
                 if wait > .zero { return (wait, state.ledger.day) }
                 state.next = now + spacing
                 state.ledger.bytes += bytes

@@ -43,10 +43,12 @@ extension Exchange {
             }
         }
 
-        /// The error that an answer of a bad status is; reads its words.
-        package func refusal(_ head: Head) async throws -> UpstreamError {
-            let words = try await exchange.problem(body)
-            return exchange.refusal(Answer(status: head.status, headers: head.headers, bytes: words))
+        /// The words of an answer that is a refusal: at most 64 KiB, as far as they came.
+        package func words() async throws -> [UInt8] { try await exchange.problem(body) }
+
+        /// The error that an answer of a bad status is.
+        package func refusal(_ head: Head, words: [UInt8]) -> UpstreamError {
+            exchange.refusal(Answer(status: head.status, headers: head.headers, bytes: words))
         }
     }
 
