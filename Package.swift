@@ -242,6 +242,14 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
         .testTarget(
+            name: "NOAAGuidanceTests",
+            dependencies: [
+                "NOAAGuidance", "UpstreamSimulator", "TestSupport", "UpstreamKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .testTarget(
             name: "SkyPathTests",
             dependencies: [
                 "SkyPath", "UpstreamSimulator", "Geometry", "UpstreamKit", "JSONKit",
