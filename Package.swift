@@ -105,6 +105,12 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
+            name: "NOAAGuidance",
+            dependencies: [
+                "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(
             name: "BillowSync",
             dependencies: [
                 "Datasets", "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "OpenSky",
@@ -238,6 +244,14 @@ let package = Package(
             dependencies: [
                 "AviationWeather", "UpstreamKit", "UpstreamSimulator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "NOAAGuidanceTests",
+            dependencies: [
+                "NOAAGuidance", "UpstreamSimulator", "TestSupport", "UpstreamKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .testTarget(
             name: "SkyPathTests",
