@@ -44,8 +44,12 @@ let package = Package(
         .systemLibrary(name: "CMemory"),
         .systemLibrary(name: "CVector"),
         .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
+        // Without pkg-config: it names a run path, which the package manager refuses, and the system's own folders.
+        .systemLibrary(name: "CEcCodes", providers: [.apt(["libeccodes-dev"])]),
 
         .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
+        .target(name: "GRIBKit", dependencies: ["CEcCodes", "Geometry"], swiftSettings: strict),
+        .target(name: "GRIBMaking", dependencies: ["GRIBKit", "Geometry"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
         .target(name: "Datasets", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
