@@ -88,4 +88,18 @@ static inline int billow_codes_values(const void *message, size_t bytes, double 
     return result;
 }
 
+/// Packs values into the message of a handle: ecCodes' code, 0 for success. Behind a failed assertion the handle must
+/// not be used any more: it is left.
+static inline int billow_codes_pack(codes_handle *handle, const double *values, size_t count) {
+    jmp_buf escape;
+    billow_codes_state()->escape = &escape;
+    if (setjmp(escape)) {
+        billow_codes_state()->escape = NULL;
+        return BILLOW_CODES_ASSERTION;
+    }
+    int result = codes_set_double_array(handle, "values", values, count);
+    billow_codes_state()->escape = NULL;
+    return result;
+}
+
 #endif

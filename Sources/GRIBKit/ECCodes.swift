@@ -53,7 +53,8 @@ package enum ECCodes {
             guard let handle = codes_grib_handle_new_from_samples(nil, "GRIB2") else {
                 return .failure(refusal(CODES_FILE_NOT_FOUND))
             }
-            defer { codes_handle_delete(handle) }
+            var isUsable = true
+            defer { if isUsable { codes_handle_delete(handle) } }
             for (key, value) in keys + [("missingValue", .double(missing))] {
                 let code =
                     switch value {
@@ -67,7 +68,8 @@ package enum ECCodes {
                     }
                 if code != 0 { return .failure(refusal(code, of: key)) }
             }
-            let code = codes_set_double_array(handle, "values", values, values.count)
+            let code = billow_codes_pack(handle, values, values.count)
+            isUsable = code != Int32(BILLOW_CODES_ASSERTION)
             if code != 0 { return .failure(refusal(code, of: "values")) }
             var start: UnsafeRawPointer?
             var count = 0

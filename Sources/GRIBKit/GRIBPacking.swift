@@ -1,5 +1,7 @@
 /// How a field's values are packed: a data representation section.
 ///
+/// Not read are PNG (5.41), which no known field of turbulence has, and what ecCodes 2.28 can't: run lengths (5.200).
+///
 /// Source: WMO FM 92 GRIB edition 2, section 5, code table 5.0 and templates 5.0 to 5.42
 package struct GRIBPacking: Sendable, Hashable {
     package enum Kind: Int, Sendable, CaseIterable {
@@ -8,7 +10,6 @@ package struct GRIBPacking: Sendable, Hashable {
         case complexWithDifferences = 3
         case ieee = 4
         case jpeg2000 = 40
-        case png = 41
         case ccsds = 42
     }
 
@@ -18,7 +19,7 @@ package struct GRIBPacking: Sendable, Hashable {
     /// Bits of a value; 0 where all are the same. IEEE: 32 or 64.
     package let bits: Int
 
-    /// - Throws: `unknownTemplate`, also for run lengths (5.200) and others that this build of ecCodes can't read.
+    /// - Throws: `unknownTemplate` for another packing, `lengthMismatch`, `unknownValue`.
     init(_ section: GRIBSection) throws(GRIBRefusal) {
         count = try section.unsigned(6...9)
         let number = try section.unsigned(10...11)
@@ -26,7 +27,7 @@ package struct GRIBPacking: Sendable, Hashable {
         self.kind = kind
         let length =
             switch kind {
-            case .simple, .png: 21
+            case .simple: 21
             case .complex: 47
             case .complexWithDifferences: 49
             case .ieee: 12

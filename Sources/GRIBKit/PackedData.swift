@@ -19,7 +19,7 @@ struct PackedData {
         get throws(GRIBRefusal) {
             switch packing.kind {
             case .ieee: false
-            case .simple, .jpeg2000, .png, .ccsds: packing.bits == 0
+            case .simple, .jpeg2000, .ccsds: packing.bits == 0
             case .complex, .complexWithDifferences: try representation.unsigned(32...35) == 0
             }
         }
@@ -36,15 +36,15 @@ struct PackedData {
         case .complexWithDifferences:
             let order = try representation.octet(48)
             let octets = try representation.octet(49)
-            guard order == 1 || order == 2 else { throw .unknownValue("order of spatial differencing", order) }
+            // ecCodes writes order 0, which is no difference at all.
+            guard order <= 2 else { throw .unknownValue("order of spatial differencing", order) }
             guard octets <= 4 else { throw .unknownValue("octets of extra descriptors", octets) }
             guard packing.count >= order else { throw .dataMismatch("\(packing.count) values with order \(order)") }
-            try checkGroups(from: (order + 1) * octets)
+            try checkGroups(from: order == 0 ? 0 : (order + 1) * octets)
         case .jpeg2000:
             let image = try JPEG2000Header(data.bytes.dropFirst(5))
             try check(width: image.width, height: image.height)
-        case .png: try checkPNG()
-        case .ccsds: guard available > 0 else { throw .dataMismatch("no data for \(packing.count) values") }
+        case .ccsds: try checkCCSDS()
         }
     }
 
@@ -105,22 +105,18 @@ struct PackedData {
         }
     }
 
-    /// Source: W3C PNG (Third Edition) section 11.2.1 (IHDR)
-    private func checkPNG() throws(GRIBRefusal) {
-        let header: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
-        guard available >= 29, data.bytes.dropFirst(5).starts(with: header) else { throw .dataMismatch("no PNG") }
-        try check(width: try data.unsigned(22...25), height: try data.unsigned(26...29))
-        let depth = try data.octet(30)
-        let samples: Int? =
-            switch try data.octet(31) {
-            case 0: 1
-            case 2: 3
-            case 6: 4
-            default: nil
-            }
-        guard let samples, depth * samples == packing.bits, try data.octet(34) == 0 else {
-            throw .dataMismatch("a PNG that isn't of \(packing.bits) bits a value")
-        }
+    /// The library divides by the size of a block and multiplies by the others: with a block of 0 it writes anywhere.
+    ///
+    /// Source: CCSDS 121.0-B-3 (Lossless Data Compression) sections 3.1 and 5.2; WMO template 5.42
+    private func checkCCSDS() throws(GRIBRefusal) {
+        guard available > 0 else { throw .dataMismatch("no data for \(packing.count) values") }
+        let block = try representation.octet(23)
+        guard [8, 16, 32, 64].contains(block) else { throw .unknownValue("CCSDS block size", block) }
+        let interval = try representation.unsigned(24...25)
+        guard (1...4_096).contains(interval) else { throw .unknownValue("CCSDS reference sample interval", interval) }
+        let flags = try representation.octet(22)
+        // Signed values, and whatever later libraries mean by the upper bits.
+        guard flags & 0xC1 == 0 else { throw .unknownValue("CCSDS flags", flags) }
     }
 }
 
@@ -143,6 +139,6 @@ struct BitReader {
             count += 8
         }
         count -= bits
-        return Int(held >> UInt64(count)) & (1 << bits - 1)
+        return Int(truncatingIfNeeded: held >> UInt64(count)) & (1 << bits - 1)
     }
 }

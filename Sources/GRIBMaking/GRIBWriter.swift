@@ -3,16 +3,17 @@ import Geometry
 
 /// A GRIB2 message to be made, for tests and for the simulator's look-alike of NOAA.
 package struct GRIBDraft: Sendable {
-    /// How values are packed, by the names that ecCodes has for it.
+    /// How values are packed. Complex packing is `ComplexPacking`'s, the others are ecCodes' own.
     package enum Packing: String, Sendable, CaseIterable {
-        case simple = "grid_simple"
-        case complex = "grid_complex"
-        case complexWithDifferences = "grid_complex_spatial_differencing"
-        case jpeg2000 = "grid_jpeg"
-        case ccsds = "grid_ccsds"
-        case png = "grid_png"
+        case simple
+        case complex
+        /// As in NOAA's GTG files.
+        case complexWithDifferences
+        /// As in NOAA's GTGN files.
+        case jpeg2000
+        case ccsds
         /// 32 bits, which keep values as they are.
-        case ieee = "grid_ieee"
+        case ieee
     }
 
     /// Where the field lies.
@@ -64,9 +65,14 @@ extension GRIBDraft {
     package func message() throws(GRIBRefusal) -> [UInt8] {
         precondition(values.count == grid.count, "\(values.count) values for \(grid.count) points")
         let listed = grid.scanning.listed(values, columns: grid.columns, rows: grid.rows)
-        return try ECCodes.message(
+        let message = try ECCodes.message(
             keys: identificationKeys + gridKeys + productKeys + packingKeys,
             values: listed.map { hasBitmap && $0.isNaN ? Self.missing : Double($0) }, missing: Self.missing)
+        return switch packing {
+        case .complex: ComplexPacking(order: 0).repacked(message)
+        case .complexWithDifferences: ComplexPacking(order: differencingOrder).repacked(message)
+        default: message
+        }
     }
 
     private typealias Keys = [(String, ECCodes.KeyValue)]
@@ -184,13 +190,14 @@ extension GRIBDraft {
     }
 
     private var packingKeys: Keys {
-        var keys: Keys = [("bitmapPresent", .long(hasBitmap ? 1 : 0)), ("packingType", .string(packing.rawValue))]
+        var keys: Keys = [("bitmapPresent", .long(hasBitmap ? 1 : 0))]
         switch packing {
-        case .ieee: keys.append(("precision", .long(1)))
-        case .complexWithDifferences:
-            keys += [("orderOfSpatialDifferencing", .long(differencingOrder)), ("bitsPerValue", .long(bits))]
-        default: keys.append(("bitsPerValue", .long(bits)))
+        case .simple, .complex, .complexWithDifferences: break
+        case .jpeg2000: keys.append(("packingType", .string("grid_jpeg")))
+        case .ccsds: keys.append(("packingType", .string("grid_ccsds")))
+        case .ieee: return keys + [("packingType", .string("grid_ieee")), ("precision", .long(1))]
         }
+        keys.append(("bitsPerValue", .long(bits)))
         return keys
     }
 }
