@@ -44,8 +44,12 @@ let package = Package(
         .systemLibrary(name: "CMemory"),
         .systemLibrary(name: "CVector"),
         .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
+        // Without pkg-config: it names a run path, which the package manager refuses, and the system's own folders.
+        .systemLibrary(name: "CEcCodes", providers: [.apt(["libeccodes-dev"])]),
 
         .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
+        .target(name: "GRIBKit", dependencies: ["CEcCodes", "Geometry"], swiftSettings: strict),
+        .target(name: "GRIBMaking", dependencies: ["GRIBKit", "Geometry"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
         .target(name: "Datasets", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
@@ -191,11 +195,14 @@ let package = Package(
             dependencies: [
                 "AviationFormats", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowParameters", "BillowRaster",
                 "BillowSnapshot",
-                "BillowTiles", "BillowTimeline", "Geometry",
+                "BillowTiles", "BillowTimeline", "GRIBKit", "Geometry",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "GRIBKitTests", dependencies: ["GRIBKit", "GRIBMaking", "Geometry", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),
         .testTarget(
