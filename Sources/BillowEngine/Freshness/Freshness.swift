@@ -1,8 +1,8 @@
-package import BillowExchange
+import BillowExchange
 package import BillowSnapshot
 package import BillowSync
 package import BillowTiles
-package import Datasets
+import Datasets
 package import Geometry
 package import Turbulence
 
