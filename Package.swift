@@ -45,12 +45,17 @@ let package = Package(
         .systemLibrary(name: "CMemory"),
         .systemLibrary(name: "CVector"),
         .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
+        // Without pkg-config: it names a run path, which the package manager refuses, and the system's own folders.
+        .systemLibrary(name: "CEcCodes", providers: [.apt(["libeccodes-dev"])]),
 
         .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
+        .target(name: "GRIBKit", dependencies: ["CEcCodes", "Geometry"], swiftSettings: strict),
+        .target(name: "GRIBMaking", dependencies: ["GRIBKit", "Geometry"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
         .target(name: "Datasets", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
             name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
+        .target(name: "BillowFields", dependencies: ["Turbulence", "CDeflate"], swiftSettings: strict),
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
             name: "BillowRaster",
@@ -103,6 +108,12 @@ let package = Package(
             dependencies: [
                 "AviationFormats", "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(
+            name: "NOAAGuidance",
+            dependencies: [
+                "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
             name: "BillowSync",
@@ -185,11 +196,14 @@ let package = Package(
             dependencies: [
                 "AviationFormats", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowParameters", "BillowRaster",
                 "BillowSnapshot",
-                "BillowTiles", "BillowTimeline", "Geometry",
+                "BillowTiles", "BillowTimeline", "GRIBKit", "Geometry",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "GRIBKitTests", dependencies: ["GRIBKit", "GRIBMaking", "Geometry", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),
         .testTarget(
@@ -197,6 +211,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BillowTimelineTests", dependencies: ["BillowTimeline", "Turbulence"], swiftSettings: strict),
+        .testTarget(
+            name: "BillowFieldsTests", dependencies: ["TestSupport", "BillowFields", "Turbulence"],
+            swiftSettings: strict),
         .testTarget(
             name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"],
             swiftSettings: strict),
@@ -237,6 +254,14 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
         .testTarget(
+            name: "NOAAGuidanceTests",
+            dependencies: [
+                "NOAAGuidance", "UpstreamSimulator", "TestSupport", "UpstreamKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .testTarget(
             name: "SkyPathTests",
             dependencies: [
                 "TestSupport", "SkyPath", "UpstreamSimulator", "Geometry", "UpstreamKit", "JSONKit",
@@ -264,7 +289,7 @@ let package = Package(
             name: "BillowEngineTests",
             dependencies: [
                 "EngineTestSupport", "TestSupport", "BillowEngine", "BillowStore", "BillowSnapshot", "BillowTiles",
-                "BillowRaster", "Turbulence", "Geometry",
+                "BillowRaster", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
