@@ -5,8 +5,7 @@ internal import Turbulence
 /// The tags of new observations: SipHash-2-4 with a secret of the database, cut to 30 bits. Whoever sends observations
 /// can't choose contents whose tags collide.
 ///
-/// The secret and what is hashed are part of the file's format: an observation is found again by its tag. Tags of rows
-/// that an earlier version wrote are those of `ContentHash`.
+/// The secret and the hashed values are part of the file's format: an observation is found again by its tag.
 struct ContentTags: Sendable {
     /// What a row's tag is made of.
     enum Subject: Sendable {
@@ -58,18 +57,13 @@ struct ContentTags: Sendable {
     }
 }
 
-/// What the file says about tags.
-struct TagState {
-    var secret: SipHash.Key
-    /// Up to this key, rows may have tags of `ContentHash`.
-    var plainTagsUpTo: ObservationKey
-
+extension ContentTags {
+    /// The tags with the secret of a file.
     init(_ db: Database) throws {
-        let stored = try RawStatement(db, Query.tagState).first { ($0.bytes(0), $0.integer(1)) }
-        guard let (bytes, upTo) = stored, bytes.count == 16 else { throw UnreadableRow(table: "head", key: 1) }
+        let stored = try RawStatement(db, Query.tagSecret).first { $0.bytes(0) }
+        guard let bytes = stored, bytes.count == 16 else { throw UnreadableRow(table: "head", key: 1) }
         func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
-        secret = SipHash.Key(first: word(bytes[..<8]), second: word(bytes[8...]))
-        plainTagsUpTo = ObservationKey(rawValue: upTo)
+        self.init(secret: SipHash.Key(first: word(bytes[..<8]), second: word(bytes[8...])))
     }
 }
 

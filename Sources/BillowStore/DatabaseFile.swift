@@ -19,8 +19,8 @@ struct DatabaseFile {
     static let companions = ["-wal", "-shm", "-journal"]
 
     /// - Throws: `StoreError.unavailable` where nothing can be opened or created, `StoreError.foreign` where the file
-    ///   or the
-    ///   log beside it belongs to something else, `StoreError.corrupt` where its first page can't be read.
+    ///   or the log beside it belongs to something else, `StoreError.unreleased` where a build from before the first
+    ///   release wrote it, `StoreError.corrupt` where its first page can't be read.
     func check(for access: StoreAccess = .writing) throws {
         guard !path.isEmpty, path != ":memory:" else { throw unavailable("it must be the path of a file") }
         var isFolder: ObjCBool = false
@@ -44,6 +44,7 @@ struct DatabaseFile {
         }
         try checkOwner(header, access)
         try checkLog(header)
+        try checkRelease()
     }
 
     /// SQLite keeps its write-ahead log beside the file.
@@ -123,6 +124,16 @@ struct DatabaseFile {
             path: immutable ? Self.immutableAddress(path) : path, configuration: configuration)
         defer { try? queue.close() }  // A reader has nothing to lose.
         return try queue.read(body)
+    }
+
+    /// Reads the file alone where it has no log, so that not even a file beside it appears.
+    private func checkRelease() throws {
+        let isUnreleased: Bool
+        // Damage is reported when the file is opened.
+        do { isUnreleased = try reading(immutable: Self.size(path + "-wal") == 0, Schema.isUnreleased) } catch {
+            return
+        }
+        if isUnreleased { throw StoreError.unreleased(path: path) }
     }
 
     // MARK: Missing bytes

@@ -44,12 +44,12 @@ enum Query {
 
     /// At most 256 rows, all of them wanted: the one table that is read whole.
     static let sources = """
-        SELECT number, name, mergeRule, iif(settled, simulated, NULL), fetchedAt, completeSince FROM source
+        SELECT number, name, mergeRule, simulated, fetchedAt, completeSince FROM source
         ORDER BY number
         """
     static let insertSource =
-        "INSERT INTO source (number, name, mergeRule, simulated, settled) VALUES (?, ?, ?, ?, ?)"
-    static let settleSources = "UPDATE source SET simulated = ?, settled = 1 WHERE settled = 0"
+        "INSERT INTO source (number, name, mergeRule, simulated, ruleChanged) VALUES (?, ?, ?, ?, 0)"
+    static let settleSources = "UPDATE source SET simulated = ? WHERE simulated IS NULL"
     static let updateSource = "UPDATE source SET mergeRule = ?, ruleChanged = 1 WHERE number = ?"
     /// At most 256 rows, like `sources`.
     static let sourcesOfChangedRule = "SELECT number FROM source WHERE ruleChanged = 1"
@@ -57,10 +57,10 @@ enum Query {
     static let insertReporter = "INSERT INTO reporter (accessKey) VALUES (?) RETURNING number"
     static let reporterSources = "SELECT source FROM reporterSource WHERE reporter = ?"
     static let insertReporterSource = "INSERT OR IGNORE INTO reporterSource (reporter, source) VALUES (?, ?)"
-    static let tagState = "SELECT tagSecret, plainTagsUpTo FROM head WHERE id = 1"
+    static let tagSecret = "SELECT tagSecret FROM head WHERE id = 1"
 
     private static let allOfReporters = [
-        reporter, insertReporter, reporterSources, insertReporterSource, tagState,
+        reporter, insertReporter, reporterSources, insertReporterSource, tagSecret,
     ]
     static let setFetched = "UPDATE source SET fetchedAt = ? WHERE number = ?"
     static let fetchedKinds = "SELECT source, kind, fetchedAt, since FROM fetched"
@@ -321,8 +321,8 @@ enum Query {
     // MARK: Packed parts of the archive
 
     static let packedRows = "SELECT packed FROM packedPart WHERE part = ? AND version = ?"
-    static let packedVersion = "SELECT version FROM packedPart WHERE part = ? AND rowSum IS NOT NULL"
-    static let packedSum = "SELECT version, rowSum FROM packedPart WHERE part = ? AND rowSum IS NOT NULL"
+    static let packedVersion = "SELECT version FROM packedPart WHERE part = ?"
+    static let packedSum = "SELECT version, rowSum FROM packedPart WHERE part = ?"
     static let rowsForSum = """
         SELECT \(rowAndDetails) FROM observation
         WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key

@@ -45,8 +45,7 @@ extension SQLiteStore {
         statement.bind(Int64(number), at: 1)
         try statement.bind(source.name, at: 2)
         statement.bind(Int64(merge.rawValue), at: 3)
-        statement.bind(simulated == true ? 1 : 0 as Int64, at: 4)
-        statement.bind(simulated == nil ? 0 : 1 as Int64, at: 5)
+        statement.bind(simulated.map { $0 ? 1 : 0 as Int64 }, at: 4)
         try statement.run()
         return SourceRecord(
             number: SourceNumber(rawValue: number), id: source, merge: merge, simulated: simulated, fetchedAt: nil,
@@ -244,8 +243,6 @@ private struct BatchWriter {
     private let sourcesOfChangedRule: Set<SourceID>
     /// The number of the reporter that sent the batch; 0 for what was fetched or imported.
     private let reporter: Int64
-    /// Up to this key, rows may have tags of `ContentHash`.
-    private let plainTagsUpTo: ObservationKey
     private let before: Int64
     /// The version that the batch's rows carry. No other writer can raise the head meanwhile: the transaction holds the
     /// write lock from its start.
@@ -255,8 +252,6 @@ private struct BatchWriter {
     private var changed: [ObservedKind: Set<TimeStep>] = [:]
     /// Where the search for a computed value goes on: no row before that key counts for its place and time.
     private var values: [Subject: ObservationKey] = [:]
-    /// The rows that count along chains of plain tags, by the first key of the chain: each chain is read once a batch.
-    private var plainChains: [ObservationKey: [Subject: ObservationKey]] = [:]
     /// Whether rows were closed that the result doesn't count.
     private var hasResumed = false
 
@@ -281,7 +276,6 @@ private struct BatchWriter {
         var changed = Set<Int64>()
         try RawStatement(db, Query.sourcesOfChangedRule).forEachRow { changed.insert($0.integer(0)) }
         sourcesOfChangedRule = Set(records.filter { changed.contains(Int64($0.number.rawValue)) }.map(\.id))
-        plainTagsUpTo = try TagState(db).plainTagsUpTo
         before = try Head(db).version.rawValue
         version = before + 1
         result = BatchResult(version: Version(rawValue: before))
@@ -493,20 +487,10 @@ private struct BatchWriter {
         if isComputed { values[subject] = key }
     }
 
-    /// A row that an observation without id is taken for, at keys where none is written any more: those of an earlier
-    /// version, and those of the source's former merge rule.
+    /// A row that an observation without id is taken for, at the keys of the source's former merge rule.
     private mutating func elsewhere(
         _ observation: Observation, _ subject: Subject, _ source: SourceRecord
     ) throws -> StoredObservation? {
-        if observation.observedAt <= plainTagsUpTo.observedAt {
-            let first = ObservationKey(
-                observedAt: observation.observedAt, tag: ContentHash.tag(of: observation))
-            if let key = try plainChain(from: first)[subject], let found = try row(at: key),
-                isCandidate(found, subject, source.merge)
-            {
-                return found
-            }
-        }
         guard sourcesOfChangedRule.contains(source.id) else { return nil }
         var key = key(of: observation, source.merge == .keep ? .replace : .keep)
         while let found = try row(at: key) {
@@ -514,22 +498,6 @@ private struct BatchWriter {
             key = key.next
         }
         return nil
-    }
-
-    /// The rows without id that count along a chain of plain tags.
-    private mutating func plainChain(from first: ObservationKey) throws -> [Subject: ObservationKey] {
-        if let chain = plainChains[first] { return chain }
-        let rules = Dictionary(uniqueKeysWithValues: sources.values.map { ($0.number, $0.merge) })
-        var chain: [Subject: ObservationKey] = [:]
-        var key = first
-        while let found = try row(at: key) {
-            if found.row.until == nil, found.details.id == nil {
-                chain[Subject(found.row, rules[found.row.source] ?? .keep)] = key
-            }
-            key = key.next
-        }
-        plainChains[first] = chain
-        return chain
     }
 
     /// An observation that came with an id: the row of its source and reporter that counts with this id is the same

@@ -112,7 +112,7 @@ package final class SQLiteStore: Store {
             self.access = .writing
             files = OpenFiles(path: path)
         }
-        self.tags = try tags ?? ContentTags(secret: pool.read { try TagState($0).secret })
+        self.tags = try tags ?? pool.read(ContentTags.init)
         self.longestTransaction = longestTransaction
         self.path = path
         self.temporaryFolder = temporaryFolder

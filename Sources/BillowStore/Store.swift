@@ -537,6 +537,8 @@ package enum StoreError: Error, Sendable, CustomStringConvertible {
     case unavailable(path: String, reason: String)
     /// The file is no database, or another program's.
     case foreign(path: String, reason: String)
+    /// The file is a database of a build from before the first release, with other tables.
+    case unreleased(path: String)
     /// The file is a database, and damaged.
     case corrupt(path: String, reason: String)
     /// A file of the open database was removed or replaced: what is written to it would be lost.
@@ -560,6 +562,8 @@ package enum StoreError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .unavailable(let path, let reason): "the database \(path) can't be used: \(reason)"
         case .foreign(let path, let reason): "the database \(path) can't be used: \(reason)"
+        case .unreleased(let path):
+            "the database \(path) can't be used: \(StoreError.unreleasedReason(path))"
         case .corrupt(let path, let reason): "the database \(path) is damaged: \(reason)"
         case .replaced(let path, let isGone):
             "the file \(path) of the open database was \(isGone ? "removed" : "replaced by another"): nothing more can be "
@@ -578,5 +582,11 @@ package enum StoreError: Error, Sendable, CustomStringConvertible {
         case .deleted(let before): "what was stored from before \(before) has been deleted"
         case .failed(let reason): "the database failed: \(reason)"
         }
+    }
+
+    /// What `unreleased` is about, and what to do.
+    package static func unreleasedReason(_ path: String) -> String {
+        "a build from before Billow's first release wrote it, and it was not changed; "
+            + "billow salvage \(path) -o NEW copies it into a new database"
     }
 }

@@ -369,8 +369,9 @@ struct DamageTests {
             try db.execute(sql: "PRAGMA writable_schema = RESET")
             try db.execute(
                 sql: """
-                    INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, source, kind, since)
-                    SELECT key + 1000000, cell, 0, 0, 1, 0, 0, 1 FROM observation LIMIT 1
+                    INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, source, kind, since,
+                        imported, transient, reporter, idTaken)
+                    SELECT key + 1000000, cell, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0 FROM observation LIMIT 1
                     """)
             try db.execute(sql: "PRAGMA writable_schema = ON")
             try db.execute(
@@ -521,7 +522,7 @@ struct DamageTests {
     }
 
     @Test(
-        "a definition that was damaged is what the migrations made",
+        "a definition that was damaged is what the schema says",
         arguments: ["CREATE TABLE observation", "cell INTEGER NOT NULL", "CREATE TABLE accessKey"])
     func damagedDefinition(of text: String) async throws {
         let path = try await makeFile(count: 50)
