@@ -60,8 +60,7 @@ struct ContentTags: Sendable {
 extension ContentTags {
     /// The tags with the secret of a file.
     init(_ db: Database) throws {
-        let stored = try RawStatement(db, Query.tagSecret).first { $0.bytes(0) }
-        guard let bytes = stored, bytes.count == 16 else { throw UnreadableRow(table: "head", key: 1) }
+        let bytes = try StoredHead(db).tagSecret
         func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(secret: SipHash.Key(first: word(bytes[..<8]), second: word(bytes[8...])))
     }

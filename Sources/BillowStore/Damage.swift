@@ -32,7 +32,17 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     case pilotReport
     case area
     case position
+    case head
+    case source
+    case fetched
+    case coveredArea
+    case cursor
+    case sourceValue
+    case deletion
+    case packedPart
     case accessKey
+    case sourceControl
+    case followedFlight
 
     /// The kinds of data that are incomplete where its rows can't be read.
     fileprivate var kinds: [DataKind] {
@@ -41,21 +51,62 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
         case .pilotReport: [.reports]
         case .area: Catalogue.all.filter { $0.areas != nil }.map(\.kind)
         case .position: [.positions]
-        case .accessKey: []
+        // Nothing else says since when data is complete, and where.
+        case .head, .source, .fetched, .coveredArea, .deletion: Catalogue.kinds
+        case .cursor, .sourceValue, .packedPart, .accessKey, .sourceControl, .followedFlight: []
         }
     }
 }
 
-/// A stored row that holds what the schema doesn't allow, or what this version of Billow doesn't know.
+/// A stored row whose sum doesn't hold, or whose values the schema doesn't allow or this version of Billow doesn't know.
 struct UnreadableRow: Error, CustomStringConvertible {
-    var table: String
-    /// Its primary key, or what stands in the key's place.
+    var table: StoredTable
+    /// Its primary key, or a number that stands in the key's place.
     var key: Int64
-    /// What it is about; nil where that can't be read either.
-    var observedAt: Instant?
+    /// The times that it may be about; nil where that isn't known.
+    var span: ClosedRange<Instant>?
+    /// nil where that isn't known.
     var source: UInt8?
 
-    var description: String { "row \(key) of table \(table) can't be read" }
+    var description: String { "row \(key) of table \(table.rawValue) can't be read" }
+
+    init(table: StoredTable, key: Int64, span: ClosedRange<Instant>? = nil, source: UInt8? = nil) {
+        self.table = table
+        self.key = key
+        self.span = span
+        self.source = source
+    }
+
+    /// The row of a query on all columns of a table. Where its sum doesn't hold, any column may be the wrong one: its
+    /// source isn't known, and it may be about the time that it had before a bit of it flipped.
+    ///
+    /// - Parameters:
+    ///   - times: the columns that tell what time it is about.
+    ///   - instants: what a value of such a column means; nil for what no time is.
+    init<Column: StoredColumn>(
+        _ columns: Columns, key: Column, source: Column? = nil, times: [Column] = [],
+        instants: (Column, Int64) -> [Instant?] = { _, _ in [] }
+    ) {
+        let sum = columns.sum(ofFirst: Column.sum.rawValue)
+        let stored = columns.integer(Column.sum)
+        var about: [Instant] = []
+        for time in times {
+            let value = columns.integer(time)
+            about += instants(time, value).compactMap { $0 }
+            guard sum.value != stored,
+                let original = sum.original(of: value, at: time.rawValue, sum: stored)
+            else { continue }
+            about += instants(time, original).compactMap { $0 }
+        }
+        self.init(table: Column.table, key: columns.integer(key))
+        if let first = about.min(), let last = about.max() { span = first...last }
+        if sum.value == stored { self.source = source.flatMap { UInt8(exactly: columns.integer($0)) } }
+    }
+
+    /// A row that is found by a text, of a query on all columns of a table: its sum tells it from others.
+    init<Column: StoredColumn>(unnumbered columns: Columns, _ table: Column.Type) {
+        self.init(table: Column.table, key: columns.integer(Column.sum))
+    }
 }
 
 /// What was met of unreadable rows since the store was opened. Pictures over them are incomplete, and say so.
@@ -97,15 +148,14 @@ final class DamageRegister: Sendable {
     private static let mostKeys = 10_000
 
     func note(_ row: UnreadableRow) {
-        guard let table = StoredTable(rawValue: row.table) else { return }
-        change(table, row.description) { entry in
+        change(row.table, row.description) { entry in
             if entry.rows.count < Self.mostKeys {
                 entry.rows.insert(row.key)
             } else if !entry.rows.contains(row.key) {
                 entry.moreRows += 1
             }
-            // Of a row that tells no time all pictures are incomplete.
-            entry.widen(row.source, by: row.observedAt.map { $0...$0 } ?? .distantPast ... .distantFuture)
+            // All pictures are incomplete by a row that tells no time.
+            entry.widen(row.source, by: row.span ?? .distantPast ... .distantFuture)
         }
     }
 

@@ -301,8 +301,9 @@ private struct WriteAheadLogState {
     var rules: Version
 
     init(_ db: Database) throws {
-        head = try Head(db)
-        rules = Version(rawValue: try RawStatement(db, Query.rules).first { $0.integer(0) } ?? 0)
+        let stored = try StoredHead(db)
+        head = stored.head
+        rules = stored.rules
     }
 
     /// Whether a database can come from another one by commits. Versions rise, and a new name of the log is a change of

@@ -11,7 +11,7 @@ package struct PartRows: Sendable {
     /// part would look complete.
     package var isWhole: Bool
     /// The sum over them, by which a change of the file is found.
-    var sum: RowSum
+    var sum: PartSum
     /// How often rows had been deleted from the log: what is deleted leaves no version behind.
     var deletions: Int64
 }

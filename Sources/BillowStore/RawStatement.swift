@@ -52,6 +52,20 @@ struct RawStatement {
         check(sqlite3_bind_blob64(handle, position, value, UInt64(value.count), transient))
     }
 
+    // MARK: The columns of a row that is written
+
+    func bind<Column: StoredColumn>(_ value: Int64, _ column: Column) { bind(value, at: column.argument) }
+    func bind<Column: StoredColumn>(_ value: Int64?, _ column: Column) { bind(value, at: column.argument) }
+    func bind<Column: StoredColumn>(_ value: Double, _ column: Column) { bind(value, at: column.argument) }
+    func bind<Column: StoredColumn>(_ value: Double?, _ column: Column) { bind(value, at: column.argument) }
+    func bind<Column: StoredColumn>(_ value: Bool, _ column: Column) {
+        bind(value ? 1 : 0 as Int64, at: column.argument)
+    }
+    func bind<Column: StoredColumn>(_ value: [UInt8], _ column: Column) { bind(value, at: column.argument) }
+
+    /// - Throws: for more text than SQLite holds (1 GB).
+    func bind<Column: StoredColumn>(_ value: String?, _ column: Column) throws { try bind(value, at: column.argument) }
+
     // MARK: Running
 
     /// Runs it for its effect and makes it ready for the next arguments.
@@ -117,6 +131,58 @@ struct Columns {
         guard let start = sqlite3_column_text(handle, position) else { return nil }
         let count = Int(sqlite3_column_bytes(handle, position))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    // MARK: The columns of a table
+
+    func isNull<Column: StoredColumn>(_ column: Column) -> Bool { isNull(column.rawValue) }
+    func integer<Column: StoredColumn>(_ column: Column) -> Int64 { integer(column.rawValue) }
+    func optionalInteger<Column: StoredColumn>(_ column: Column) -> Int64? { optionalInteger(column.rawValue) }
+    func double<Column: StoredColumn>(_ column: Column) -> Double { double(column.rawValue) }
+    func bytes<Column: StoredColumn>(_ column: Column) -> [UInt8] { bytes(column.rawValue) }
+    func text<Column: StoredColumn>(_ column: Column) -> String? { text(column.rawValue) }
+
+    /// Whether the sum of a row holds, of a query that begins with all columns of a table.
+    func isWhole<Column: StoredColumn>(_ table: Column.Type) -> Bool {
+        sum(ofFirst: Column.sum.rawValue).value == integer(Column.sum)
+    }
+
+    /// The sum over the first columns, of any type.
+    func sum(ofFirst count: Int32) -> RowSum {
+        var sum = RowSum()
+        for position in 0..<count { sum.add(sqlite3_column_value(handle, position), at: position) }
+        return sum
+    }
+
+    // MARK: Columns that are summed while they are read
+
+    @inline(__always)
+    func integer(_ column: ObservationColumn, _ sum: inout RowSum) -> Int64 {
+        let value = integer(column.rawValue)
+        sum.add(value, at: column.rawValue)
+        return value
+    }
+
+    /// Asks for the type of zeros only: NULL reads as 0.
+    @inline(__always)
+    func optionalInteger(_ column: ObservationColumn, _ sum: inout RowSum) -> Int64? {
+        let value = integer(column.rawValue)
+        if value == 0, isNull(column.rawValue) {
+            sum.addNull(at: column.rawValue)
+            return nil
+        }
+        sum.add(value, at: column.rawValue)
+        return value
+    }
+
+    /// Adds a text to the sum without making a string of it.
+    @inline(__always)
+    func sumText(_ column: ObservationColumn, _ sum: inout RowSum) {
+        guard let start = sqlite3_column_text(handle, column.rawValue) else {
+            return sum.addNull(at: column.rawValue)
+        }
+        let count = Int(sqlite3_column_bytes(handle, column.rawValue))
+        sum.add(UnsafeRawBufferPointer(start: start, count: count), at: column.rawValue)
     }
 }
 

@@ -24,7 +24,7 @@ extension SQLiteStore {
             try areas.forEachRow { columns in
                 guard
                     let collection = UInt8(exactly: columns.integer(0)).flatMap(IssuedArea.Collection.init(rawValue:))
-                else { throw UnreadableRow(table: "area", key: columns.integer(0)) }
+                else { throw UnreadableRow(table: .area, key: columns.integer(0)) }
                 changed.areas.append(
                     AreaVersion(
                         collection: collection, validFrom: Instant(clamping: Int(columns.integer(1))),
@@ -116,6 +116,6 @@ extension SQLiteStore {
 
     /// The last version that changed everything: a source's rule, or a deletion.
     private static func rules(_ db: Database) throws -> Version {
-        Version(rawValue: try RawStatement(db, Query.rules).first { $0.integer(0) } ?? 0)
+        try StoredHead(db).rules
     }
 }

@@ -42,10 +42,11 @@ extension SQLiteStore {
         // Numbers are never taken back, so they are dense.
         guard let number = UInt8(exactly: known.count) else { throw StoreError.tooManySources(source) }
         let statement = try RawStatement(db, Query.insertSource)
-        statement.bind(Int64(number), at: 1)
-        try statement.bind(source.name, at: 2)
-        statement.bind(Int64(merge.rawValue), at: 3)
-        statement.bind(simulated.map { $0 ? 1 : 0 as Int64 }, at: 4)
+        statement.bind(Int64(number), SourceColumn.number)
+        try statement.bind(source.name, SourceColumn.name)
+        statement.bind(Int64(merge.rawValue), SourceColumn.mergeRule)
+        statement.bind(simulated.map { $0 ? 1 : 0 as Int64 }, SourceColumn.simulated)
+        statement.bind(false, SourceColumn.ruleChanged)
         try statement.run()
         return SourceRecord(
             number: SourceNumber(rawValue: number), id: source, merge: merge, simulated: simulated, fetchedAt: nil,
@@ -222,16 +223,6 @@ extension Retraction {
     }
 }
 
-extension Head {
-    /// The last statement of every transaction that changes rows.
-    static func raise(_ db: Database) throws -> Int64 {
-        guard let version = try RawStatement(db, Query.raiseHead).first({ $0.integer(0) }) else {
-            throw UnreadableRow(table: "head", key: 1)
-        }
-        return version
-    }
-}
-
 /// One batch on its way into the log, inside its transaction.
 private struct BatchWriter {
     private let db: Database
@@ -240,6 +231,7 @@ private struct BatchWriter {
     private let isTransient: Bool
     private let damage: DamageRegister
     private let sources: [SourceID: SourceRecord]
+    private let names: SourceNames
     private let sourcesOfChangedRule: Set<SourceID>
     /// The number of the reporter that sent the batch; 0 for what was fetched or imported.
     private let reporter: Int64
@@ -257,6 +249,7 @@ private struct BatchWriter {
 
     private let insert: RawStatement
     private let close: RawStatement
+    private let setAside: RawStatement
     private let keep: RawStatement
     private let last: RawStatement
     private let byKey: RawStatement
@@ -274,13 +267,18 @@ private struct BatchWriter {
         let records = try SourceRecord.all(db)
         sources = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         var changed = Set<Int64>()
-        try RawStatement(db, Query.sourcesOfChangedRule).forEachRow { changed.insert($0.integer(0)) }
+        try RawStatement(db, Query.sources).forEachRow { columns in
+            guard columns.integer(SourceColumn.ruleChanged) != 0 else { return }
+            changed.insert(columns.integer(SourceColumn.number))
+        }
+        names = SourceNames(records)
         sourcesOfChangedRule = Set(records.filter { changed.contains(Int64($0.number.rawValue)) }.map(\.id))
         before = try Head(db).version.rawValue
         version = before + 1
         result = BatchResult(version: Version(rawValue: before))
         insert = try RawStatement(db, Query.insertObservation)
         close = try RawStatement(db, Query.closeObservation)
+        setAside = try RawStatement(db, Query.setAsideObservation)
         keep = try RawStatement(db, Query.keepObservation)
         last = try RawStatement(db, Query.lastObservation)
         byKey = try RawStatement(db, Query.observationByKey)
@@ -296,7 +294,9 @@ private struct BatchWriter {
         if let number = try known.first({ $0.integer(0) }) { return number }
         let insert = try RawStatement(db, Query.insertReporter)
         try insert.bind(key, at: 1)
-        guard let number = try insert.first({ $0.integer(0) }) else { throw UnreadableRow(table: "reporter", key: 0) }
+        guard let number = try insert.first({ $0.integer(0) }) else {
+            throw StoreError.failed("the reporter has no number")
+        }
         return number
     }
 
@@ -552,22 +552,33 @@ private struct BatchWriter {
         _ observation: Observation, at key: ObservationKey, source: SourceNumber, id: String?, origin: Origin,
         reporter: Int64, isTaken: Bool = false
     ) throws -> Bool {
-        insert.bind(key.rawValue, at: 1)
-        insert.bind(Int64(bitPattern: observation.cell.h3), at: 2)
-        insert.bind(Int64(observation.altitude.lowest.feet), at: 3)
-        insert.bind(Int64(observation.altitude.highest.feet), at: 4)
-        insert.bind(observation.intensity.severity.map { Int64($0.rawValue) }, at: 5)
-        insert.bind(observation.intensity.edr.map { Int64($0.tenThousandths) }, at: 6)
-        insert.bind(observation.category.map { Int64($0.number) }, at: 7)
-        insert.bind(Int64(source.rawValue), at: 8)
-        insert.bind(Int64(observation.kind.rawValue), at: 9)
-        insert.bind(version, at: 10)
-        try insert.bind(id, at: 11)
-        try insert.bind(observation.aircraft, at: 12)
-        insert.bind(origin.isImported ? 1 : 0 as Int64, at: 13)
-        insert.bind(origin.isTransient ? 1 : 0 as Int64, at: 14)
-        insert.bind(reporter, at: 15)
-        insert.bind(isTaken ? 1 : 0 as Int64, at: 16)
+        var sum = RowSum()
+        func bind(_ value: Int64?, _ column: ObservationColumn) {
+            sum.add(value, at: column.rawValue)
+            insert.bind(value, column)
+        }
+        func bind(_ text: String?, _ column: ObservationColumn) throws {
+            sum.add(text, at: column.rawValue)
+            try insert.bind(text, column)
+        }
+        bind(key.rawValue, .key)
+        bind(Int64(bitPattern: observation.cell.h3), .cell)
+        bind(Int64(observation.altitude.lowest.feet), .altitudeMin)
+        bind(Int64(observation.altitude.highest.feet), .altitudeMax)
+        bind(observation.intensity.severity.map { Int64($0.rawValue) }, .severity)
+        bind(observation.intensity.edr.map { Int64($0.tenThousandths) }, .edr)
+        bind(observation.category.map { Int64($0.number) }, .category)
+        bind(Int64(source.rawValue), .source)
+        bind(Int64(observation.kind.rawValue), .kind)
+        bind(version, .since)
+        bind(nil as Int64?, .until)
+        try bind(id, .externalId)
+        try bind(observation.aircraft, .aircraft)
+        bind(origin.isImported ? 1 : 0, .imported)
+        bind(origin.isTransient ? 1 : 0, .transient)
+        bind(reporter, .reporter)
+        bind(isTaken ? 1 : 0, .idTaken)
+        insert.bind(sum.value, ObservationColumn.sum)
         try insert.run()
         guard db.changesCount > 0 else { return false }
         result.accepted += 1
@@ -602,22 +613,26 @@ private struct BatchWriter {
         changed[.observations, default: []].insert(TimeStep(key.observedAt))
     }
 
-    /// The row of a query that can be read. One that can't be is closed, so that what comes now takes its place.
+    /// The row of a query that can be read. One that can't be is set aside, so that the batch's takes its place.
     private func readable<Row>(
-        _ found: RawStatement, close: RawStatement, _ decode: (Columns) throws -> Row
+        _ found: RawStatement, setAside: RawStatement, _ decode: (Columns) throws -> Row
     ) throws -> Row? {
         do { return try found.first(decode) } catch let row as UnreadableRow {
-            damage.note(row)
-            close.bind(version, at: 1)
-            close.bind(row.key, at: 2)
-            try close.run()
+            try self.setAside(row, setAside)
             return nil
         }
     }
 
+    private func setAside(_ row: UnreadableRow, _ statement: RawStatement) throws {
+        damage.note(row)
+        statement.bind(version, at: 1)
+        statement.bind(row.key, at: 2)
+        try statement.run()
+    }
+
     private func row(at key: ObservationKey) throws -> StoredObservation? {
         byKey.bind(key.rawValue, at: 1)
-        return try readable(byKey, close: close, StoredObservation.init)
+        return try readable(byKey, setAside: setAside, StoredObservation.init)
     }
 
     /// The rows that count with an id, of every source and reporter.
@@ -628,13 +643,7 @@ private struct BatchWriter {
         try byID.forEachRow { columns in
             do { rows.append(try StoredObservation(columns)) } catch let row as UnreadableRow { unreadable.append(row) }
         }
-        // Closed, so that the observation that comes now takes its place.
-        for row in unreadable {
-            damage.note(row)
-            close.bind(version, at: 1)
-            close.bind(row.key, at: 2)
-            try close.run()
-        }
+        for row in unreadable { try setAside(row, setAside) }
         return rows
     }
 
@@ -728,9 +737,13 @@ private struct BatchWriter {
         standing.bind(Int64(source.rawValue), at: 2)
         var imported = report.observedAt < importedBefore
         let close = try RawStatement(db, Query.closeReport)
-        if let (known, number, wasImported) = try readable(
-            standing, close: close, { (try PilotReport($0), $0.integer(11), $0.integer(12) != 0) })
-        {
+        let found = try readable(standing, setAside: RawStatement(db, Query.setAsideReport)) { columns in
+            (
+                try PilotReport(columns, names), columns.integer(PilotReportColumn.number),
+                columns.integer(PilotReportColumn.imported) != 0
+            )
+        }
+        if let (known, number, wasImported) = found {
             if known == report {
                 if imported { try keep(number, Query.keepReport) }
                 return
@@ -742,18 +755,18 @@ private struct BatchWriter {
             try close.run()
         }
         let insert = try RawStatement(db, Query.insertReport)
-        try insert.bind(report.id, at: 1)
-        insert.bind(Int64(source.rawValue), at: 2)
-        insert.bind(report.place.longitude, at: 3)
-        insert.bind(report.place.latitude, at: 4)
-        insert.bind(Int64(report.observedAt.seconds), at: 5)
-        try insert.bind(report.type, at: 6)
-        try insert.bind(report.aircraft, at: 7)
-        insert.bind(report.altitudeFeet.map { Int64($0) }, at: 8)
-        try insert.bind(try report.turbulenceJSON(), at: 9)
-        try insert.bind(report.text, at: 10)
-        insert.bind(version, at: 11)
-        insert.bind(imported ? 1 : 0 as Int64, at: 12)
+        try insert.bind(report.id, PilotReportColumn.id)
+        insert.bind(Int64(source.rawValue), PilotReportColumn.source)
+        insert.bind(report.place.longitude, PilotReportColumn.lon)
+        insert.bind(report.place.latitude, PilotReportColumn.lat)
+        insert.bind(Int64(report.observedAt.seconds), PilotReportColumn.observedAt)
+        try insert.bind(report.type, PilotReportColumn.type)
+        try insert.bind(report.aircraft, PilotReportColumn.aircraft)
+        insert.bind(report.altitudeFeet.map { Int64($0) }, PilotReportColumn.altitude)
+        try insert.bind(try report.turbulenceJSON(), PilotReportColumn.turbulence)
+        try insert.bind(report.text, PilotReportColumn.text)
+        insert.bind(version, PilotReportColumn.since)
+        insert.bind(imported, PilotReportColumn.imported)
         try insert.run()
         result.pilotReports += 1
         changed[.reports, default: []].insert(TimeStep(report.observedAt))
@@ -776,8 +789,10 @@ private struct BatchWriter {
         standing.bind(Int64(source.rawValue), at: 3)
         standing.bind(Int64(area.validFrom.seconds), at: 4)
         var imported = area.validTo < importedBefore
-        let close = try RawStatement(db, Query.closeArea)
-        if let known = try readable(standing, close: close, StoredArea.init) {
+        let found = try readable(standing, setAside: RawStatement(db, Query.setAsideArea)) {
+            try StoredArea($0, names)
+        }
+        if let known = found {
             if known.area == area {
                 if imported { try keep(known.number, Query.keepArea) }
                 return
@@ -798,7 +813,7 @@ private struct BatchWriter {
         statement.bind(Int64(source.rawValue), at: 2)
         statement.bind(Int64(replacement.collection.rawValue), at: 3)
         var gone: [StoredArea] = []
-        try statement.forEachReadable(damage, StoredArea.init) { stored in
+        try statement.forEachReadable(damage, { try StoredArea($0, names) }) { stored in
             guard !issued.contains(stored.area.identity), replacement.kind.map({ $0 == stored.area.kind }) ?? true
             else { return }
             gone.append(stored)
@@ -885,11 +900,14 @@ private struct BatchWriter {
         for ring in change.rings.map({ $0?.stored }) where !wanted.contains(ring) { wanted.append(ring) }
         var ended: [(number: Int64, since: Int64)] = []
         try part(Query.openCoveredAreas).forEachRow { columns in
-            let ring: [UInt8]? = columns.isNull(1) ? nil : columns.bytes(1)
-            if change.isContinued, let index = wanted.firstIndex(of: ring) {
+            typealias Column = CoveredAreaColumn
+            let ring: [UInt8]? = columns.isNull(Column.ring) ? nil : columns.bytes(Column.ring)
+            let isWhole = columns.isWhole(Column.self)
+            if isWhole, change.isContinued, let index = wanted.firstIndex(of: ring) {
                 wanted.remove(at: index)
             } else {
-                ended.append((columns.integer(0), columns.integer(2)))
+                // A row whose sum doesn't hold is removed: nothing was fetched since it was complete.
+                ended.append((columns.integer(Column.number), isWhole ? columns.integer(Column.since) : .max))
             }
         }
         for area in ended {
@@ -910,9 +928,12 @@ private struct BatchWriter {
             try removeOld.run()
         }
         for ring in wanted {
-            let insert = try part(Query.insertCoveredArea)
-            if let ring { insert.bind(ring, at: 4) }
-            insert.bind(Int64(change.since.seconds), at: 5)
+            let insert = try RawStatement(db, Query.insertCoveredArea)
+            insert.bind(Int64(source.rawValue), CoveredAreaColumn.source)
+            try insert.bind(change.kind.rawValue, CoveredAreaColumn.kind)
+            try insert.bind(change.part, CoveredAreaColumn.part)
+            if let ring { insert.bind(ring, CoveredAreaColumn.ring) }
+            insert.bind(Int64(change.since.seconds), CoveredAreaColumn.since)
             try insert.run()
         }
     }
@@ -950,8 +971,10 @@ private struct StoredObservation {
     init(_ columns: Columns) throws {
         row = try ObservationRow(columns)
         details = ObservationDetails(columns)
-        origin = Origin(isImported: columns.integer(13) != 0, isTransient: columns.integer(14) != 0)
-        reporter = columns.integer(15)
+        origin = Origin(
+            isImported: columns.integer(ObservationColumn.imported) != 0,
+            isTransient: columns.integer(ObservationColumn.transient) != 0)
+        reporter = columns.integer(ObservationColumn.reporter)
     }
 
     /// Whether an observation with this row's id says the same.

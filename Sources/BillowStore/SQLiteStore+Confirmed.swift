@@ -28,10 +28,11 @@ extension SQLiteStore {
         var first: Int64?
         do {
             try statement.forEachRow { columns in
-                let reporter = columns.integer(1)
+                let reporter = columns.integer(ObservationColumn.reporter)
                 if reporter != 0, first == reporter { return }
+                guard columns.isWhole(ObservationColumn.self) else { return }
                 first = reporter
-                voices.append(columns.integer(0) >> ObservationKey.tagBits)
+                voices.append(columns.integer(ObservationColumn.key) >> ObservationKey.tagBits)
                 if voices.count == 2 { throw EndOfPage() }
             }
         } catch is EndOfPage {

@@ -12,7 +12,10 @@ extension SQLiteStore {
             let statement = try RawStatement(db, Query.packedRows)
             statement.bind(Int64(part.number), at: 1)
             statement.bind(changed.rawValue, at: 2)
-            return try statement.first { $0.bytes(0) }
+            return try statement.first { columns in
+                // The rows are as good.
+                columns.isWhole(PackedPartColumn.self) ? columns.bytes(PackedPartColumn.packed) : nil
+            } ?? nil
         }
     }
 
@@ -63,7 +66,7 @@ extension SQLiteStore {
             let (first, end) = Self.keys(of: part)
             let rows = try self.observations(first, end, asOf: nil, db)
             return PartRows(
-                part: part, rows: rows, version: version, isWhole: false, sum: RowSum(),
+                part: part, rows: rows, version: version, isWhole: false, sum: PartSum(),
                 deletions: try Self.deletions(db))
         }
     }
@@ -74,24 +77,26 @@ extension SQLiteStore {
 
     /// The rows of a part that count at a version, and the sum over them; nil where one of them can't be read.
     private func summed(_ part: ArchivePart, asOf version: Version, _ db: Database) throws -> (
-        rows: [ObservationRow], sum: RowSum
+        rows: [ObservationRow], sum: PartSum
     )? {
-        let statement = try RawStatement(db, Query.rowsForSum)
+        let statement = try RawStatement(db, Query.rowsAsOf)
         let (first, end) = Self.keys(of: part)
         statement.bind(first, at: 1)
-        statement.bind(end, at: 2)
+        statement.bind(version.rawValue, at: 2)
         statement.bind(version.rawValue, at: 3)
-        statement.bind(version.rawValue, at: 4)
-        var sum = RowSum()
+        var sum = PartSum()
         var rows: [ObservationRow] = []
         do {
             try statement.forEachRow { columns in
                 var row = try ObservationRow(columns)
+                guard row.key.rawValue < end else { throw EndOfPage() }
                 // Closed after the version: at the version it was open.
                 row.until = nil
                 rows.append(row)
                 sum.add(columns)
             }
+        } catch is EndOfPage {
+            return (rows, sum)
         } catch let error as DatabaseError where error.isPageDamage {
             return nil
         } catch let row as UnreadableRow {
@@ -119,10 +124,10 @@ extension SQLiteStore {
             guard try Self.lastChange(of: rows.part, db) == rows.version, try Self.deletions(db) == rows.deletions
             else { return false }
             let statement = try RawStatement(db, Query.keepPacked)
-            statement.bind(Int64(rows.part.number), at: 1)
-            statement.bind(rows.version.rawValue, at: 2)
-            statement.bind(bytes, at: 3)
-            statement.bind(rows.sum.stored, at: 4)
+            statement.bind(Int64(rows.part.number), PackedPartColumn.part)
+            statement.bind(rows.version.rawValue, PackedPartColumn.version)
+            statement.bind(rows.sum.stored, PackedPartColumn.rowSum)
+            statement.bind(bytes, PackedPartColumn.packed)
             try statement.run()
             return true
         }
@@ -144,7 +149,7 @@ extension SQLiteStore {
     }
 
     private static func deletions(_ db: Database) throws -> Int64 {
-        try RawStatement(db, Query.deletions).first { $0.integer(0) } ?? 0
+        try StoredHead(db).deletions
     }
 
     /// The last version that changed any row of a part; nil where there never was one. That a source's rule is another

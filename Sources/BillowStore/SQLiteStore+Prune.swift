@@ -159,7 +159,9 @@ private struct Deletion {
             }
         }
         if pruning.changesPictures {
-            try RawStatement(db, Query.renewHead).run()
+            let renew = try RawStatement(db, Query.renewHead)
+            try renew.bind(Head.newName(), at: 1)
+            try renew.run()
         } else {
             _ = try Head.raise(db)
         }
@@ -309,9 +311,21 @@ struct DeletedBefore {
     init?(_ kind: DeletionKind, _ db: Database) throws {
         let statement = try RawStatement(db, Query.deletedBefore)
         statement.bind(kind.rawValue, at: 1)
-        guard let (before, version) = try statement.first({ ($0.integer(0), $0.integer(1)) }) else { return nil }
-        self.before = Instant(clamping: Int(before))
-        self.version = Version(rawValue: version)
+        guard let stored = try statement.first(DeletedBefore.stored) else { return nil }
+        self = try stored ?? DeletedBefore(before: .distantFuture, version: Head(db).version)
+    }
+
+    private init(before: Instant, version: Version) {
+        self.before = before
+        self.version = version
+    }
+
+    /// nil where the sum of the row doesn't hold: anything may have been deleted.
+    private static func stored(_ columns: Columns) -> DeletedBefore? {
+        guard columns.isWhole(DeletionColumn.self) else { return nil }
+        return DeletedBefore(
+            before: Instant(clamping: Int(columns.integer(DeletionColumn.before))),
+            version: Version(rawValue: columns.integer(DeletionColumn.version)))
     }
 
     /// The version of the last deletion that may have taken something of this; nil where none has.

@@ -8,38 +8,51 @@ extension SQLiteStore {
     package func head() async throws(StoreError) -> Head { try await reading(Head.init) }
 
     package func sources() async throws(StoreError) -> [SourceRecord] {
-        try await reading { [register] db in register.marking(try SourceRecord.allWithAreas(db)) }
+        try await reading { [register] db in register.marking(try SourceRecord.allWithAreas(db, register)) }
     }
 
     package func state() async throws(StoreError) -> LogState {
         try await reading { [register] db in
             LogState(
-                head: try Head(db), sources: register.marking(try SourceRecord.allWithAreas(db)),
+                head: try Head(db), sources: register.marking(try SourceRecord.allWithAreas(db, register)),
                 extent: try LogExtent(db))
         }
     }
 
     package func cursors(of source: SourceID) async throws(StoreError) -> [String: String] {
-        try await pairs(Query.cursors, of: source)
+        try await pairs(Query.cursors, CursorColumn.piece, .value, of: source)
     }
 
     package func values(of source: SourceID) async throws(StoreError) -> [String: String] {
-        try await pairs(Query.sourceValues, of: source)
+        try await pairs(Query.sourceValues, SourceValueColumn.name, .value, of: source)
     }
 
-    private func pairs(_ query: String, of source: SourceID) async throws(StoreError) -> [String: String] {
-        try await reading { db in
+    private func pairs<Column: StoredColumn>(
+        _ query: String, _ nameColumn: Column, _ valueColumn: Column, of source: SourceID
+    ) async throws(StoreError) -> [String: String] {
+        try await reading { [register] db in
             guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
                 throw StoreError.unknownSource(source)
             }
             let statement = try RawStatement(db, query)
             statement.bind(Int64(number.rawValue), at: 1)
             var pairs: [String: String] = [:]
-            try statement.forEachRow { columns in
-                if let name = columns.text(0), let value = columns.text(1) { pairs[name] = value }
+            try statement.forEachReadable(register) {
+                try Self.pair($0, nameColumn, valueColumn)
+            } _: { name, value in
+                pairs[name] = value
             }
             return pairs
         }
+    }
+
+    /// A name and its value, of a query on all columns of a table.
+    static func pair<Column: StoredColumn>(
+        _ columns: Columns, _ nameColumn: Column, _ valueColumn: Column
+    ) throws -> (String, String) {
+        guard columns.isWhole(Column.self), let name = columns.text(nameColumn), let value = columns.text(valueColumn)
+        else { throw UnreadableRow(unnumbered: columns, Column.self) }
+        return (name, value)
     }
 
     /// - Complexity: by what changed, not by what is stored.
@@ -56,16 +69,17 @@ extension SQLiteStore {
                 statement.bind(version.rawValue, at: 2)
                 return statement
             }
+            let names = try SourceNames(db)
             var changes = try Changes(
                 head: Head(db), sources: [], extent: LogExtent(db), opened: opened(Query.openedSince).rows(register),
                 closed: closed(Query.closedSince).rows(register),
-                openedReports: opened(Query.reportsOpenedSince).reports(register),
-                closedReports: closed(Query.reportsClosedSince).reports(register),
-                openedAreas: opened(Query.areasOpenedSince).areas(register),
-                closedAreas: closed(Query.areasClosedSince).areas(register),
-                positions: opened(Query.positionsSince).positions(register))
+                openedReports: opened(Query.reportsOpenedSince).reports(register, names),
+                closedReports: closed(Query.reportsClosedSince).reports(register, names),
+                openedAreas: opened(Query.areasOpenedSince).areas(register, names),
+                closedAreas: closed(Query.areasClosedSince).areas(register, names),
+                positions: opened(Query.positionsSince).positions(register, names))
             // After the rows: what of them can't be read marks the sources.
-            changes.sources = register.marking(try SourceRecord.allWithAreas(db))
+            changes.sources = register.marking(try SourceRecord.allWithAreas(db, register))
             return changes
         }
     }
@@ -105,27 +119,24 @@ extension SQLiteStore {
     func observations(
         _ first: Int64, _ end: Int64, asOf version: Version?, capacity: Int = 0, _ db: Database
     ) throws -> [ObservationRow] {
-        func statement(_ keys: ClosedRange<Int64>) throws -> RawStatement {
+        func scan(_ keys: ClosedRange<Int64>, _ body: (Int64, ObservationRow) throws -> Void) throws {
             let statement = try RawStatement(db, version == nil ? Query.openRows : Query.rowsAsOf)
             statement.bind(keys.lowerBound, at: 1)
-            statement.bind(keys.upperBound &+ 1, at: 2)
             if let version {
+                statement.bind(version.rawValue, at: 2)
                 statement.bind(version.rawValue, at: 3)
-                statement.bind(version.rawValue, at: 4)
             }
-            return statement
+            try statement.forEachObservation(through: keys.upperBound, register, ObservationRow.init) {
+                try body($0.key.rawValue, $0)
+            }
         }
         guard first < end else { return [] }
         let keys = first...end - 1
-        let damage: DatabaseError
-        do { return try statement(keys).rows(register, capacity: capacity) } catch let error as DatabaseError
-            where error.isPageDamage
-        { damage = error }
         var rows: [ObservationRow] = []
-        try readAround(damage, keys, db) { keys, body in
-            try statement(keys).forEachReadable(self.register, ObservationRow.init) { try body($0.key.rawValue, $0) }
-        } body: { _, row in
-            rows.append(row)
+        rows.reserveCapacity(capacity)
+        do { try scan(keys) { rows.append($1) } } catch let error as DatabaseError where error.isPageDamage {
+            rows = []
+            try readAround(error, keys, db, scan) { rows.append($1) }
         }
         return rows
     }
@@ -192,7 +203,7 @@ extension SQLiteStore {
             do {
                 let statement = try RawStatement(db, Query.reportsAsOf)
                 statement.bind(from: from, to: to, asOf: version)
-                return try statement.reports(register)
+                return try statement.reports(register, SourceNames(db))
             } catch let error as DatabaseError where error.isPageDamage {
                 return try reportsAround(error, from: from, to: to, asOf: version, db)
             }
@@ -202,8 +213,10 @@ extension SQLiteStore {
     /// Rows of a table with numbers, read in their order because an index or a page of the table is damaged.
     private func byNumber<Value>(
         _ query: String, _ newest: String, _ table: StoredTable, _ from: Instant, _ to: Instant,
-        asOf version: Version, _ damage: DatabaseError, _ db: Database, _ decode: @escaping (Columns) throws -> Value
+        asOf version: Version, _ damage: DatabaseError, _ db: Database,
+        _ decode: @escaping (Columns, SourceNames) throws -> Value
     ) throws -> [Value] {
+        let names = try SourceNames(db)
         let last = try Self.edge(newest, db) ?? Self.mostNumbers
         // What is missing is no newer than the newest that was ever stored. Of areas nobody knows until when they hold.
         let stored = table == .pilotReport ? try Self.storedTimes(.reports, db) : nil
@@ -215,8 +228,8 @@ extension SQLiteStore {
             statement.bind(from: from, to: to, asOf: version)
             statement.bind(keys.lowerBound, at: 5)
             statement.bind(keys.upperBound, at: 6)
-            // The number stands last.
-            try statement.forEachReadable(self.register, { ($0.integer($0.count - 1), try decode($0)) }) {
+            // The number is the first column.
+            try statement.forEachReadable(self.register, { ($0.integer(0), try decode($0, names)) }) {
                 try body($0, $1)
             }
         } times: { _ in
@@ -239,11 +252,11 @@ extension SQLiteStore {
             do {
                 let statement = try RawStatement(db, Query.areasAsOf)
                 statement.bind(from: from, to: to, asOf: version)
-                return try statement.areas(register)
+                return try statement.areas(register, SourceNames(db))
             } catch let error as DatabaseError where error.isPageDamage {
                 return try byNumber(
                     Query.areasByNumber, Query.newestAreaNumber, .area, from, to, asOf: version, error, db
-                ) { try StoredArea($0).area }
+                ) { try StoredArea($0, $1).area }
             }
         }
         return areas.filter { collection == nil || $0.collection == collection }
@@ -277,7 +290,9 @@ extension SQLiteStore {
             try DeletedBefore.check(.positions, from: from, asOf: version, db)
             let statement = try Self.between(from, to, RawStatement(db, Query.positionsBetween))
             statement.bind(version.bound, at: 5)
-            do { return try statement.positions(register) } catch let error as DatabaseError where error.isPageDamage {
+            do { return try statement.positions(register, SourceNames(db)) } catch let error as DatabaseError
+                where error.isPageDamage
+            {
                 var positions: [AircraftPosition] = []
                 try positionsAround(error, from: from, to: to, asOf: version, db) { positions.append($0) }
                 return positions
@@ -300,6 +315,7 @@ extension SQLiteStore {
             first: max(first, PositionKey.first(of: buckets.first)), end: PositionKey.first(of: buckets.last + 1)
         )
         guard keys.first < keys.end else { return }
+        let names = try SourceNames(db)
         try readAround(damage, keys.first...keys.end - 1, of: .position, db) { keys, body in
             let statement = try RawStatement(db, Query.positionsPage)
             statement.bind(PositionKey.bucket(of: keys.lowerBound), at: 1)
@@ -310,7 +326,7 @@ extension SQLiteStore {
             statement.bind(Int64(from.seconds), at: 6)
             statement.bind(Int64(to.seconds), at: 7)
             statement.bind(version.bound, at: 8)
-            try statement.forEachReadable(self.register, AircraftPosition.init) { position in
+            try statement.forEachReadable(self.register, { try AircraftPosition($0, names) }) { position in
                 try body(PositionKey.key(of: position), position)
             }
         } times: { gap in
@@ -413,10 +429,10 @@ extension SQLiteStore {
                 if page.count == limit { throw EndOfPage() }
             }
             do {
-                do { try statement.forEachReadable(register, AircraftPosition.init, take) } catch let error
-                    as DatabaseError
-                    where error.isPageDamage
-                {
+                do {
+                    let names = try SourceNames(db)
+                    try statement.forEachReadable(register, { try AircraftPosition($0, names) }, take)
+                } catch let error as DatabaseError where error.isPageDamage {
                     let last = page.last.map(PositionKey.key)
                     let next =
                         last ?? after.map { PositionKey.key(bucket: AircraftPosition.bucket($0.observedAt), $0.icao24) }
@@ -439,6 +455,7 @@ extension SQLiteStore {
             let last = min(AircraftPosition.bucket(to), stored.upperBound)
             guard first <= last else { return [] }
             let statement = try RawStatement(db, Query.trackInBucket)
+            let names = try SourceNames(db)
             var track: [AircraftPosition] = []
             for bucket in first...last {
                 // A look at each bucket is short, and SQLite interrupts only what runs.
@@ -448,7 +465,7 @@ extension SQLiteStore {
                 statement.bind(Int64(from.seconds), at: 3)
                 statement.bind(Int64(to.seconds), at: 4)
                 statement.bind(version.bound, at: 5)
-                do { track += try statement.positions(register) } catch let error as DatabaseError
+                do { track += try statement.positions(register, names) } catch let error as DatabaseError
                     where error.isPageDamage
                 {
                     let start = Instant(clamping: Int(bucket) * AircraftPosition.bucketSeconds)
@@ -477,14 +494,15 @@ extension SQLiteStore {
         return try await reading { [self] db in
             try DeletedBefore.check(.rest, from: ObservationKey(rawValue: first).observedAt, asOf: version, db)
             func scan(_ keys: ClosedRange<Int64>, _ body: (Int64, Item) throws -> Void) throws {
-                let statement = try RawStatement(db, Query.observationPage)
+                let statement = try RawStatement(db, Query.rowsAsOf)
                 statement.bind(keys.lowerBound, at: 1)
-                statement.bind(keys.upperBound &+ 1, at: 2)
+                statement.bind(version.bound, at: 2)
                 statement.bind(version.bound, at: 3)
-                statement.bind(version.bound, at: 4)
-                try statement.forEachReadable(
-                    register, { (try ObservationRow($0), ObservationDetails($0)) }
-                ) { try body($0.0.key.rawValue, $0) }
+                try statement.forEachObservation(
+                    through: keys.upperBound, register,
+                    { (row: try ObservationRow($0), details: ObservationDetails($0)) },
+                    key: \.row.key
+                ) { try body($0.row.key.rawValue, $0) }
             }
             var page: [Item] = []
             var next = first
@@ -507,14 +525,18 @@ extension SQLiteStore {
     package func details(of keys: [ObservationKey]) async throws(StoreError) -> [ObservationKey: ObservationDetails] {
         try await reading { db in
             let statement = try RawStatement(db, Query.observationByKey)
+            // A row that can't be read now was read before: it has no details.
+            func read(_ columns: Columns) throws -> ObservationDetails {
+                _ = try ObservationRow(columns)
+                return ObservationDetails(columns)
+            }
             var details: [ObservationKey: ObservationDetails] = [:]
             details.reserveCapacity(keys.count)
             for key in keys {
                 statement.bind(key.rawValue, at: 1)
                 do {
-                    if let found = try statement.first(ObservationDetails.init) { details[key] = found }
+                    if let found = try statement.firstReadable(self.register, read) { details[key] = found }
                 } catch let error as DatabaseError where error.isPageDamage {
-                    // The row was read before; who can't read it now shows it without its details.
                     continue
                 }
             }
@@ -559,8 +581,11 @@ extension SQLiteStore {
         try await reading { [register] db in
             let statement = try RawStatement(db, Query.reportsByID)
             try statement.bind(id: id, asOf: version)
+            let names = try SourceNames(db)
             var found: (source: Int64, report: PilotReport)?
-            try statement.forEachReadable(register, { ($0.integer(9), try PilotReport($0)) }) { source, report in
+            try statement.forEachReadable(
+                register, { ($0.integer(PilotReportColumn.source), try PilotReport($0, names)) }
+            ) { source, report in
                 if source < found?.source ?? .max { found = (source, report) }
             }
             if found == nil { try DeletedBefore.check(.rest, from: .distantPast, asOf: version, db) }
@@ -594,9 +619,10 @@ extension SQLiteStore {
                 page.append(report)
             }
             do {
-                do { try statement.forEachReadable(register, PilotReport.init, take) } catch let error as DatabaseError
-                    where error.isPageDamage
-                {
+                do {
+                    let names = try SourceNames(db)
+                    try statement.forEachReadable(register, { try PilotReport($0, names) }, take)
+                } catch let error as DatabaseError where error.isPageDamage {
                     page = []
                     let reports = try reportsAround(error, from: start, to: to, asOf: version, db)
                     for report in reports where after.map({ $0 < (report.observedAt, report.id) }) ?? true {
@@ -621,6 +647,9 @@ extension SQLiteStore {
 
 /// Ends the reading of a result early.
 struct EndOfPage: Error {}
+
+/// Ends the reading of a result at the end of its range.
+private struct EndOfRange: Error {}
 
 /// A place in the order of positions: a bucket, and an aircraft within it.
 enum PositionKey {
@@ -647,8 +676,8 @@ enum PositionKey {
 
 extension RawStatement {
     /// All reports of a query on them that can be read.
-    fileprivate func reports(_ damage: DamageRegister) throws -> [PilotReport] {
-        try readable(damage, PilotReport.init)
+    fileprivate func reports(_ damage: DamageRegister, _ names: SourceNames) throws -> [PilotReport] {
+        try readable(damage) { try PilotReport($0, names) }
     }
 
     /// An id at a version.
@@ -667,8 +696,28 @@ extension RawStatement {
     }
 
     /// All rows of a query on observations that can be read.
-    func rows(_ damage: DamageRegister, capacity: Int = 0) throws -> [ObservationRow] {
-        try readable(damage, capacity: capacity, ObservationRow.init)
+    fileprivate func rows(_ damage: DamageRegister) throws -> [ObservationRow] {
+        try readable(damage, ObservationRow.init)
+    }
+
+    /// The rows of a query on observations in the order of their keys, up to one. The query itself has no end.
+    func forEachObservation(
+        through last: Int64, _ damage: DamageRegister, _ decode: (Columns) throws -> ObservationRow,
+        _ body: (ObservationRow) throws -> Void
+    ) throws {
+        try forEachObservation(through: last, damage, decode, key: \.key, body)
+    }
+
+    func forEachObservation<Value>(
+        through last: Int64, _ damage: DamageRegister, _ decode: (Columns) throws -> Value,
+        key: (Value) -> ObservationKey, _ body: (Value) throws -> Void
+    ) throws {
+        do {
+            try forEachReadable(damage, decode) { value in
+                guard key(value).rawValue <= last else { throw EndOfRange() }
+                try body(value)
+            }
+        } catch is EndOfRange {}
     }
 }
 
@@ -693,96 +742,5 @@ extension LogExtent {
         oldestReportOrArea = try [Query.oldestReport, Query.oldestArea].compactMap { query in
             try SQLiteStore.edge(query, db).map { Instant(clamping: Int($0)) }
         }.min()
-    }
-}
-
-extension Head {
-    init(_ db: Database) throws {
-        let stored = try RawStatement(db, Query.head).first { columns in
-            columns.text(1).map { Head(version: Version(rawValue: columns.integer(0)), log: $0) }
-        }
-        guard let head = stored ?? nil else { throw UnreadableRow(table: "head", key: 1) }
-        self = head
-    }
-}
-
-extension SourceRecord {
-    static func all(_ db: Database) throws -> [SourceRecord] {
-        var sources: [SourceRecord] = []
-        try RawStatement(db, Query.sources).forEachRow { sources.append(try SourceRecord($0)) }
-        try RawStatement(db, Query.fetchedKinds).forEachRow { columns in
-            // Numbers are dense. A kind of a later version is none of ours.
-            let index = Int(columns.integer(0))
-            guard sources.indices.contains(index), let kind = columns.text(1).flatMap(DataKind.init(rawValue:)) else {
-                return
-            }
-            sources[index].fetchedKinds[kind] = Instant(clamping: Int(columns.integer(2)))
-            sources[index].fetchedSince[kind] = Instant(clamping: Int(columns.integer(3)))
-        }
-        for deletion in [DeletionKind.positions, .rest] {
-            guard let deleted = try DeletedBefore(deletion, db) else { continue }
-            let span = Instant.distantPast...max(.distantPast, deleted.before.advanced(by: -1))
-            for kind in Catalogue.kinds where (kind == .positions) == (deletion == .positions) {
-                for index in sources.indices { sources[index].noteLost(kind, span) }
-            }
-        }
-        return sources
-    }
-
-    /// With the areas that they are and were asked for, which no writer needs.
-    static func allWithAreas(_ db: Database) throws -> [SourceRecord] {
-        var sources = try all(db)
-        try RawStatement(db, Query.coveredAreas).forEachRow { columns in
-            let index = Int(columns.integer(1))
-            guard sources.indices.contains(index), let kind = columns.text(2).flatMap(DataKind.init(rawValue:)) else {
-                return
-            }
-            var ring: AreaRing?
-            if !columns.isNull(3) {
-                guard let stored = AreaRing(stored: columns.bytes(3)) else {
-                    throw UnreadableRow(table: "coveredArea", key: columns.integer(0))
-                }
-                ring = stored
-            }
-            sources[index].coveredAreas.append(
-                CoveredArea(
-                    kind: kind, ring: ring, since: Instant(clamping: Int(columns.integer(4))),
-                    until: columns.optionalInteger(5).map { Instant(clamping: Int($0)) }))
-        }
-        return sources
-    }
-
-    private init(_ columns: Columns) throws {
-        guard let number = UInt8(exactly: columns.integer(0)), let id = columns.text(1).flatMap({ SourceID($0) }),
-            let merge = UInt8(exactly: columns.integer(2)).flatMap(MergeRule.init(rawValue:))
-        else { throw UnreadableRow(table: "source", key: columns.integer(0)) }
-        self.init(
-            number: SourceNumber(rawValue: number), id: id, merge: merge,
-            simulated: columns.optionalInteger(3).map { $0 != 0 },
-            fetchedAt: columns.optionalInteger(4).map { Instant(clamping: Int($0)) },
-            completeSince: columns.optionalInteger(5).map { Instant(clamping: Int($0)) })
-    }
-}
-
-extension AreaRing {
-    /// As the store keeps it: the coordinates, 64 bits each, little-endian.
-    var stored: [UInt8] {
-        var bytes: [UInt8] = []
-        for coordinate in coordinates {
-            withUnsafeBytes(of: coordinate.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
-        }
-        return bytes
-    }
-
-    /// Reads `stored` back.
-    init?(stored bytes: [UInt8]) {
-        guard bytes.count % 8 == 0 else { return nil }
-        self.init(
-            coordinates: bytes.withUnsafeBytes { raw in
-                stride(from: 0, to: raw.count, by: 8).map { start in
-                    let bits = raw.loadUnaligned(fromByteOffset: start, as: UInt64.self)
-                    return Double(bitPattern: UInt64(littleEndian: bits))
-                }
-            })
     }
 }

@@ -37,6 +37,7 @@ extension SQLiteStore {
             // Rows of a source that can't be read get one below.
             var writing = Configuration()
             writing.foreignKeysEnabled = false
+            writing.prepareDatabase(RowSum.register)
             let target = try DatabaseQueue(path: unfinished.path, configuration: writing)
             try Schema.migrator.migrate(target)
             let source = try SalvageSource(damaged, repaired: repaired, as: target)
@@ -87,7 +88,10 @@ private struct SalvageSource {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(TimeInterval(SQLiteStore.busyTimeoutSeconds))
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA writable_schema = ON") }
+        configuration.prepareDatabase { db in
+            try RowSum.register(db)
+            try db.execute(sql: "PRAGMA writable_schema = ON")
+        }
         return try DatabaseQueue(path: try DatabaseFile(path: path).readOnlyAddress(), configuration: configuration)
     }
 

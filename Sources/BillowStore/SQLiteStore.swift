@@ -200,6 +200,7 @@ package final class SQLiteStore: Store {
         configuration.maximumReaderCount = readers
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { db in
+            try RowSum.register(db)
             // KiB. A batch of 10,000 rows stays in memory until it is committed.
             try db.execute(sql: "PRAGMA cache_size = \(db.configuration.readonly ? -8_192 : -32_768)")
         }

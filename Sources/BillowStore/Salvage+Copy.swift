@@ -18,7 +18,8 @@ extension Salvage {
     mutating func copy(
         _ table: String, keys order: SalvageOrder?, time: (Int64) -> Instant? = { _ in nil }
     ) throws {
-        guard let columns = try SalvageColumns(table, source: source, target: target) else { return }
+        guard let columns = try SalvageColumns(table, source: source, target: target, isUnreleased: isUnreleased)
+        else { return }
         var writer = try SalvageWriter(
             target, table, columns, order, contentKeys: table == "observation" ? contentKeys : nil)
         if let order {
@@ -30,11 +31,15 @@ extension Salvage {
             // Whatever bounds the keys may lie in a page that can't be read.
             let source = source
             var gaps: [ClosedRange<Int64>] = []
+            var strays: Set<[DatabaseValue]> = []
             try range.read(0...Int64.max - 1) { keys, body in
                 let rows = try Row.fetchCursor(
                     source, sql: query, arguments: StatementArguments(order.arguments(keys.lowerBound)))
                 while let row = try rows.next() {
-                    guard let key = order.key(of: row) else { continue }
+                    guard let key = order.key(of: row) else {
+                        strays.insert(Array(row.databaseValues))
+                        continue
+                    }
                     try body(key, row)
                 }
             } gap: { gap in
@@ -43,7 +48,10 @@ extension Salvage {
                 do { try writer.write(row) } catch { throw TargetError(error: error) }
             }
             writer.copied.gaps = gaps
+            writer.copied.refused += strays.count
             let newest = newestTime(of: table)
+            // Any column of a row may be the wrong one, the one that tells its time too.
+            if !strays.isEmpty || writer.hasWrongSum { noteMissing(time(0).map { _ in newest }) }
             for gap in gaps { noteMissing(time(gap.upperBound).map { min($0, newest) }) }
         } else {
             // From both ends: a table without numbers can't be halved.
@@ -70,6 +78,9 @@ extension Salvage {
         let insert: Statement
         /// Where the key is among the columns.
         let keyIndex: Int?
+        private let columns: SalvageColumns
+        /// Whether the sum of a row doesn't hold.
+        var hasWrongSum = false
         var copied: Salvaged.Table
         var refusedKeys: [Int64] = []
         private var pending = 0
@@ -79,6 +90,7 @@ extension Salvage {
             contentKeys: ContentKeys?
         ) throws {
             self.target = target
+            self.columns = columns
             self.order = order
             self.contentKeys = contentKeys
             insert = try target.makeStatement(sql: columns.insert(into: table))
@@ -89,6 +101,12 @@ extension Salvage {
         mutating func write(_ row: Row) throws {
             if pending == 0 { try target.beginTransaction(.immediate) }
             var isWritten = false
+            if !columns.isWhole(row) {
+                hasWrongSum = true
+                copied.refused += 1
+                pending += 1
+                return
+            }
             do {
                 isWritten = try insert(row)
                 // The same row from the other end.
@@ -109,7 +127,7 @@ extension Salvage {
 
         /// - Returns: false where the row is there already.
         private func insert(_ row: Row) throws -> Bool {
-            var values = Array(row.databaseValues)
+            var values = columns.values(of: row)
             guard let keyIndex, var key = contentKeys?.key(of: row) else {
                 try insert.execute(arguments: StatementArguments(values))
                 return target.changesCount > 0
@@ -126,9 +144,12 @@ extension Salvage {
 
 /// The columns of a table that is copied, as the new file has them.
 struct SalvageColumns {
+    /// All but the sum, which is computed again.
     let names: [String]
-    /// What is read of the source for each.
+    /// What is read of the source for each, and then whether the sum holds.
     let list: String
+    /// Whether the new rows have a sum.
+    private let hasSum: Bool
 
     /// Values of columns that files of unreleased builds may lack.
     private static let defaults = [
@@ -136,21 +157,30 @@ struct SalvageColumns {
     ]
 
     /// nil where the source lacks the table.
-    init?(_ table: String, source: Database, target: Database) throws {
+    init?(_ table: String, source: Database, target: Database, isUnreleased: Bool) throws {
         guard try source.tableExists(table), try target.tableExists(table) else { return nil }
         let known = Set(try source.columns(in: table).map(\.name))
-        names = try target.columns(in: table).map(\.name)
-        list = names.map { name in
+        let all = try target.columns(in: table).map(\.name)
+        hasSum = all.last == "sum"
+        names = all.filter { $0 != "sum" }
+        let isWhole = hasSum && !isUnreleased ? "sum = row_sum(\(names.joined(separator: ", ")))" : "1"
+        let columns = names.map { name in
             // Builds from before the first release said apart whether the nature of a source is known.
             if name == "simulated", known.contains("settled") { return "iif(settled, simulated, NULL) AS simulated" }
             return known.contains(name) ? "\"\(name)\"" : "\(Self.defaults[name] ?? "NULL") AS \(name)"
-        }.joined(separator: ", ")
+        }
+        list = (columns + [isWhole]).joined(separator: ", ")
     }
 
+    func isWhole(_ row: Row) -> Bool { Bool.fromDatabaseValue(row[names.count] as DatabaseValue) ?? false }
+
+    func values(of row: Row) -> [DatabaseValue] { Array(row.databaseValues.prefix(names.count)) }
+
     func insert(into table: String) -> String {
-        let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
-        let marks = names.map { _ in "?" }.joined(separator: ", ")
-        return "INSERT INTO \(table) (\(list)) VALUES (\(marks)) ON CONFLICT DO NOTHING"
+        let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let list = (names.map { "\"\($0)\"" } + (hasSum ? ["sum"] : [])).joined(separator: ", ")
+        let values = hasSum ? "\(marks), row_sum(\(marks))" : marks
+        return "INSERT INTO \(table) (\(list)) VALUES (\(values)) ON CONFLICT DO NOTHING"
     }
 }
 

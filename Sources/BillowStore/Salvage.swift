@@ -39,8 +39,8 @@ struct Salvage {
         try copy("position", keys: SalvageOrder.positions) {
             PositionKey.start(of: $0).advanced(by: AircraftPosition.bucketSeconds)
         }
-        try deleteUnreadable()
         try nameSources()
+        try deleteUnreadable()
         try finish()
         return result
     }
@@ -61,9 +61,10 @@ struct Salvage {
     /// Copies the secret of the tags. The rest of the head is another log's.
     /// - Returns: whether it could be read.
     private func copySecret() throws -> Bool {
-        let secret = try? DatabaseValue.fetchOne(source, sql: "SELECT tagSecret FROM head WHERE id = 1")
+        let condition = isUnreleased ? "id = 1" : "id = 1 AND \(HeadColumn.isWhole)"
+        let secret = try? DatabaseValue.fetchOne(source, sql: "SELECT tagSecret FROM head WHERE \(condition)")
         guard let secret, case .blob(let bytes) = secret.storage, bytes.count == 16 else { return false }
-        try target.execute(sql: "UPDATE head SET tagSecret = ?", arguments: [secret])
+        try target.execute(sql: HeadColumn.update([.tagSecret: "?1"], where: "id = 1"), arguments: [secret])
         return true
     }
 
@@ -123,6 +124,7 @@ struct Salvage {
     /// Deletes rows that the schema allows and the log doesn't.
     private mutating func deleteUnreadable() throws {
         let register = DamageRegister()
+        let names = try SourceNames(target)
         for (table, key, query) in [
             ("observation", "key", Query.everyObservation), ("pilotReport", "number", Query.everyReport),
             ("area", "number", Query.everyArea),
@@ -135,8 +137,8 @@ struct Salvage {
                 do {
                     switch table {
                     case "observation": _ = try ObservationRow(columns)
-                    case "pilotReport": _ = try PilotReport(columns)
-                    default: _ = try StoredArea(columns)
+                    case "pilotReport": _ = try PilotReport(columns, names)
+                    default: _ = try StoredArea(columns, names)
                     }
                 } catch let row as UnreadableRow {
                     bad.append(row.key)
@@ -166,12 +168,10 @@ struct Salvage {
             let isFollowed =
                 try Int.fetchOne(target, sql: "SELECT 1 FROM source WHERE number > ?", arguments: [number]) != nil
             guard isUsed || isFollowed else { return }
+            let simulated = try Int.fetchOne(target, sql: "SELECT coalesce(max(simulated), 0) FROM source")
             try target.execute(
-                sql: """
-                    INSERT INTO source (number, name, mergeRule, simulated, ruleChanged)
-                    VALUES (?, ?, 1, (SELECT coalesce(max(simulated), 0) FROM source), 0)
-                    """,
-                arguments: [number, ContentKeys.unnamed(number)])
+                sql: SourceColumn.insert,
+                arguments: [number, ContentKeys.unnamed(number), 1, simulated, nil, nil, 0])
         }
     }
 
@@ -185,10 +185,12 @@ struct Salvage {
                 sql: table == "position"
                     ? "SELECT max(since) FROM position" : "SELECT max(max(since, coalesce(until, 0))) FROM \(table)")
         }
-        let head = (try? Int64.fetchOne(source, sql: "SELECT version FROM head WHERE id = 1")) ?? 0
+        let condition = isUnreleased ? "id = 1" : "id = 1 AND \(HeadColumn.isWhole)"
+        let head = (try? Int64.fetchOne(source, sql: "SELECT version FROM head WHERE \(condition)")) ?? 0
         // Another log than before: pictures of it are others.
         let version = max(head, newest.max() ?? 0) + 1
-        try target.execute(sql: "UPDATE head SET version = ?1, rules = ?1", arguments: [version])
+        try target.execute(
+            sql: HeadColumn.update([.version: "?1", .rules: "?1"], where: "id = 1"), arguments: [version])
         result.version = Version(rawValue: version)
         if result.isWhole {
             // The cursors of unreleased builds have other names.
@@ -207,9 +209,10 @@ struct Salvage {
         let since = missingUntil.map { $0.advanced(by: 1) } ?? end
         result.completeSince = since
         for query in [
-            "UPDATE source SET completeSince = max(coalesce(completeSince, 0), ?)",
-            "UPDATE fetched SET since = max(since, ?)", "DELETE FROM coveredArea WHERE until < ?",
-            "UPDATE coveredArea SET since = max(since, ?)",
+            SourceColumn.update([.completeSince: "max(coalesce(completeSince, 0), ?1)"], where: "true"),
+            FetchedColumn.update([.since: "max(since, ?1)"], where: "true"),
+            "DELETE FROM coveredArea WHERE until < ?1",
+            CoveredAreaColumn.update([.since: "max(since, ?1)"], where: "true"),
         ] { try target.execute(sql: query, arguments: [since.seconds]) }
         let note = try RawStatement(target, Query.noteDeletedBefore)
         for kind in [DeletionKind.positions, .rest] {

@@ -1,6 +1,11 @@
+internal import Foundation
 internal import GRDB
 
 /// The tables of the file.
+///
+/// `sum` is the sum over the columns before it (`RowSum`, `StoredColumn`), by which a bit that flipped is found. Tables
+/// without it decide nothing that is shown: `changedStep` is compared with the rows by `billow check`, and reporters
+/// are found by their indices.
 ///
 /// Times are Unix seconds, altitudes feet, cells the bit pattern of their H3 index, EDR ten-thousandths. A row of the
 /// log counts from the version `since` until the version `until`; null while it counts.
@@ -18,6 +23,11 @@ enum Schema {
             for tables in [head, sources, observations, pilotReports, areas, positions, derived, besideTheLog] {
                 try db.execute(sql: tables)
             }
+            try db.execute(
+                sql: """
+                    INSERT INTO head (id, version, rules, log, deletions, tagSecret, sum)
+                    VALUES (1, 0, 0, ?1, 0, ?2, row_sum(1, 0, 0, ?1, 0, ?2))
+                    """, arguments: [Head.newName(), Data((0..<16).map { _ in UInt8.random(in: 0...255) })])
         }
         return migrator
     }
@@ -40,10 +50,9 @@ enum Schema {
             -- Transactions that deleted observations, which change no version of a part.
             deletions INTEGER NOT NULL CHECK (deletions >= 0),
             -- The secret of ContentTags. A copy of the log keeps it: no stored observation is found without it.
-            tagSecret BLOB NOT NULL CHECK (length(tagSecret) = 16)
+            tagSecret BLOB NOT NULL CHECK (length(tagSecret) = 16),
+            sum INTEGER NOT NULL
         ) STRICT;
-        INSERT INTO head (id, version, rules, log, deletions, tagSecret)
-            VALUES (1, 0, 0, lower(hex(randomblob(8))), 0, randomblob(16));
         """
 
     /// Sources, and the state of their sync.
@@ -58,7 +67,8 @@ enum Schema {
             fetchedAt INTEGER CHECK (fetchedAt >= 0),
             completeSince INTEGER CHECK (completeSince >= 0),
             -- Whether the source had another merge rule before: its rows may have the tags of either.
-            ruleChanged INTEGER NOT NULL CHECK (ruleChanged IN (0, 1))
+            ruleChanged INTEGER NOT NULL CHECK (ruleChanged IN (0, 1)),
+            sum INTEGER NOT NULL
         ) STRICT;
 
         -- When each kind of data (DataKind) was last fetched, and since when without a gap.
@@ -67,6 +77,7 @@ enum Schema {
             kind TEXT NOT NULL,
             fetchedAt INTEGER NOT NULL CHECK (fetchedAt >= 0),
             since INTEGER NOT NULL CHECK (since >= 0),
+            sum INTEGER NOT NULL,
             PRIMARY KEY (source, kind)
         ) STRICT, WITHOUT ROWID;
 
@@ -81,7 +92,8 @@ enum Schema {
             -- The corners, longitude first, as 64-bit numbers, little-endian; null is the world.
             ring BLOB CHECK (length(ring) >= 48 AND length(ring) % 16 = 0),
             since INTEGER NOT NULL CHECK (since >= 0),
-            until INTEGER CHECK (until >= since)
+            until INTEGER CHECK (until >= since),
+            sum INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX coveredAreaPart ON coveredArea (source, kind, part, until);
 
@@ -90,6 +102,7 @@ enum Schema {
             source INTEGER NOT NULL REFERENCES source (number),
             piece TEXT NOT NULL,
             value TEXT NOT NULL,
+            sum INTEGER NOT NULL,
             PRIMARY KEY (source, piece)
         ) STRICT, WITHOUT ROWID;
 
@@ -98,6 +111,7 @@ enum Schema {
             source INTEGER NOT NULL REFERENCES source (number),
             name TEXT NOT NULL,
             value TEXT NOT NULL,
+            sum INTEGER NOT NULL,
             PRIMARY KEY (source, name)
         ) STRICT, WITHOUT ROWID;
 
@@ -140,6 +154,7 @@ enum Schema {
             reporter INTEGER NOT NULL CHECK (reporter >= 0),
             -- Whether another source or reporter has the id already: the public id is made of the key then.
             idTaken INTEGER NOT NULL CHECK (idTaken IN (0, 1)),
+            sum INTEGER NOT NULL,
             CHECK (severity IS NOT NULL OR edr IS NOT NULL)
         ) STRICT;
         -- Changes since a version: open and closed rows apart, so that a batch writes each index once.
@@ -168,7 +183,8 @@ enum Schema {
             text TEXT NOT NULL,
             since INTEGER NOT NULL CHECK (since > 0),
             until INTEGER CHECK (until >= since),
-            imported INTEGER NOT NULL CHECK (imported IN (0, 1))
+            imported INTEGER NOT NULL CHECK (imported IN (0, 1)),
+            sum INTEGER NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX pilotReportId ON pilotReport (id, source) WHERE until IS NULL;
         CREATE INDEX pilotReportOpen ON pilotReport (since) WHERE until IS NULL;
@@ -203,7 +219,8 @@ enum Schema {
             until INTEGER CHECK (until >= since),
             imported INTEGER NOT NULL CHECK (imported IN (0, 1)),
             -- The issued end of an area that ends earlier.
-            statedTo INTEGER CHECK (statedTo >= 0)
+            statedTo INTEGER CHECK (statedTo >= 0),
+            sum INTEGER NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX areaId ON area (collection, id, source, validFrom) WHERE until IS NULL;
         CREATE INDEX areaOpen ON area (since) WHERE until IS NULL;
@@ -230,6 +247,7 @@ enum Schema {
             onGround INTEGER NOT NULL CHECK (onGround IN (0, 1)),
             category INTEGER CHECK (category BETWEEN 0 AND 255),
             since INTEGER NOT NULL CHECK (since > 0),
+            sum INTEGER NOT NULL,
             PRIMARY KEY (bucket, icao24, observedAt, source)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX positionSince ON position (since);
@@ -251,7 +269,8 @@ enum Schema {
         CREATE TABLE deletion (
             kind INTEGER PRIMARY KEY CHECK (kind IN (0, 1)),
             before INTEGER NOT NULL,
-            version INTEGER NOT NULL CHECK (version > 0)
+            version INTEGER NOT NULL CHECK (version > 0),
+            sum INTEGER NOT NULL
         ) STRICT;
 
         -- Copies of parts of the archive (ArchivePart), packed by WindowPart, with the last version that changed any
@@ -259,9 +278,11 @@ enum Schema {
         CREATE TABLE packedPart (
             part INTEGER PRIMARY KEY CHECK (part >= 0),
             version INTEGER NOT NULL CHECK (version > 0),
-            packed BLOB NOT NULL,
-            -- A sum over the rows that were packed (RowSum).
-            rowSum INTEGER NOT NULL
+            -- A sum over the rows that were packed (PartSum).
+            rowSum INTEGER NOT NULL,
+            -- Of the columns before it: the bytes have a sum of their own.
+            sum INTEGER NOT NULL,
+            packed BLOB NOT NULL
         ) STRICT;
         """
 
@@ -273,19 +294,22 @@ enum Schema {
             hash TEXT NOT NULL CHECK (length(hash) = 64),
             scopes INTEGER NOT NULL CHECK (scopes BETWEEN 1 AND 7),
             createdAt INTEGER NOT NULL CHECK (createdAt >= 0),
-            revokedAt INTEGER CHECK (revokedAt >= createdAt)
+            revokedAt INTEGER CHECK (revokedAt >= createdAt),
+            sum INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE sourceControl (
             source TEXT PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 64),
-            value TEXT NOT NULL CHECK (json_valid(value))
+            value TEXT NOT NULL CHECK (json_valid(value)),
+            sum INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         -- Flights that alerts are made for. They outlive a restart.
         CREATE TABLE followedFlight (
             id TEXT PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 64),
             accessKey TEXT NOT NULL,
-            value TEXT NOT NULL CHECK (json_valid(value))
+            value TEXT NOT NULL CHECK (json_valid(value)),
+            sum INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """
 
@@ -299,7 +323,4 @@ enum Schema {
         INSERT INTO changedStep (kind, step, version)
             SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
         """
-
-    /// Makes another log of this one.
-    static let renameLog = "UPDATE head SET log = lower(hex(randomblob(8)))"
 }

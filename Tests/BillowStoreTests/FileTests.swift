@@ -225,8 +225,10 @@ struct FileTests {
     @Test func rowsAboveTheHeadAreFound() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation())
-        try await store.pool.write { try $0.execute(sql: "UPDATE head SET version = 0") }
-        #expect(try await store.problems().count == 1)
+        try await store.pool.write { db in
+            try db.execute(sql: HeadColumn.update([.version: "0"], where: "id = 1"))
+        }
+        #expect(try await store.problems().contains { $0.contains("above the head") })
     }
 
     @Test func aBackupIsTheLogAsItStood() async throws {
