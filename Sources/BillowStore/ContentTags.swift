@@ -2,8 +2,8 @@ internal import GRDB
 internal import Geometry
 internal import Turbulence
 
-/// The tags of new observations: SipHash-2-4 with a secret of the database, cut to 30 bits. Whoever sends observations
-/// can't choose contents whose tags collide.
+/// The tags of new observations: SipHash-2-4 with a secret of the database, cut to 30 bits. A sender can't choose
+/// contents whose tags collide.
 ///
 /// The secret and the hashed values are part of the file's format: an observation is found again by its tag.
 struct ContentTags: Sendable {
@@ -66,7 +66,7 @@ extension ContentTags {
     }
 }
 
-/// SipHash-2-4 over 64-bit words: a hash that nobody without the key can steer.
+/// SipHash-2-4 over 64-bit words: a hash that can't be steered without its key.
 ///
 /// Source: Aumasson, Bernstein, SipHash: a fast short-input PRF, 2012, doi.org/10.1007/978-3-642-34931-7_28
 struct SipHash {

@@ -15,7 +15,7 @@ package struct StoredDamage: Sendable, Hashable, CustomStringConvertible {
     /// The first and last instant that they are about; nil where that isn't known.
     package var from: Instant?
     package var to: Instant?
-    /// What the first of them is.
+    /// The first of them, in words.
     package var example: String
 
     package var description: String {
@@ -58,7 +58,7 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A stored row whose sum doesn't hold, or whose values the schema doesn't allow or this version of Billow doesn't know.
+/// A stored row whose sum doesn't hold, or with values that the schema forbids or this version of Billow doesn't know.
 struct UnreadableRow: Error, CustomStringConvertible {
     var table: StoredTable
     /// Its primary key, or a number that stands in the key's place.
@@ -109,7 +109,7 @@ struct UnreadableRow: Error, CustomStringConvertible {
     }
 }
 
-/// What was met of unreadable rows since the store was opened. Pictures over them are incomplete, and say so.
+/// The unreadable rows that reads have met since the store was opened. Pictures over them are marked incomplete.
 final class DamageRegister: Sendable {
     private struct State {
         var entries: [StoredTable: Entry] = [:]
@@ -125,7 +125,7 @@ final class DamageRegister: Sendable {
         var spans: [UInt8?: ClosedRange<Instant>] = [:]
         var example: String
 
-        /// Adds a gap. What is read piece by piece gives one gap, and not one for each piece.
+        /// Adds a gap. Gaps that touch, of a range that is read piece by piece, become one.
         mutating func add(_ gap: ClosedRange<Int64>) {
             let first = gaps.firstIndex { $0.upperBound >= gap.lowerBound - 1 } ?? gaps.endIndex
             let end = gaps[first...].firstIndex { $0.lowerBound - 1 > gap.upperBound } ?? gaps.endIndex
@@ -154,7 +154,7 @@ final class DamageRegister: Sendable {
             } else if !entry.rows.contains(row.key) {
                 entry.moreRows += 1
             }
-            // All pictures are incomplete by a row that tells no time.
+            // A row of unknown time makes all pictures incomplete.
             entry.widen(row.source, by: row.span ?? .distantPast ... .distantFuture)
         }
     }
@@ -167,7 +167,7 @@ final class DamageRegister: Sendable {
         }
     }
 
-    /// Notes a part whose rows are not the ones of which a sum was kept.
+    /// Notes a part whose rows differ from the ones of which the sum was stored.
     func note(changed part: ArchivePart) {
         change(.observation, "the rows of \(part.start) are not the ones that were stored") { entry in
             entry.parts.insert(part)
@@ -179,7 +179,7 @@ final class DamageRegister: Sendable {
         state.withLock { body(&$0.entries[table, default: Entry(example: example)]) }
     }
 
-    /// How often it was looked for what can be read beside damaged pages.
+    /// How many single rows were tried beside damaged pages.
     var looks: Int { state.withLock { $0.looks } }
 
     func add(looks: Int) { state.withLock { $0.looks += looks } }
@@ -274,22 +274,22 @@ extension RawStatement {
 
 /// Reads a range of keys in rising order, around pages that can't be read.
 ///
-/// The end of a gap is found by looks at single rows, in steps that double and then halve. So a gap costs some hundred
-/// looks, however wide the range is, and no row is read twice.
+/// The end of a gap is found by trying single rows, in steps that double and then halve. So a gap costs some hundred
+/// tries, however wide the range is, and no row is read twice.
 struct DamagedRange {
     /// Calls `body` for rows in the order of their keys; an error of `body` ends it.
     typealias Scan<Value> = (_ keys: ClosedRange<Int64>, _ body: (Int64, Value) throws -> Void) throws -> Void
 
-    /// How often it was looked whether anything can be read.
+    /// How many single rows were tried.
     private(set) var looks = 0
-    /// After so many looks what follows counts as unreadable.
+    /// After this many tries the rest counts as unreadable.
     private let mostLooks: Int
     /// Keys near which rows are likely, rising: for a range that is far wider than what is stored.
     private let hints: [Int64]
-    /// Throws where nobody waits for the rows any more.
+    /// Throws where the rows are no longer wanted.
     private let check: () throws -> Void
 
-    /// Places between the ends of a gap at which a readable part of it is looked for.
+    /// How many keys between the ends of a gap are tried for a readable part.
     private static let samples: Int64 = 32
 
     init(hints: [Int64] = [], mostLooks: Int = 1 << 16, check: @escaping () throws -> Void = {}) {
@@ -384,7 +384,7 @@ struct DamagedRange {
 }
 
 extension Database {
-    /// - Throws: where the task that waits for what is read was cancelled. SQLite's own interruption ends a statement
-    ///   that runs, and no loop of many short ones.
+    /// - Throws: where the task that waits for the read was cancelled. SQLite's own interruption ends one statement,
+    ///   but no loop of many short ones.
     func checkCancellation() throws { _ = try Int.fetchOne(cachedStatement(sql: "SELECT 1")) }
 }

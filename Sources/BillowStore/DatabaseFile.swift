@@ -86,7 +86,7 @@ struct DatabaseFile {
             throw StoreError.corrupt(path: path, reason: "it ends within its header, after \(header.bytes.count) bytes")
         }
         if header.isOurs { return }
-        // The id may still stand in the log of a process that was killed; a file without any table is nobody's.
+        // The id may only be in the log of a process that was killed. A file without any table may be taken.
         if header.applicationID == 0, try isOursOrEmpty(access) { return }
         throw StoreError.foreign(path: path, reason: "it is the SQLite database of another program; give another file")
     }
@@ -234,7 +234,7 @@ struct DatabaseFile {
         guard FileManager.default.fileExists(atPath: path + "-wal"), Self.size(path + "-wal") == 0 else { return }
         var configuration = Configuration()
         configuration.busyMode = .immediateError
-        // Where it can't be opened for writing, empty files stay, which harm nobody.
+        // Where it can't be opened for writing, empty files stay, which do no harm.
         guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return }
         _ = try? queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
         try? queue.close()

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Geometry
 internal import Turbulence
 
-/// An area as it stands in the log, with its row's number.
+/// A stored area, with its row's number.
 struct StoredArea {
     var number: Int64
     var area: IssuedArea

@@ -8,8 +8,8 @@ struct PartSum: Sendable, Hashable {
     /// As it is stored.
     var stored: Int64 { Int64(bitPattern: state) }
 
-    /// Adds the row that a statement stands on, of a query on observations: all but when it was closed and how long it
-    /// is kept, which may change later.
+    /// Adds the current row of a query on observations, without the columns that may change later: `until` and the ones
+    /// that say how long it stays.
     mutating func add(_ columns: Columns) {
         for column in [
             ObservationColumn.key, .cell, .altitudeMin, .altitudeMax, .severity, .edr, .category, .source, .kind,

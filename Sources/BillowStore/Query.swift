@@ -29,15 +29,17 @@ enum Query {
     static let areaOfVersion = """
         SELECT 1 FROM area WHERE collection = ? AND validTo > ? AND validFrom <= ? AND (since = ? OR until = ?) LIMIT 1
         """
-    /// Rows that a version opened or closed, still open or closed by now, observed between two times: the version as
-    /// often as it is asked for, then the times.
+    /// Rows that a version opened or closed, still open or closed by now, observed between two times: the version, then
+    /// the times.
     static let observationsOfVersion = ofVersion("observation", "key")
     static let reportsOfVersion = ofVersion("pilotReport", "observedAt")
-    static let positionsOfVersion = ["SELECT 1 FROM position WHERE since = ? AND observedAt BETWEEN ? AND ? LIMIT 1"]
+    static let positionsOfVersion = [
+        "SELECT 1 FROM position WHERE since = ?1 AND observedAt BETWEEN ?2 AND ?3 LIMIT 1"
+    ]
 
     private static func ofVersion(_ table: String, _ time: String) -> [String] {
-        ["since = ? AND until IS NULL", "until = ?", "until > ? AND since = ?"].map {
-            "SELECT 1 FROM \(table) WHERE \($0) AND \(time) BETWEEN ? AND ? LIMIT 1"
+        ["since = ?1 AND until IS NULL", "until = ?1", "until > ?1 AND since = ?1"].map {
+            "SELECT 1 FROM \(table) WHERE \($0) AND \(time) BETWEEN ?2 AND ?3 LIMIT 1"
         }
     }
 
@@ -71,7 +73,7 @@ enum Query {
                 since = \(since), fetchedAt = ?3, sum = \(FetchedColumn.rowSum { values[$0] ?? $0.name })
             """
     }()
-    /// What was there before is no longer whole. Of a fetched source that was never known to be, nothing becomes known.
+    /// A source is complete only after a deletion. One that was never known to be complete stays so.
     static let raiseComplete = SourceColumn.update(
         [.completeSince: "max(coalesce(completeSince, 0), ?1)"],
         where: "number = ?2 AND (completeSince IS NOT NULL OR fetchedAt IS NULL)")
@@ -89,7 +91,7 @@ enum Query {
     static let insertCoveredArea = CoveredAreaColumn.insertNumbered
     static let closeCoveredArea = CoveredAreaColumn.update([.until: "?1"], where: "number = ?2")
     static let removeCoveredArea = "DELETE FROM coveredArea WHERE number = ?"
-    /// The fourth is how many are kept: the newest.
+    /// The fourth is how many stay: the newest.
     static let removeOldCoveredAreas = """
         DELETE FROM coveredArea WHERE number IN (
             SELECT number FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until IS NOT NULL
@@ -117,8 +119,8 @@ enum Query {
     static let insertObservation = ObservationColumn.insertWithSum + " ON CONFLICT (key) DO NOTHING"
     static let closeObservation = ObservationColumn.update([.until: "?1"], where: "key = ?2 AND until IS NULL")
     static let setAsideObservation = ObservationColumn.setAside(until: .until, since: .since, key: .key)
-    static let keepObservation = ObservationColumn.update([.imported: "1"], where: "key = ?1 AND imported = 0")
-    static let lastObservation = ObservationColumn.update([.transient: "0"], where: "key = ?1 AND transient = 1")
+    static let markObservationImported = ObservationColumn.update([.imported: "1"], where: "key = ?1 AND imported = 0")
+    static let markObservationLasting = ObservationColumn.update([.transient: "0"], where: "key = ?1 AND transient = 1")
     static let observationByKey = "SELECT \(row) FROM observation WHERE key = ?"
     /// Of every source and reporter.
     static let openObservationsByExternalID = """
@@ -184,7 +186,7 @@ enum Query {
     static let insertReport = PilotReportColumn.insertNumbered
     static let closeReport = PilotReportColumn.update([.until: "?1"], where: "number = ?2")
     static let setAsideReport = PilotReportColumn.setAside(until: .until, since: .since, key: .number)
-    static let keepReport = PilotReportColumn.update([.imported: "1"], where: "number = ?1 AND imported = 0")
+    static let markReportImported = PilotReportColumn.update([.imported: "1"], where: "number = ?1 AND imported = 0")
     static let openReport = "\(reports) WHERE id = ? AND source = ? AND until IS NULL"
     /// At a version: open, or closed after it, which are few; of any source.
     static let reportsByID = """
@@ -233,7 +235,7 @@ enum Query {
     static let insertArea = AreaColumn.insertNumbered
     static let closeArea = AreaColumn.update([.until: "?1"], where: "number = ?2")
     static let setAsideArea = AreaColumn.setAside(until: .until, since: .since, key: .number)
-    static let keepArea = AreaColumn.update([.imported: "1"], where: "number = ?1 AND imported = 0")
+    static let markAreaImported = AreaColumn.update([.imported: "1"], where: "number = ?1 AND imported = 0")
     static let openArea = """
         \(areas) WHERE collection = ? AND id = ? AND source = ? AND validFrom = ? AND until IS NULL
         """
@@ -302,13 +304,13 @@ enum Query {
     static let packedSum = "SELECT version, rowSum FROM packedPart WHERE part = ? AND \(PackedPartColumn.isWhole)"
     /// One a part of the archive, all of them wanted.
     static let packedParts = "SELECT part FROM packedPart ORDER BY part"
-    static let keepPacked = PackedPartColumn.upsert(key: [.part])
+    static let upsertPacked = PackedPartColumn.upsert(key: [.part])
     static let discardPacked = "DELETE FROM packedPart WHERE part = ?"
     static let newestStep = "SELECT step FROM changedStep WHERE kind = ? AND step < ? ORDER BY step DESC LIMIT 1"
     static let noteDeletion = HeadColumn.update([.deletions: "deletions + 1"], where: "id = 1")
 
     private static let allOfPacking = [
-        packedRows, packedVersion, packedSum, keepPacked, discardPacked, newestStep, noteDeletion,
+        packedRows, packedVersion, packedSum, upsertPacked, discardPacked, newestStep, noteDeletion,
     ]
 
     // MARK: Pruning
@@ -334,7 +336,7 @@ enum Query {
     static let pruneBucket = "DELETE FROM position WHERE bucket = ? AND icao24 >= ? AND icao24 < ? AND source = ?"
     static let deletedBefore = "SELECT \(DeletionColumn.list) FROM deletion WHERE kind = ?"
     static let noteDeletedBefore: String = {
-        // Nobody knows up to when rows were deleted where the sum doesn't hold.
+        // Where the sum doesn't hold, it isn't known up to when rows were deleted.
         let before = """
             iif(\(DeletionColumn.isWhole), max(before, excluded.before), \(Instant.distantFuture.seconds))
             """
@@ -422,8 +424,9 @@ enum Query {
         [
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
             sourceValues, setSourceValue, removeSourceValue,
-            insertObservation, closeObservation, setAsideObservation, keepObservation, lastObservation, keepReport,
-            setAsideReport, keepArea, setAsideArea, observationByKey,
+            insertObservation, closeObservation, setAsideObservation, markObservationImported, markObservationLasting,
+            markReportImported,
+            setAsideReport, markAreaImported, setAsideArea, observationByKey,
             openObservationsByExternalID,
             observationsByFeatureID,
             openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, openRows,

@@ -11,7 +11,7 @@ struct RawStatement {
 
     init(_ db: Database, _ sql: String) throws {
         statement = try db.cachedStatement(sql: sql)
-        // Whoever used it before may have left it by an error.
+        // An error may have left it in the middle of a result.
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
     }
@@ -50,6 +50,16 @@ struct RawStatement {
     func bind(_ value: [UInt8], at position: Int32) {
         guard !value.isEmpty else { return check(sqlite3_bind_zeroblob(handle, position, 0)) }
         check(sqlite3_bind_blob64(handle, position, value, UInt64(value.count), transient))
+    }
+
+    /// Binds all arguments of a query, in the order of their marks in its text.
+    func bind<each Argument: QueryArgument>(_ arguments: repeat each Argument) throws {
+        var position: Int32 = 0
+        for argument in repeat each arguments {
+            position += 1
+            try argument.bind(to: self, at: position)
+        }
+        precondition(position == sqlite3_bind_parameter_count(handle), "a query's arguments don't fit its text")
     }
 
     // MARK: The columns of a row that is written
@@ -104,7 +114,20 @@ struct RawStatement {
     }
 }
 
-/// The row that a statement stands on, by position from 0. Valid until the next step.
+/// A value that a query's text has a mark for.
+protocol QueryArgument {
+    func bind(to statement: RawStatement, at position: Int32) throws
+}
+
+extension Int64: QueryArgument {
+    func bind(to statement: RawStatement, at position: Int32) { statement.bind(self, at: position) }
+}
+
+extension String: QueryArgument {
+    func bind(to statement: RawStatement, at position: Int32) throws { try statement.bind(self, at: position) }
+}
+
+/// The current row of a statement, by position from 0. Valid until the next step.
 struct Columns {
     fileprivate let handle: SQLiteStatement
 

@@ -16,7 +16,7 @@ struct RowSum {
     /// As it is stored: from -2²³ to 2²³ - 1.
     var value: Int64 { Int64(bitPattern: Self.mixed(state)) >> 40 }
 
-    /// What stands for NULL: no value that the tables may hold.
+    /// The word of NULL: no value that the tables may hold.
     private static let null: UInt64 = 0x8A5C_D789_635D_2DFF
 
     // MARK: Values

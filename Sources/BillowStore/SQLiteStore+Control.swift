@@ -34,8 +34,7 @@ extension SQLiteStore: ControlStore {
     package func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
         try await writing { db in
             let revoke = try RawStatement(db, Query.revokeAccessKey)
-            revoke.bind(Int64(at.seconds), at: 1)
-            try revoke.bind(id, at: 2)
+            try revoke.bind(Int64(at.seconds), id)
             try revoke.run()
             return db.changesCount > 0
         }
@@ -44,7 +43,7 @@ extension SQLiteStore: ControlStore {
     package func control(of source: SourceID) async throws(StoreError) -> String? {
         try await reading { [register] db in
             let statement = try RawStatement(db, Query.sourceControl)
-            try statement.bind(source.name, at: 1)
+            try statement.bind(source.name)
             return try statement.firstReadable(register, Self.controlValue)
         }
     }
@@ -60,8 +59,7 @@ extension SQLiteStore: ControlStore {
     package func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
         try await writing { db in
             let statement = try RawStatement(db, value == nil ? Query.removeSourceControl : Query.setSourceControl)
-            try statement.bind(source.name, at: 1)
-            if let value { try statement.bind(value, at: 2) }
+            if let value { try statement.bind(source.name, value) } else { try statement.bind(source.name) }
             try statement.run()
         }
     }
@@ -92,8 +90,7 @@ extension SQLiteStore: ControlStore {
         try await writing { db in
             let update = try RawStatement(db, Query.updateFollowedFlight)
             for flight in flights {
-                try update.bind(flight.value, at: 1)
-                try update.bind(flight.id, at: 2)
+                try update.bind(flight.value, flight.id)
                 try update.run()
             }
         }
@@ -103,7 +100,7 @@ extension SQLiteStore: ControlStore {
         try await writing { db in
             let remove = try RawStatement(db, Query.removeFollowedFlight)
             for id in ids {
-                try remove.bind(id, at: 1)
+                try remove.bind(id)
                 try remove.run()
             }
         }

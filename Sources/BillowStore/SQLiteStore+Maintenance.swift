@@ -33,7 +33,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Pages that are copied between two looks whether anybody still waits.
+    /// Pages that are copied before cancellation is checked again.
     private static let pagesAtOnce: CInt = 4_096
 
     private static func copy(_ db: Database, to path: String, unless isCancelled: CancellationFlag) throws {
@@ -46,7 +46,7 @@ extension SQLiteStore {
             try db.backup(to: copy, pagesPerStep: pagesAtOnce) { _ in
                 if isCancelled.isSet { throw CancellationError() }
             }
-            // What is written to either from now on the other doesn't have, under the same versions.
+            // From now on the same version means other rows in each of the two.
             try Head.rename(copy)
             // A log beside a file in this mode is another database's, which `DatabaseFile` refuses.
             guard try String.fetchOne(copy, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
@@ -121,7 +121,7 @@ extension SQLiteStore {
             + "keys: chmod 600 \(path)"
     }
 
-    /// What is wrong with the file, a line each; nothing where all is well. Reads the whole file.
+    /// The problems of the file, a line each; none where all is well. Reads the whole file.
     package func problems() async throws(StoreError) -> [String] {
         var problems: [String] = []
         if missingBytes > 0 {
@@ -196,7 +196,7 @@ extension SQLiteStore {
     }
 }
 
-/// Whether anybody still waits, for work that no task runs.
+/// Whether work was cancelled that no task runs.
 private final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
 

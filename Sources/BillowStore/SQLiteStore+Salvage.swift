@@ -41,7 +41,7 @@ extension SQLiteStore {
             let target = try DatabaseQueue(path: unfinished.path, configuration: writing)
             try Schema.migrator.migrate(target)
             let source = try SalvageSource(damaged, repaired: repaired, as: target)
-            // No transaction: SQLite can't end one after a page that it can't read, and nobody writes a damaged file.
+            // No transaction: SQLite can't end one after a page that it can't read, and a damaged file isn't written.
             let salvaged = try source.queue.unsafeRead { db in
                 try target.writeWithoutTransaction { target in
                     var salvage = try Salvage(

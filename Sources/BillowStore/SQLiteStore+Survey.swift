@@ -5,8 +5,8 @@ extension SQLiteStore {
     /// Seconds of the log that are read in one transaction: three parts of the archive.
     private static let pieceSeconds = 3_600
 
-    /// Decodes every row that counts or ever counted, and compares its sum and the sums of packed parts. Damage is noted
-    /// (`damage`), and marks the sources as incomplete from then on.
+    /// Decodes every row that counts or ever counted, and compares its sum and the sums of packed parts. Damage is
+    /// noted (`damage`), and marks the sources as incomplete from then on.
     package func survey(rest: Duration) async throws(StoreError) {
         if let extent = try await storedExtent() {
             var next = extent.lowerBound
@@ -22,7 +22,7 @@ extension SQLiteStore {
             _ = try await reading { db in try self.isAsStored(part, db) }
             try await pause(rest / 10)
         }
-        // Every version: what was closed long ago is read too.
+        // Every version: rows that were closed long ago are read too.
         try await reading { [register] db in
             let names = try SourceNames(db)
             func survey<Row>(_ query: String, _ decode: (Columns) throws -> Row) throws {
@@ -63,7 +63,7 @@ extension SQLiteStore {
     private func firstTime(from instant: Instant) async throws(StoreError) -> Instant {
         try await reading { db in
             let statement = try RawStatement(db, Query.allRows)
-            statement.bind(ObservationKey.first(of: instant).rawValue, at: 1)
+            try statement.bind(ObservationKey.first(of: instant).rawValue)
             do {
                 return try statement.first { ObservationKey(rawValue: $0.integer(0)).observedAt } ?? .distantFuture
             } catch let error as DatabaseError where error.isPageDamage {
@@ -72,7 +72,7 @@ extension SQLiteStore {
                 var found: Instant?
                 do {
                     try self.readAround(error, keys, db) { keys, body in
-                        statement.bind(keys.lowerBound, at: 1)
+                        try statement.bind(keys.lowerBound)
                         try statement.forEachRow { try body($0.integer(0), ()) }
                     } body: { key, _ in
                         found = ObservationKey(rawValue: key).observedAt
@@ -105,7 +105,7 @@ extension SQLiteStore {
             let first = ObservationKey.first(of: from).rawValue
             let end = ObservationKey.first(of: to).rawValue
             let statement = try RawStatement(db, Query.allRows)
-            statement.bind(first, at: 1)
+            try statement.bind(first)
             do {
                 try statement.forEachObservation(through: end - 1, self.register, ObservationRow.init) { _ in }
             } catch let error as DatabaseError where error.isPageDamage {

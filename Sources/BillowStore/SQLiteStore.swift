@@ -22,7 +22,7 @@ package final class SQLiteStore: Store {
     private let access: StoreAccess
     /// The files of a store that writes; nil of one that only reads.
     private let files: OpenFiles?
-    /// What was met that can't be read.
+    /// The damage that reads have met.
     let register = DamageRegister()
     package var damage: [StoredDamage] { register.damage }
     /// By how many bytes the file was too short when it was opened.
@@ -87,8 +87,8 @@ package final class SQLiteStore: Store {
                 do { return try result.get() } catch let error as DatabaseError
                     where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline
                 {
-                    // SQLite's own patience doesn't reach here: where several make one file, each reads before it
-                    // writes, and it refuses at once whoever could only wait for ever.
+                    // SQLite's own timeout doesn't apply here: where several make one file, each reads before it
+                    // writes, and SQLite refuses at once a writer that could only wait for ever.
                     try await Task.sleep(for: .milliseconds(10))
                 }
             }
@@ -182,7 +182,7 @@ package final class SQLiteStore: Store {
 
     deinit {
         guard let temporaryFolder else { return }
-        // Nobody is left to hear of an error, and a leftover in the temporary folder harms nothing.
+        // An error can't be reported any more, and a leftover in the temporary folder does no harm.
         try? pool.close()
         try? FileManager.default.removeItem(at: temporaryFolder)
     }

@@ -50,7 +50,7 @@ extension Salvage {
             writer.copied.gaps = gaps
             writer.copied.refused += strays.count
             let newest = newestTime(of: table)
-            // Any column of a row may be the wrong one, the one that tells its time too.
+            // Any column of a row may be the wrong one, its time too.
             if !strays.isEmpty || writer.hasWrongSum { noteMissing(time(0).map { _ in newest }) }
             for gap in gaps { noteMissing(time(gap.upperBound).map { min($0, newest) }) }
         } else {
@@ -146,7 +146,7 @@ extension Salvage {
 struct SalvageColumns {
     /// All but the sum, which is computed again.
     let names: [String]
-    /// What is read of the source for each, and then whether the sum holds.
+    /// The expressions that are read from the source, one for each name, and then whether the sum holds.
     let list: String
     /// Whether the new rows have a sum.
     private let hasSum: Bool

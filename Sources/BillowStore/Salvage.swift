@@ -216,9 +216,7 @@ struct Salvage {
         ] { try target.execute(sql: query, arguments: [since.seconds]) }
         let note = try RawStatement(target, Query.noteDeletedBefore)
         for kind in [DeletionKind.positions, .rest] {
-            note.bind(kind.rawValue, at: 1)
-            note.bind(Int64(since.seconds), at: 2)
-            note.bind(result.version.rawValue, at: 3)
+            try note.bind(kind.rawValue, Int64(since.seconds), result.version.rawValue)
             try note.run()
         }
     }

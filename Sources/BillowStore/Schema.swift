@@ -253,7 +253,7 @@ enum Schema {
         CREATE INDEX positionSince ON position (since);
         """
 
-    /// What is derived from rows, and remains of deleted ones.
+    /// Tables that are derived from rows, and the marks of deleted ones.
     private static let derived = """
         -- For each step of ten seconds (TimeStep) the last version that changed anything observed in it. A picture's
         -- version is their maximum. Kind 0 is observations, 1 pilot reports, 2 positions.
@@ -313,7 +313,7 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Finds anew when data changed, for a log that was put together of rows.
+    /// Computes the times of changes again, for a log that was copied row by row.
     static let recountChangedSteps = """
         DELETE FROM changedStep;
         INSERT INTO changedStep (kind, step, version)

@@ -95,7 +95,7 @@ extension SourceRecord {
 }
 
 extension AreaRing {
-    /// As the store keeps it: the coordinates, 64 bits each, little-endian.
+    /// As it is stored: the coordinates, 64 bits each, little-endian.
     var stored: [UInt8] {
         var bytes: [UInt8] = []
         for coordinate in coordinates {

@@ -42,7 +42,7 @@ extension Head {
     /// Makes another log of a file.
     static func rename(_ db: Database) throws {
         let rename = try RawStatement(db, Query.renameLog)
-        try rename.bind(newName(), at: 1)
+        try rename.bind(newName())
         try rename.run()
     }
 
