@@ -50,6 +50,7 @@ let package = Package(
         .target(name: "Datasets", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
             name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
+        .target(name: "BillowFields", dependencies: ["Turbulence", "CDeflate"], swiftSettings: strict),
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
             name: "BillowRaster",
@@ -197,6 +198,9 @@ let package = Package(
         .testTarget(
             name: "BillowTimelineTests", dependencies: ["BillowTimeline", "Turbulence"], swiftSettings: strict),
         .testTarget(
+            name: "BillowFieldsTests", dependencies: ["TestSupport", "BillowFields", "Turbulence"],
+            swiftSettings: strict),
+        .testTarget(
             name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"],
             swiftSettings: strict),
         .testTarget(
@@ -263,7 +267,7 @@ let package = Package(
             name: "BillowEngineTests",
             dependencies: [
                 "EngineTestSupport", "TestSupport", "BillowEngine", "BillowStore", "BillowSnapshot", "BillowTiles",
-                "BillowRaster", "Turbulence", "Geometry",
+                "BillowRaster", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),

@@ -122,6 +122,7 @@ final class DamageRegister: Sendable {
         /// Rising; none touches another.
         var gaps: [ClosedRange<Int64>] = []
         var parts: Set<ArchivePart> = []
+        var contradictions = 0
         var spans: [UInt8?: ClosedRange<Instant>] = [:]
         var example: String
 
@@ -167,6 +168,14 @@ final class DamageRegister: Sendable {
         }
     }
 
+    /// Notes that the pages of a table contradict each other: any of its rows may not be found.
+    func note(_ table: StoredTable, contradiction: String) {
+        change(table, contradiction) { entry in
+            entry.contradictions = 1
+            entry.widen(nil, by: .distantPast ... .distantFuture)
+        }
+    }
+
     /// Notes a part whose rows differ from the ones of which the sum was stored.
     func note(changed part: ArchivePart) {
         change(.observation, "the rows of \(part.start) are not the ones that were stored") { entry in
@@ -191,7 +200,8 @@ final class DamageRegister: Sendable {
                     let from = entry.spans.values.map(\.lowerBound).min()
                     let to = entry.spans.values.map(\.upperBound).max()
                     return StoredDamage(
-                        table: table, rows: entry.rows.count + entry.moreRows, gaps: entry.gaps.count,
+                        table: table, rows: entry.rows.count + entry.moreRows,
+                        gaps: entry.gaps.count + entry.contradictions,
                         changedParts: entry.parts.count, from: from == .distantPast ? nil : from,
                         to: to == .distantFuture ? nil : to, example: entry.example)
                 }
@@ -224,6 +234,23 @@ extension SourceRecord {
         if kind.longestGapSeconds == nil { completeSince = raised } else { fetchedSince[kind] = raised }
         for index in coveredAreas.indices where coveredAreas[index].kind == kind {
             coveredAreas[index].since = max(coveredAreas[index].since, instant)
+        }
+    }
+}
+
+extension Database {
+    /// A contradiction between readable pages of a table, in SQLite's words; nil where there is none. A page that can't be
+    /// read is not such a contradiction: each read of the table meets it.
+    ///
+    /// - Complexity: reads the whole table in one transaction.
+    func contradiction(in table: StoredTable) throws -> String? {
+        let lines: [String]
+        do { lines = try String.fetchAll(self, sql: "PRAGMA quick_check(\(table.rawValue))") } catch let error
+            as DatabaseError where error.isPageDamage
+        { return nil }
+        let unreadable = ["btreeInitPage", "Child page depth differs", "unable to get the page", "failed to get page"]
+        return lines.lazy.flatMap { $0.split(separator: "\n") }.map(String.init).first { line in
+            line.contains("page ") && !unreadable.contains { line.contains($0) } && !line.hasPrefix("***")
         }
     }
 }

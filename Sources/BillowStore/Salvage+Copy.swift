@@ -53,6 +53,7 @@ extension Salvage {
             // Any column of a row may be the wrong one, its time too.
             if !strays.isEmpty || writer.hasWrongSum { noteMissing(time(0).map { _ in newest }) }
             for gap in gaps { noteMissing(time(gap.upperBound).map { min($0, newest) }) }
+            if try copyFromBehind(table, order, columns, into: &writer) { noteMissing(newest) }
         } else {
             // From both ends: a table without numbers can't be halved.
             for direction in ["", "ORDER BY 1 DESC"] {
@@ -70,6 +71,29 @@ extension Salvage {
         result.tables.append(writer.copied)
     }
 
+    /// Reads a table from its other end where its pages contradict each other: a garbled key hides the rows behind it, or
+    /// before it.
+    /// - Returns: whether they do.
+    private func copyFromBehind(
+        _ table: String, _ order: SalvageOrder, _ columns: SalvageColumns, into writer: inout SalvageWriter
+    ) throws -> Bool {
+        guard let stored = StoredTable(rawValue: table), try source.contradiction(in: stored) != nil else {
+            return false
+        }
+        let rows = try Row.fetchCursor(
+            source,
+            sql: """
+                SELECT \(columns.list) FROM \(table) \(order.isUnique ? "NOT INDEXED" : "")
+                ORDER BY \(order.columns.map { "\($0) DESC" }.joined(separator: ", "))
+                """)
+        writer.isFromBehind = true
+        do { while let row = try rows.next() { try writer.write(row) } } catch let error as DatabaseError
+            where error.isPageDamage
+        {}
+        writer.copied.gaps.append(0...0)
+        return true
+    }
+
     /// Writes the rows of one table into the new file.
     private struct SalvageWriter {
         let target: Database
@@ -81,6 +105,8 @@ extension Salvage {
         private let columns: SalvageColumns
         /// Whether the sum of a row doesn't hold.
         var hasWrongSum = false
+        /// Whether most rows were written before.
+        var isFromBehind = false
         var copied: Salvaged.Table
         var refusedKeys: [Int64] = []
         private var pending = 0
@@ -103,14 +129,14 @@ extension Salvage {
             var isWritten = false
             if !columns.isWhole(row) {
                 hasWrongSum = true
-                copied.refused += 1
+                if !isFromBehind { copied.refused += 1 }
                 pending += 1
                 return
             }
             do {
                 isWritten = try insert(row)
                 // The same row from the other end.
-                if !isWritten, order?.isUnique != true { return }
+                if !isWritten, isFromBehind || order?.isUnique != true { return }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {}
             if isWritten {
                 copied.rows += 1

@@ -73,7 +73,8 @@ struct Salvage {
     /// Notes that something is missing that may be as new as an instant.
     mutating func noteMissing(_ instant: Instant?) {
         guard let instant else { return }
-        missingUntil = max(missingUntil ?? instant, instant)
+        // A row that makes no sense may tell any time.
+        missingUntil = max(missingUntil ?? .distantPast, min(instant, end))
     }
 
     /// The newest time that a missing row of a table may have had: the newest that was ever stored, where that can be
@@ -204,6 +205,22 @@ struct Salvage {
         try target.execute(sql: "PRAGMA journal_mode = DELETE")
     }
 
+    /// A lost area holds for as long as the last one that was read, or as the longest that any product is issued for.
+    /// Fetched areas are fetched again as a whole; other sources are complete only then.
+    private func markLostAreas() throws {
+        guard result.tables.contains(where: { $0.name == "area" && ($0.refused > 0 || !$0.gaps.isEmpty) }) else {
+            return
+        }
+        let last = try Int64.fetchOne(target, sql: "SELECT max(validTo) FROM area") ?? 0
+        try target.execute(
+            sql: SourceColumn.update(
+                [.completeSince: "max(coalesce(completeSince, 0), ?1)"], where: "fetchedAt IS NULL"),
+            arguments: [max(last, Int64(end.advanced(by: Self.longestValidity).seconds))])
+    }
+
+    /// A day, in seconds: the longest that SIGMETs, G-AIRMETs and advisories hold is some twelve hours.
+    private static let longestValidity = 86_400
+
     /// Everything is complete after what is missing; and an answer about whatever is stored lacks it.
     private mutating func markMissing() throws {
         let since = missingUntil.map { $0.advanced(by: 1) } ?? end
@@ -214,6 +231,7 @@ struct Salvage {
             "DELETE FROM coveredArea WHERE until < ?1",
             CoveredAreaColumn.update([.since: "max(since, ?1)"], where: "true"),
         ] { try target.execute(sql: query, arguments: [since.seconds]) }
+        try markLostAreas()
         let note = try RawStatement(target, Query.noteDeletedBefore)
         for kind in [DeletionKind.positions, .rest] {
             try note.bind(kind.rawValue, Int64(since.seconds), result.version.rawValue)

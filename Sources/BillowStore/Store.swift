@@ -8,6 +8,9 @@ package protocol Store: Sendable {
     /// The damage that reads have met: they leave it out, and its sources are complete only after it.
     var damage: [StoredDamage] { get }
 
+    /// Sources as they are complete by what is known of the damage now.
+    func marked(_ sources: [SourceRecord]) -> [SourceRecord]
+
     /// Reads everything once, so that damage is known. Rests after each piece.
     func survey(rest: Duration) async throws(StoreError)
 

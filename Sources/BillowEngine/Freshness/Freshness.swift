@@ -18,7 +18,7 @@ package struct Freshness: Sendable, Hashable {
     package var isSimulated: Bool
     /// What the log holds of each kind of data shown.
     var coverage: [DataKind: Coverage]
-    /// Of which time the log had something of each kind of data shown, and has it no more.
+    /// About which time the log had something of each kind of data shown, and has it no more or can't read it.
     var lost: [DataKind: ClosedRange<Instant>] = [:]
 
     /// Whether anything is lost of what was stored until an instant.
@@ -30,9 +30,12 @@ package struct Freshness: Sendable, Hashable {
     /// From when on the log holds all data shown; nil where that isn't known, or where nothing bounds it.
     package var completeSince: Instant? {
         var newest: Instant?
-        for coverage in coverage.values {
-            guard coverage.isKnown, coverage.reaches(region) else { return nil }
-            newest = [newest, coverage.since(in: region)].compactMap { $0 }.max()
+        for (kind, coverage) in coverage {
+            guard coverage.isKnown, coverage.reaches(region), lost[kind]?.upperBound != .distantFuture else {
+                return nil
+            }
+            let afterLoss = lost[kind]?.upperBound.advanced(by: 1)
+            newest = [newest, coverage.since(in: region), afterLoss].compactMap { $0 }.max()
         }
         return newest
     }
@@ -49,7 +52,9 @@ package struct Freshness: Sendable, Hashable {
     /// - Parameter lookBack: how far back the picture looks for each kind of data, in seconds. Other kinds don't count.
     package func isIncomplete(at instant: Instant, lookBack: [DataKind: Int]) -> Bool {
         lookBack.contains { kind, seconds in
-            !(coverage[kind] ?? .unknown).covers(instant, lookBackSeconds: seconds, region)
+            let seen = instant.advanced(by: -seconds)...instant
+            return !(coverage[kind] ?? .unknown).covers(instant, lookBackSeconds: seconds, region)
+                || lost[kind]?.overlaps(seen) == true
         }
     }
 }
