@@ -5,6 +5,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
 ]
 
 let package = Package(
@@ -235,7 +236,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", "BillowStore", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: strict),
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "BillowExchangeTests",
             dependencies: ["Datasets", "BillowExchange", "AviationFormats", "Turbulence", "Geometry"],
@@ -264,7 +265,7 @@ let package = Package(
         .testTarget(
             name: "SkyPathTests",
             dependencies: [
-                "SkyPath", "UpstreamSimulator", "Geometry", "UpstreamKit", "JSONKit",
+                "TestSupport", "SkyPath", "UpstreamSimulator", "Geometry", "UpstreamKit", "JSONKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -309,11 +310,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-            ], swiftSettings: strict),
+            ], exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowTimeline", "Turbulence",
+                "TestSupport", "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowTimeline", "Turbulence",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
     ],

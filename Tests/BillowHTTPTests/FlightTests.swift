@@ -8,6 +8,7 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 
@@ -51,7 +52,7 @@ struct FlightTests {
 
     private static func snapshot(_ world: World) throws -> Snapshot { try world.application.frames.snapshot() }
 
-    @Test("A A A is one event, A B A three, and a report that vanishes one with an empty set")
+    @Test("a A A is one event, A B A three, and a report that vanishes one with an empty set")
     func sequence() async throws {
         try await withWorld { world in
             let events = HeardEvents()
@@ -289,7 +290,7 @@ struct FlightTests {
             let hub = world.application.events
             async let heard = world.send(.get, events, key: key)
             async let everyone = world.get("/events")
-            while hub.listeners < 2, !Task.isCancelled { await Task.yield() }
+            try await eventually("two listen") { hub.listeners >= 2 }
             let flown = try await world.send(.put, path, state, key: key)
             #expect(flown.status == .ok)
             #expect(try flown.json["items"]?.items.count == 1)
@@ -334,7 +335,7 @@ struct FlightTests {
             async let first = world.send(.get, "/events?flight=\(byAddress)", key: key)
             async let second = world.send(.get, "/events?flight=\(byCallsign)", key: key)
             async let third = world.send(.get, "/events?flight=\(elsewhere)", key: key)
-            while hub.listeners < 3, !Task.isCancelled { await Task.yield() }
+            try await eventually("three listen") { hub.listeners >= 3 }
             try await world.application.flights.published(try Self.snapshot(world))
             hub.close()
             for (id, text) in [(byAddress, try await first.text), (byCallsign, try await second.text)] {

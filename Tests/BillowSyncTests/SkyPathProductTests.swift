@@ -20,12 +20,13 @@ struct SkyPathProductTests {
         ).filter { $0.validTo > rig.clock.now }
     }
 
-    @Test("The types of data that a query can ask for are those that the catalogue has from SkyPath")
+    @Test("the types of data that a query can ask for are those that the catalogue has from SkyPath")
     func types() {
         #expect(DataQuery.DataType.allCases.map(\.rawValue).sorted() == Catalogue.types(of: "skypath").sorted())
     }
 
-    @Test func polygonsAreSetsOfTheirHistoriesAndEachSetReplacesTheOneBefore() async throws {
+    @Test("polygons are sets of their histories and each set replaces the one before")
+    func polygonsAreSetsOfTheirHistoriesAndEachSetReplacesTheOneBefore() async throws {
         try await withRig { rig in
             let upstream = try rig.upstream(.v4, query([.polygons], polygonsUpTo: true))
             #expect(upstream.collections == ["polygons"])
@@ -42,7 +43,10 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test(arguments: [DataQuery.DataType.polygons, .nowcast]) func oneEmptyAnswerEndsNothingAndTheSecondInARowDoes(
+    @Test(
+        "one empty answer ends nothing and the second in a row does",
+        arguments: [DataQuery.DataType.polygons, .nowcast])
+    func oneEmptyAnswerEndsNothingAndTheSecondInARowDoes(
         type: DataQuery.DataType
     ) async throws {
         try await withRig { rig in
@@ -61,7 +65,8 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test func aNowcastIsReplacedWholeAndAskedForOnceInAQuarterOfAnHour() async throws {
+    @Test("a nowcast is replaced whole and asked for once in a quarter of an hour")
+    func aNowcastIsReplacedWholeAndAskedForOnceInAQuarterOfAnHour() async throws {
         try await withRig { rig in
             let upstream = try rig.upstream(.v4, query([.nowcast]))
             try await rig.round(upstream)
@@ -84,7 +89,8 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test func flightsAndPilotReportsComeWhereTheyBelong() async throws {
+    @Test("flights and pilot reports come where they belong")
+    func flightsAndPilotReportsComeWhereTheyBelong() async throws {
         try await withRig(flights: 200) { rig in
             try await rig.round(rig.upstream(.v4, query([.flights, .pireps])))
             let now = rig.clock.now
@@ -97,7 +103,8 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test func aTypeThatIsDisabledRestsAlone() async throws {
+    @Test("a type that is disabled rests alone")
+    func aTypeThatIsDisabledRestsAlone() async throws {
         try await withRig(disabledProducts: [.nowcast]) { rig in
             let (loop, states) = rig.loop(try rig.upstream(.v4, query([.turbulence, .nowcast, .flights])))
             _ = await loop.round()
@@ -111,7 +118,8 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test func whereAllTypesAreDisabledTheStateSaysSoAndNothingIsAskedForAnHour() async throws {
+    @Test("where all types are disabled the state says so and nothing is asked for an hour")
+    func whereAllTypesAreDisabledTheStateSaysSoAndNothingIsAskedForAnHour() async throws {
         try await withRig { rig in
             let (loop, states) = rig.loop(try rig.upstream(.v4, query([.turbulence, .flights, .nowcast])))
             func state() throws -> SourceState { try states.all.first.orMissing() }
@@ -148,7 +156,8 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test func turbulenceThatIsDisabledRestsAloneTooAndOnlyItGrowsOld() async throws {
+    @Test("turbulence that is disabled rests alone too and only it grows old")
+    func turbulenceThatIsDisabledRestsAloneTooAndOnlyItGrowsOld() async throws {
         try await withRig(flights: 60) { rig in
             let (loop, states) = rig.loop(try rig.upstream(.v4, query([.turbulence, .flights])))
             _ = await loop.round()

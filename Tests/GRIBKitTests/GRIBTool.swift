@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// ecCodes' own command line, an independent reader of what is tested here (Debian's libeccodes-tools). Without it the
 /// tests that ask fail; they are never skipped.
@@ -64,7 +65,7 @@ enum GRIBTool {
         // Through a file: a pipe that fills up would hold both sides.
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runWithDeadline()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw Failure(description: "\(tool) ended with status \(process.terminationStatus)")

@@ -63,7 +63,7 @@ struct MeasureTests {
         }
     }
 
-    @Test("Decoding a level in each packing")
+    @Test("decoding a level in each packing")
     func decoding() throws {
         let grid = GRIBGrid.turbulenceGuidance
         var draft = GRIBDraft(grid: grid, referenceSeconds: Samples.reference, values: Self.air(grid))
@@ -84,7 +84,7 @@ struct MeasureTests {
         }
     }
 
-    @Test("Putting the pixels of a tile onto the grid")
+    @Test("putting the pixels of a tile onto the grid")
     func tile() throws {
         let projection = try GridProjection(.turbulenceGuidance)
         // A tile of zoom 6 over Colorado.
