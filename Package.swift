@@ -235,7 +235,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", "BillowStore", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: strict),
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "BillowExchangeTests",
             dependencies: ["Datasets", "BillowExchange", "AviationFormats", "Turbulence", "Geometry"],

@@ -216,85 +216,7 @@ struct FileTests {
         await expectUnavailable(path, "newer version")
     }
 
-    @Test("what an earlier version imported is an import")
-    func whatAnEarlierVersionImportedIsAnImport() async throws {
-        let path = folder.path("a.sqlite")
-        let earlier = try DatabaseQueue(path: path)
-        try Schema.migrator.migrate(earlier, upTo: "6 fetched kinds")
-        try await earlier.write { db in
-            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
-            for (number, name) in ["awc", "ingest", "import"].enumerated() {
-                try db.execute(
-                    sql: "INSERT INTO source (number, name, mergeRule, simulated, fetchedAt) VALUES (?, ?, 1, 0, ?)",
-                    arguments: [number, name, name == "awc" ? 1 : nil as Int?])
-                try db.execute(
-                    sql: """
-                        INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, source, kind, since)
-                        VALUES (?, ?, 38000, 38000, 2, ?, 0, 1)
-                        """,
-                    arguments: [
-                        ObservationKey.first(of: noon).rawValue + Int64(10 * number),
-                        Int64(bitPattern: try observation().cell.h3), number,
-                    ])
-            }
-            // Of sources that are fetched or sent in: two days old when it came, and an hour.
-            for (number, age) in [(0, 2 * 86_400), (0, 3_600), (1, 2 * 86_400)] {
-                try db.execute(
-                    sql: """
-                        INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, source, kind, since)
-                        VALUES (?, ?, 38000, 38000, 2, ?, 0, 2)
-                        """,
-                    arguments: [
-                        ObservationKey.first(of: noon.advanced(by: -age)).rawValue + Int64(10 * number),
-                        Int64(bitPattern: try observation().cell.h3), number,
-                    ])
-            }
-            try db.execute(
-                sql: "INSERT INTO changedStep (kind, step, version) VALUES (0, ?, 1)",
-                arguments: [(noon.seconds + 9) / 10])
-            try db.execute(sql: "UPDATE head SET version = 2")
-        }
-        try earlier.close()
-        let store = try await SQLiteStore.open(path: path)
-        #expect(try await store.sources().map(\.simulated) == [false, false, false])
-        #expect(try await store.prune(Pruning(before: noon.advanced(by: 1), sparesImports: true)).observations == 4)
-        let left = try await store.contents()
-        #expect(left.map(\.source.name) == ["awc", "import"])
-        #expect(left.first?.observedAt == noon.advanced(by: -2 * 86_400))
-    }
-
-    @Test("what an earlier version kept among the cursors moves into the source's values")
-    func valuesLeaveTheCursors() async throws {
-        let path = folder.path("a.sqlite")
-        let earlier = try DatabaseQueue(path: path)
-        try Schema.migrator.migrate(earlier, upTo: "17 deletions")
-        let values = [
-            "session": "a1b2 1800000000 token", "viewport": "0,0;1,0;1,1;0,0", "query": "v4 2h C60 31 http://x 9f",
-            "corridor coverage": "1 2 asked", "viewport coverage": "1 3 asked", "global coverage": "1 4 asked",
-            "all coverage": "4",
-        ]
-        let cursors = ["global map": "7 1800000000 - v4 2h C60 31 http://x", "corridor ring-9f": "8 1 - x", "map": "9"]
-        try await earlier.write { db in
-            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
-            try db.execute(
-                sql: """
-                    INSERT INTO source (number, name, mergeRule, simulated)
-                    VALUES (0, 'skypath', 0, 0), (1, 'b', 0, 0)
-                    """)
-            for (name, value) in values.merging(cursors, uniquingKeysWith: { $1 }) {
-                try db.execute(
-                    sql: "INSERT INTO cursor (source, piece, value) VALUES (0, ?, ?)", arguments: [name, value])
-            }
-        }
-        try earlier.close()
-        let store = try await SQLiteStore.open(path: path)
-        #expect(try await store.values(of: source("skypath")) == values)
-        #expect(try await store.cursors(of: source("skypath")) == cursors)
-        #expect(try await store.values(of: source("b")).isEmpty)
-    }
-
-    @Test("a damaged file is found")
-    func aDamagedFileIsFound() async throws {
+    @Test func aDamagedFileIsFound() async throws {
         let path = folder.path("a.sqlite")
         let store = try await SQLiteStore.open(path: path)
         _ = try await store.register(source("skypath"), merge: .replace, simulated: false)
@@ -315,8 +237,10 @@ struct FileTests {
     func rowsAboveTheHeadAreFound() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation())
-        try await store.pool.write { try $0.execute(sql: "UPDATE head SET version = 0") }
-        #expect(try await store.problems().count == 1)
+        try await store.pool.write { db in
+            try db.execute(sql: HeadColumn.update([.version: "0"], where: "id = 1"))
+        }
+        #expect(try await store.problems().contains { $0.contains("above the head") })
     }
 
     @Test("a backup is the log as it stood")

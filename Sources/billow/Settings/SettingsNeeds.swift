@@ -54,6 +54,8 @@ struct SettingsNeeds: OptionSet, Sendable {
             switch error {
             case .unavailable(_, let reason): root.problem("database", "is '\(path)'; \(reason)", kind: .inputOutput)
             case .foreign(_, let reason): root.problem("database", "is '\(path)'; \(reason)", kind: .data)
+            case .unreleased(let path):
+                root.problem("database", "is '\(path)'; \(StoreError.unreleasedReason(path))", kind: .data)
             default: break
             }
         }
