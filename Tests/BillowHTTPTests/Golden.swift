@@ -46,8 +46,8 @@ enum Golden {
         Issue.record("\(name): \(words)\n\(paths.joined(separator: "\n"))", sourceLocation: sourceLocation)
     }
 
-    /// The picture in few bytes: with a palette, for which channels are rounded by 2 at most where there are too many
-    /// colours, as at the edges of letters.
+    /// The picture in few bytes: with a palette, or with channels rounded by 2 at most where there are too many colours
+    /// for one, as at the edges of letters.
     private static func compact(_ png: [UInt8]) throws -> [UInt8] {
         let picture = try PNG.decode(png)
         func round(_ channel: UInt8) -> UInt8 { UInt8(min((Int(channel) + 2) / 4 * 4, 255)) }
@@ -62,7 +62,7 @@ enum Golden {
             return try PNG.encode(
                 indexed: pixels.map { places[$0] ?? 0 }, width: width, height: height, palette: palette, level: 9)
         }
-        return try PNG.encode(rgba: picture.pixels, width: width, height: height, level: 9)
+        return try PNG.encode(rgba: rounded, width: width, height: height, level: 9)
     }
 
     private static func isApart(_ a: StraightColour, _ b: StraightColour, _ channel: Int) -> Bool {

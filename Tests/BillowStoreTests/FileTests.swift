@@ -216,7 +216,8 @@ struct FileTests {
         await expectUnavailable(path, "newer version")
     }
 
-    @Test func aDamagedFileIsFound() async throws {
+    @Test("a damaged file is found")
+    func aDamagedFileIsFound() async throws {
         let path = folder.path("a.sqlite")
         let store = try await SQLiteStore.open(path: path)
         _ = try await store.register(source("skypath"), merge: .replace, simulated: false)

@@ -33,7 +33,7 @@ struct AnswerTests {
         (200, ["content-length": "1000", "etag": tag], ByteRange(lower: 0, upper: 1_000)),
     ]
 
-    @Test("A part must be the one that was requested; a whole file is taken too", arguments: parts)
+    @Test("a part must be the one that was requested; a whole file is taken too", arguments: parts)
     func good(status: Int, headers: HTTPHeaders, part: RangePlan.ByteRange) throws {
         let session = try session()
         let head = Exchange.Head(status: status, headers: headers)
@@ -47,7 +47,7 @@ struct AnswerTests {
         (200, ["content-length": "999"]), (416, ["content-range": "bytes */50"]), (404, [:]), (410, [:]),
     ]
 
-    @Test("Another tag or length, or no such part any more, is another version", arguments: others)
+    @Test("another tag or length, or no such part any more, is another version", arguments: others)
     func replaced(status: Int, headers: HTTPHeaders) throws {
         let session = try session()
         let head = Exchange.Head(status: status, headers: headers)
@@ -63,7 +63,7 @@ struct AnswerTests {
         (206, ["content-range": "bytes 100-199/1000", "content-length": "99"]), (304, [:]), (204, [:]),
     ]
 
-    @Test("Anything else is refused", arguments: faulty)
+    @Test("anything else is refused", arguments: faulty)
     func refused(status: Int, headers: HTTPHeaders) throws {
         let session = try session()
         let head = Exchange.Head(status: status, headers: headers)
@@ -71,7 +71,7 @@ struct AnswerTests {
         #expect(!session.isReplaced)
     }
 
-    @Test("The length of the file is learned from the first part, or from one that ends early") func length() throws {
+    @Test("the length of the file is learned from the first part, or from one that ends early") func length() throws {
         let told = try session(bytes: nil)
         _ = try told.part(
             of: Exchange.Head(status: 206, headers: ["content-range": "bytes 0-99/300"]),
@@ -88,7 +88,7 @@ struct AnswerTests {
         #expect(part == ByteRange(lower: 0, upper: 50) && short.nextRange()?.header == "bytes=0-49")
     }
 
-    @Test("A strong tag, else the date, is the condition of a range; a weak tag is none") func conditions() {
+    @Test("a strong tag, else the date, is the condition of a range; a weak tag is none") func conditions() {
         #expect(GuidanceValidators(entityTag: "\"a\"", lastModified: "d").rangeCondition == "\"a\"")
         #expect(GuidanceValidators(entityTag: "W/\"a\"", lastModified: "d").rangeCondition == "d")
         #expect(GuidanceValidators(entityTag: "W/\"a\"").rangeCondition == nil)
@@ -99,7 +99,7 @@ struct AnswerTests {
         #expect(!old.contradicts(GuidanceValidators()))
     }
 
-    @Test("A redirect is a block where it leads nowhere or to the page about blocks") func notices() {
+    @Test("a redirect is a block where it leads nowhere or to the page about blocks") func notices() {
         func isNotice(_ status: Int, _ headers: HTTPHeaders) -> Bool {
             BlockNotice.isNotice(Exchange.Head(status: status, headers: headers))
         }
@@ -110,7 +110,7 @@ struct AnswerTests {
         #expect(!BlockNotice.isNotice(Array("<html>Not found</html>".utf8)))
     }
 
-    @Test("What a restart needs is kept as JSON and comes back") func kept() throws {
+    @Test("what a restart needs is kept as JSON and comes back") func kept() throws {
         var progress = GuidanceProgress()
         let file = try #require(GuidanceFile(product: .gtg, runSeconds: 3_600, leadHours: 2))
         progress.note(
