@@ -82,6 +82,31 @@ def packed(database):
             return 0, None
 
 
+def mixed(word):
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % (1 << 64)
+    word = (word ^ word >> 27) * 0x94D049BB133111EB % (1 << 64)
+    return word ^ word >> 31
+
+
+def row_sum(*values):
+    """The sum of a row, as RowSum.swift describes it, of integers, texts and nulls."""
+    null = 0x8A5CD789635D2DFF
+    state = 0
+    for column, value in enumerate(values):
+        if value is None:
+            value = null
+        elif isinstance(value, str):
+            data = value.encode()
+            whole = len(data) // 8 * 8
+            value = len(data) + null
+            for start in range(0, whole, 8):
+                value = mixed((value ^ int.from_bytes(data[start:start + 8], "little")) % (1 << 64))
+            value = mixed((value ^ int.from_bytes(data[whole:], "little")) % (1 << 64))
+        state += value * (mixed((column + 1) * 0x9E3779B97F4A7C15 % (1 << 64)) | 1)
+    top = mixed(state % (1 << 64)) >> 40
+    return top - (1 << 24) if top >= 1 << 23 else top
+
+
 def prepare(billow, world, database, merge):
     start = time.perf_counter()
     subprocess.run([billow, "import", "--database", database, world], check=True, stdout=subprocess.DEVNULL,
@@ -89,7 +114,10 @@ def prepare(billow, world, database, merge):
     imported = time.perf_counter() - start
     if merge:
         with sqlite3.connect(database) as connection:
-            connection.execute("UPDATE source SET mergeRule = 1")
+            connection.create_function("row_sum", -1, row_sum, deterministic=True)
+            connection.execute("""
+                UPDATE source SET mergeRule = 1,
+                    sum = row_sum(number, name, 1, simulated, fetchedAt, completeSince, ruleChanged)""")
     server = Server(billow, database)
     start = time.perf_counter()
     parts, seconds = -1, 0.0

@@ -7,50 +7,63 @@ extension AircraftPosition {
 
     static func bucket(_ instant: Instant) -> Int64 { Int64(instant.seconds / bucketSeconds) }
 
-    /// Reads a query on positions (see `Query`).
-    /// - Throws: `UnreadableRow` for values that the schema forbids.
-    init(_ columns: Columns) throws {
-        guard let icao24 = UInt32(exactly: columns.integer(0)).flatMap(ICAO24.init(rawValue:)),
-            let observedAt = Instant(seconds: Int(columns.integer(1))),
-            let source = columns.text(2).flatMap({ SourceID($0) }),
-            let place = LonLat(longitude: columns.double(3), latitude: columns.double(4))
-        else {
-            throw UnreadableRow(
-                table: StoredTable.position.rawValue, key: columns.integer(0),
-                observedAt: Instant(seconds: Int(columns.integer(1))), source: nil)
-        }
-        func integer(_ position: Int32) -> Int? { columns.optionalInteger(position).map { Int($0) } }
-        func double(_ position: Int32) -> Double? { columns.isNull(position) ? nil : columns.double(position) }
+    /// Reads a query on all columns of positions.
+    /// - Throws: `UnreadableRow` where the sum doesn't hold, and for values that the schema forbids.
+    init(_ columns: Columns, _ names: SourceNames) throws {
+        typealias Column = PositionColumn
+        guard columns.isWhole(Column.self),
+            let icao24 = UInt32(exactly: columns.integer(Column.icao24)).flatMap(ICAO24.init(rawValue:)),
+            let observedAt = Instant(seconds: Int(columns.integer(Column.observedAt))),
+            let source = names[columns.integer(Column.source)],
+            let place = LonLat(longitude: columns.double(Column.lon), latitude: columns.double(Column.lat))
+        else { throw UnreadableRow(position: columns) }
+        func integer(_ column: Column) -> Int? { columns.optionalInteger(column).map { Int($0) } }
+        func double(_ column: Column) -> Double? { columns.isNull(column) ? nil : columns.double(column) }
         self.init(
-            icao24: icao24, callsign: columns.text(5), place: place, source: source, observedAt: observedAt,
-            altitudeFeet: integer(6), geometricAltitudeFeet: integer(7), groundSpeedKnots: double(8),
-            headingDegrees: double(9), verticalRateFeetPerMinute: integer(10), isOnGround: columns.integer(11) != 0,
-            category: columns.optionalInteger(12).flatMap { UInt8(exactly: $0) })
+            icao24: icao24, callsign: columns.text(Column.callsign), place: place, source: source,
+            observedAt: observedAt, altitudeFeet: integer(.altitude),
+            geometricAltitudeFeet: integer(.geometricAltitude),
+            groundSpeedKnots: double(.groundSpeed), headingDegrees: double(.heading),
+            verticalRateFeetPerMinute: integer(.verticalRate), isOnGround: columns.integer(Column.onGround) != 0,
+            category: columns.optionalInteger(Column.category).flatMap { UInt8(exactly: $0) })
+    }
+}
+
+extension UnreadableRow {
+    /// The bucket tells the time to within three minutes, and one of the two is right.
+    fileprivate init(position columns: Columns) {
+        self.init(columns, key: PositionColumn.sum, source: .source, times: [.bucket, .observedAt]) { column, value in
+            guard column == .bucket else { return [Instant(seconds: Int(value))] }
+            let (start, isTooLarge) = Int(value).multipliedReportingOverflow(by: AircraftPosition.bucketSeconds)
+            guard !isTooLarge, let start = Instant(seconds: start) else { return [] }
+            return [start, start.advanced(by: AircraftPosition.bucketSeconds)]
+        }
     }
 }
 
 extension RawStatement {
     /// All positions of a query on them that can be read.
-    func positions(_ damage: DamageRegister) throws -> [AircraftPosition] {
-        try readable(damage, AircraftPosition.init)
+    func positions(_ damage: DamageRegister, _ names: SourceNames) throws -> [AircraftPosition] {
+        try readable(damage) { try AircraftPosition($0, names) }
     }
 
     /// Binds a position to `Query.insertPosition`.
     func bind(_ position: AircraftPosition, source: SourceNumber, since: Int64) throws {
-        bind(AircraftPosition.bucket(position.observedAt), at: 1)
-        bind(Int64(position.icao24.rawValue), at: 2)
-        bind(Int64(position.observedAt.seconds), at: 3)
-        bind(Int64(source.rawValue), at: 4)
-        bind(position.place.longitude, at: 5)
-        bind(position.place.latitude, at: 6)
-        try bind(position.callsign, at: 7)
-        bind(position.altitudeFeet.map { Int64($0) }, at: 8)
-        bind(position.geometricAltitudeFeet.map { Int64($0) }, at: 9)
-        bind(position.groundSpeedKnots, at: 10)
-        bind(position.headingDegrees, at: 11)
-        bind(position.verticalRateFeetPerMinute.map { Int64($0) }, at: 12)
-        bind(position.isOnGround ? 1 : 0 as Int64, at: 13)
-        bind(position.category.map { Int64($0) }, at: 14)
-        bind(since, at: 15)
+        typealias Column = PositionColumn
+        bind(AircraftPosition.bucket(position.observedAt), Column.bucket)
+        bind(Int64(position.icao24.rawValue), Column.icao24)
+        bind(Int64(position.observedAt.seconds), Column.observedAt)
+        bind(Int64(source.rawValue), Column.source)
+        bind(position.place.longitude, Column.lon)
+        bind(position.place.latitude, Column.lat)
+        try bind(position.callsign, Column.callsign)
+        bind(position.altitudeFeet.map { Int64($0) }, Column.altitude)
+        bind(position.geometricAltitudeFeet.map { Int64($0) }, Column.geometricAltitude)
+        bind(position.groundSpeedKnots, Column.groundSpeed)
+        bind(position.headingDegrees, Column.heading)
+        bind(position.verticalRateFeetPerMinute.map { Int64($0) }, Column.verticalRate)
+        bind(position.isOnGround, Column.onGround)
+        bind(position.category.map { Int64($0) }, Column.category)
+        bind(since, Column.since)
     }
 }

@@ -2,11 +2,10 @@ internal import GRDB
 internal import Geometry
 internal import Turbulence
 
-/// The tags of new observations: SipHash-2-4 with a secret of the database, cut to 30 bits. Whoever sends observations
-/// can't choose contents whose tags collide.
+/// The tags of new observations: SipHash-2-4 with a secret of the database, cut to 30 bits. A sender can't choose
+/// contents whose tags collide.
 ///
-/// The secret and what is hashed are part of the file's format: an observation is found again by its tag. Tags of rows
-/// that an earlier version wrote are those of `ContentHash`.
+/// The secret and the hashed values are part of the file's format: an observation is found again by its tag.
 struct ContentTags: Sendable {
     /// What a row's tag is made of.
     enum Subject: Sendable {
@@ -58,22 +57,16 @@ struct ContentTags: Sendable {
     }
 }
 
-/// What the file says about tags.
-struct TagState {
-    var secret: SipHash.Key
-    /// Up to this key, rows may have tags of `ContentHash`.
-    var plainTagsUpTo: ObservationKey
-
+extension ContentTags {
+    /// The tags with the secret of a file.
     init(_ db: Database) throws {
-        let stored = try RawStatement(db, Query.tagState).first { ($0.bytes(0), $0.integer(1)) }
-        guard let (bytes, upTo) = stored, bytes.count == 16 else { throw UnreadableRow(table: "head", key: 1) }
+        let bytes = try StoredHead(db).tagSecret
         func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
-        secret = SipHash.Key(first: word(bytes[..<8]), second: word(bytes[8...]))
-        plainTagsUpTo = ObservationKey(rawValue: upTo)
+        self.init(secret: SipHash.Key(first: word(bytes[..<8]), second: word(bytes[8...])))
     }
 }
 
-/// SipHash-2-4 over 64-bit words: a hash that nobody without the key can steer.
+/// SipHash-2-4 over 64-bit words: a hash that can't be steered without its key.
 ///
 /// Source: Aumasson, Bernstein, SipHash: a fast short-input PRF, 2012, doi.org/10.1007/978-3-642-34931-7_28
 struct SipHash {

@@ -1,20 +1,20 @@
 package import Turbulence
 
-/// What is kept beside the log: keys, and what was settled about sources while they ran. None of it raises the version.
+/// The tables beside the log: keys, changed queries of sources, and followed flights. None of it raises the version.
 package protocol ControlStore: Sendable {
     /// Every key that was ever made, revoked ones too, the oldest first.
     func accessKeys() async throws(StoreError) -> [AccessKey]
 
-    /// Keeps a new key, durable when this returns.
+    /// Stores a new key, durable when this returns.
     func add(_ key: AccessKey) async throws(StoreError)
 
     /// Ends a key; false where there is none of that id that still opens something.
     func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool
 
-    /// What was settled about a source, as JSON; nil where nothing was.
+    /// The persisted override of a source, as JSON; nil where there is none.
     func control(of source: SourceID) async throws(StoreError) -> String?
 
-    /// Keeps what was settled about a source, durable when this returns; nil forgets it.
+    /// Stores the override of a source, durable when this returns; nil removes it.
     func setControl(_ value: String?, of source: SourceID) async throws(StoreError)
 
     /// Every followed flight, by id.
@@ -23,7 +23,7 @@ package protocol ControlStore: Sendable {
     /// Adds a flight, durable when this returns.
     func add(_ flight: FollowedFlight) async throws(StoreError)
 
-    /// Replaces what is stored of flights, in one transaction. One that was removed meanwhile stays removed.
+    /// Replaces stored flights, in one transaction. A flight that was removed meanwhile stays removed.
     func update(_ flights: [FollowedFlight]) async throws(StoreError)
 
     /// Removes flights, durable when this returns. An unknown id changes nothing.
@@ -35,7 +35,7 @@ package struct FollowedFlight: Sendable, Hashable {
     package var id: String
     /// The id of the access key that registered it.
     package var accessKey: String
-    /// What was asked for, where it was last and what was told, as JSON.
+    /// Its request, its last position and its last alerts, as JSON.
     package var value: String
 
     package init(id: String, accessKey: String, value: String) {

@@ -15,7 +15,7 @@ package struct StoredDamage: Sendable, Hashable, CustomStringConvertible {
     /// The first and last instant that they are about; nil where that isn't known.
     package var from: Instant?
     package var to: Instant?
-    /// What the first of them is.
+    /// The first of them, in words.
     package var example: String
 
     package var description: String {
@@ -32,7 +32,17 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     case pilotReport
     case area
     case position
+    case head
+    case source
+    case fetched
+    case coveredArea
+    case cursor
+    case sourceValue
+    case deletion
+    case packedPart
     case accessKey
+    case sourceControl
+    case followedFlight
 
     /// The kinds of data that are incomplete where its rows can't be read.
     fileprivate var kinds: [DataKind] {
@@ -41,24 +51,65 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
         case .pilotReport: [.reports]
         case .area: Catalogue.all.filter { $0.areas != nil }.map(\.kind)
         case .position: [.positions]
-        case .accessKey: []
+        // Nothing else says since when data is complete, and where.
+        case .head, .source, .fetched, .coveredArea, .deletion: Catalogue.kinds
+        case .cursor, .sourceValue, .packedPart, .accessKey, .sourceControl, .followedFlight: []
         }
     }
 }
 
-/// A stored row that holds what the schema doesn't allow, or what this version of Billow doesn't know.
+/// A stored row whose sum doesn't hold, or with values that the schema forbids or this version of Billow doesn't know.
 struct UnreadableRow: Error, CustomStringConvertible {
-    var table: String
-    /// Its primary key, or what stands in the key's place.
+    var table: StoredTable
+    /// Its primary key, or a number that stands in the key's place.
     var key: Int64
-    /// What it is about; nil where that can't be read either.
-    var observedAt: Instant?
+    /// The times that it may be about; nil where that isn't known.
+    var span: ClosedRange<Instant>?
+    /// nil where that isn't known.
     var source: UInt8?
 
-    var description: String { "row \(key) of table \(table) can't be read" }
+    var description: String { "row \(key) of table \(table.rawValue) can't be read" }
+
+    init(table: StoredTable, key: Int64, span: ClosedRange<Instant>? = nil, source: UInt8? = nil) {
+        self.table = table
+        self.key = key
+        self.span = span
+        self.source = source
+    }
+
+    /// The row of a query on all columns of a table. Where its sum doesn't hold, any column may be the wrong one: its
+    /// source isn't known, and it may be about the time that it had before a bit of it flipped.
+    ///
+    /// - Parameters:
+    ///   - times: the columns that tell what time it is about.
+    ///   - instants: what a value of such a column means; nil for what no time is.
+    init<Column: StoredColumn>(
+        _ columns: Columns, key: Column, source: Column? = nil, times: [Column] = [],
+        instants: (Column, Int64) -> [Instant?] = { _, _ in [] }
+    ) {
+        let sum = columns.sum(ofFirst: Column.sum.rawValue)
+        let stored = columns.integer(Column.sum)
+        var about: [Instant] = []
+        for time in times {
+            let value = columns.integer(time)
+            about += instants(time, value).compactMap { $0 }
+            guard sum.value != stored,
+                let original = sum.original(of: value, at: time.rawValue, sum: stored)
+            else { continue }
+            about += instants(time, original).compactMap { $0 }
+        }
+        self.init(table: Column.table, key: columns.integer(key))
+        if let first = about.min(), let last = about.max() { span = first...last }
+        if sum.value == stored { self.source = source.flatMap { UInt8(exactly: columns.integer($0)) } }
+    }
+
+    /// A row that is found by a text, of a query on all columns of a table: its sum tells it from others.
+    init<Column: StoredColumn>(unnumbered columns: Columns, _ table: Column.Type) {
+        self.init(table: Column.table, key: columns.integer(Column.sum))
+    }
 }
 
-/// What was met of unreadable rows since the store was opened. Pictures over them are incomplete, and say so.
+/// The unreadable rows that reads have met since the store was opened. Pictures over them are marked incomplete.
 final class DamageRegister: Sendable {
     private struct State {
         var entries: [StoredTable: Entry] = [:]
@@ -75,7 +126,7 @@ final class DamageRegister: Sendable {
         var spans: [UInt8?: ClosedRange<Instant>] = [:]
         var example: String
 
-        /// Adds a gap. What is read piece by piece gives one gap, and not one for each piece.
+        /// Adds a gap. Gaps that touch, of a range that is read piece by piece, become one.
         mutating func add(_ gap: ClosedRange<Int64>) {
             let first = gaps.firstIndex { $0.upperBound >= gap.lowerBound - 1 } ?? gaps.endIndex
             let end = gaps[first...].firstIndex { $0.lowerBound - 1 > gap.upperBound } ?? gaps.endIndex
@@ -98,15 +149,14 @@ final class DamageRegister: Sendable {
     private static let mostKeys = 10_000
 
     func note(_ row: UnreadableRow) {
-        guard let table = StoredTable(rawValue: row.table) else { return }
-        change(table, row.description) { entry in
+        change(row.table, row.description) { entry in
             if entry.rows.count < Self.mostKeys {
                 entry.rows.insert(row.key)
             } else if !entry.rows.contains(row.key) {
                 entry.moreRows += 1
             }
-            // Of a row that tells no time all pictures are incomplete.
-            entry.widen(row.source, by: row.observedAt.map { $0...$0 } ?? .distantPast ... .distantFuture)
+            // A row of unknown time makes all pictures incomplete.
+            entry.widen(row.source, by: row.span ?? .distantPast ... .distantFuture)
         }
     }
 
@@ -126,7 +176,7 @@ final class DamageRegister: Sendable {
         }
     }
 
-    /// Notes a part whose rows are not the ones of which a sum was kept.
+    /// Notes a part whose rows differ from the ones of which the sum was stored.
     func note(changed part: ArchivePart) {
         change(.observation, "the rows of \(part.start) are not the ones that were stored") { entry in
             entry.parts.insert(part)
@@ -138,7 +188,7 @@ final class DamageRegister: Sendable {
         state.withLock { body(&$0.entries[table, default: Entry(example: example)]) }
     }
 
-    /// How often it was looked for what can be read beside damaged pages.
+    /// How many single rows were tried beside damaged pages.
     var looks: Int { state.withLock { $0.looks } }
 
     func add(looks: Int) { state.withLock { $0.looks += looks } }
@@ -189,8 +239,8 @@ extension SourceRecord {
 }
 
 extension Database {
-    /// What contradicts itself in the pages of a table though each of them can be read, as SQLite says it; nil where
-    /// nothing does. A page that can't be read is not such a contradiction: whoever reads the table meets it.
+    /// A contradiction between readable pages of a table, in SQLite's words; nil where there is none. A page that can't be
+    /// read is not such a contradiction: each read of the table meets it.
     ///
     /// - Complexity: reads the whole table in one transaction.
     func contradiction(in table: StoredTable) throws -> String? {
@@ -251,22 +301,22 @@ extension RawStatement {
 
 /// Reads a range of keys in rising order, around pages that can't be read.
 ///
-/// The end of a gap is found by looks at single rows, in steps that double and then halve. So a gap costs some hundred
-/// looks, however wide the range is, and no row is read twice.
+/// The end of a gap is found by trying single rows, in steps that double and then halve. So a gap costs some hundred
+/// tries, however wide the range is, and no row is read twice.
 struct DamagedRange {
     /// Calls `body` for rows in the order of their keys; an error of `body` ends it.
     typealias Scan<Value> = (_ keys: ClosedRange<Int64>, _ body: (Int64, Value) throws -> Void) throws -> Void
 
-    /// How often it was looked whether anything can be read.
+    /// How many single rows were tried.
     private(set) var looks = 0
-    /// After so many looks what follows counts as unreadable.
+    /// After this many tries the rest counts as unreadable.
     private let mostLooks: Int
     /// Keys near which rows are likely, rising: for a range that is far wider than what is stored.
     private let hints: [Int64]
-    /// Throws where nobody waits for the rows any more.
+    /// Throws where the rows are no longer wanted.
     private let check: () throws -> Void
 
-    /// Places between the ends of a gap at which a readable part of it is looked for.
+    /// How many keys between the ends of a gap are tried for a readable part.
     private static let samples: Int64 = 32
 
     init(hints: [Int64] = [], mostLooks: Int = 1 << 16, check: @escaping () throws -> Void = {}) {
@@ -361,7 +411,7 @@ struct DamagedRange {
 }
 
 extension Database {
-    /// - Throws: where the task that waits for what is read was cancelled. SQLite's own interruption ends a statement
-    ///   that runs, and no loop of many short ones.
+    /// - Throws: where the task that waits for the read was cancelled. SQLite's own interruption ends one statement,
+    ///   but no loop of many short ones.
     func checkCancellation() throws { _ = try Int.fetchOne(cachedStatement(sql: "SELECT 1")) }
 }

@@ -19,8 +19,8 @@ struct DatabaseFile {
     static let companions = ["-wal", "-shm", "-journal"]
 
     /// - Throws: `StoreError.unavailable` where nothing can be opened or created, `StoreError.foreign` where the file
-    ///   or the
-    ///   log beside it belongs to something else, `StoreError.corrupt` where its first page can't be read.
+    ///   or the log beside it belongs to something else, `StoreError.unreleased` where a build from before the first
+    ///   release wrote it, `StoreError.corrupt` where its first page can't be read.
     func check(for access: StoreAccess = .writing) throws {
         guard !path.isEmpty, path != ":memory:" else { throw unavailable("it must be the path of a file") }
         var isFolder: ObjCBool = false
@@ -44,6 +44,7 @@ struct DatabaseFile {
         }
         try checkOwner(header, access)
         try checkLog(header)
+        try checkRelease()
     }
 
     /// SQLite keeps its write-ahead log beside the file.
@@ -85,7 +86,7 @@ struct DatabaseFile {
             throw StoreError.corrupt(path: path, reason: "it ends within its header, after \(header.bytes.count) bytes")
         }
         if header.isOurs { return }
-        // The id may still stand in the log of a process that was killed; a file without any table is nobody's.
+        // The id may only be in the log of a process that was killed. A file without any table may be taken.
         if header.applicationID == 0, try isOursOrEmpty(access) { return }
         throw StoreError.foreign(path: path, reason: "it is the SQLite database of another program; give another file")
     }
@@ -123,6 +124,16 @@ struct DatabaseFile {
             path: immutable ? Self.immutableAddress(path) : path, configuration: configuration)
         defer { try? queue.close() }  // A reader has nothing to lose.
         return try queue.read(body)
+    }
+
+    /// Reads the file alone where it has no log, so that not even a file beside it appears.
+    private func checkRelease() throws {
+        let isUnreleased: Bool
+        // Damage is reported when the file is opened.
+        do { isUnreleased = try reading(immutable: Self.size(path + "-wal") == 0, Schema.isUnreleased) } catch {
+            return
+        }
+        if isUnreleased { throw StoreError.unreleased(path: path) }
     }
 
     // MARK: Missing bytes
@@ -223,7 +234,7 @@ struct DatabaseFile {
         guard FileManager.default.fileExists(atPath: path + "-wal"), Self.size(path + "-wal") == 0 else { return }
         var configuration = Configuration()
         configuration.busyMode = .immediateError
-        // Where it can't be opened for writing, empty files stay, which harm nobody.
+        // Where it can't be opened for writing, empty files stay, which do no harm.
         guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return }
         _ = try? queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
         try? queue.close()
@@ -290,8 +301,9 @@ private struct WriteAheadLogState {
     var rules: Version
 
     init(_ db: Database) throws {
-        head = try Head(db)
-        rules = Version(rawValue: try RawStatement(db, Query.rules).first { $0.integer(0) } ?? 0)
+        let stored = try StoredHead(db)
+        head = stored.head
+        rules = stored.rules
     }
 
     /// Whether a database can come from another one by commits. Versions rise, and a new name of the log is a change of

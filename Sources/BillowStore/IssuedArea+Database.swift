@@ -2,73 +2,78 @@ internal import Foundation
 internal import Geometry
 internal import Turbulence
 
-/// An area as it stands in the log, with its row's number.
+/// A stored area, with its row's number.
 struct StoredArea {
     var number: Int64
     var area: IssuedArea
     var isImported: Bool
 
-    /// Reads a query on areas (see `Query`).
-    /// - Throws: `UnreadableRow` for values that the schema forbids.
-    init(_ columns: Columns) throws {
-        number = columns.integer(0)
-        guard let collection = UInt8(exactly: columns.integer(1)).flatMap(IssuedArea.Collection.init(rawValue:)),
-            let id = columns.text(2), let source = columns.text(3).flatMap({ SourceID($0) }),
-            let kind = columns.text(4), let validFrom = Instant(seconds: Int(columns.integer(9))),
-            let validTo = Instant(seconds: Int(columns.integer(10))),
-            let geometry = columns.text(16).flatMap(MultiPolygon.init(coordinates:))
+    /// Reads a query on all columns of areas.
+    /// - Throws: `UnreadableRow` where the sum doesn't hold, and for values that the schema forbids.
+    init(_ columns: Columns, _ names: SourceNames) throws {
+        typealias Column = AreaColumn
+        number = columns.integer(Column.number)
+        let collection = UInt8(exactly: columns.integer(Column.collection))
+        guard columns.isWhole(Column.self), let collection = collection.flatMap(IssuedArea.Collection.init(rawValue:)),
+            let id = columns.text(Column.id), let source = names[columns.integer(Column.source)],
+            let kind = columns.text(Column.kind),
+            let validFrom = Instant(seconds: Int(columns.integer(Column.validFrom))),
+            let validTo = Instant(seconds: Int(columns.integer(Column.validTo))),
+            let geometry = columns.text(Column.geometry).flatMap(MultiPolygon.init(coordinates:))
         else { throw UnreadableRow(area: columns) }
         var severity: Severity?
-        if let value = columns.optionalInteger(6) {
+        if let value = columns.optionalInteger(Column.severity) {
             severity = UInt8(exactly: value).flatMap(Severity.init(rawValue:))
             guard severity != nil else { throw UnreadableRow(area: columns) }
         }
-        func integer(_ position: Int32) -> Int? { columns.optionalInteger(position).map { Int($0) } }
+        func integer(_ column: Column) -> Int? { columns.optionalInteger(column).map { Int($0) } }
         area = IssuedArea(
-            collection: collection, id: id, source: source, kind: kind, hazard: columns.text(5), severity: severity,
-            altitudeMinFeet: integer(7), altitudeMaxFeet: integer(8), validFrom: validFrom, validTo: validTo,
-            issuedAt: integer(11).flatMap { Instant(seconds: $0) }, forecastHour: integer(12),
-            historySeconds: integer(13), status: columns.text(14), text: columns.text(15),
-            statedTo: integer(18).flatMap { Instant(seconds: $0) }, geometry: geometry)
-        isImported = columns.integer(17) != 0
+            collection: collection, id: id, source: source, kind: kind, hazard: columns.text(Column.hazard),
+            severity: severity, altitudeMinFeet: integer(.altitudeMin), altitudeMaxFeet: integer(.altitudeMax),
+            validFrom: validFrom, validTo: validTo, issuedAt: integer(.issuedAt).flatMap { Instant(seconds: $0) },
+            forecastHour: integer(.forecastHour), historySeconds: integer(.history),
+            status: columns.text(Column.status), text: columns.text(Column.text),
+            statedTo: integer(.statedTo).flatMap { Instant(seconds: $0) }, geometry: geometry)
+        isImported = columns.integer(Column.imported) != 0
     }
 }
 
 extension UnreadableRow {
     fileprivate init(area columns: Columns) {
-        self.init(
-            table: StoredTable.area.rawValue, key: columns.integer(0),
-            observedAt: Instant(seconds: Int(columns.integer(10))), source: nil)
+        self.init(columns, key: AreaColumn.number, source: .source, times: [.validFrom, .validTo]) {
+            [Instant(seconds: Int($1))]
+        }
     }
 }
 
 extension RawStatement {
     /// All areas of a query on them that can be read.
-    func areas(_ damage: DamageRegister) throws -> [IssuedArea] {
-        try readable(damage) { try StoredArea($0).area }
+    func areas(_ damage: DamageRegister, _ names: SourceNames) throws -> [IssuedArea] {
+        try readable(damage) { try StoredArea($0, names).area }
     }
 
     /// Binds an area to `Query.insertArea`.
     func bind(_ area: IssuedArea, source: SourceNumber, since: Int64, imported: Bool) throws {
-        bind(Int64(area.collection.rawValue), at: 1)
-        try bind(area.id, at: 2)
-        bind(Int64(source.rawValue), at: 3)
-        try bind(area.kind, at: 4)
-        try bind(area.hazard, at: 5)
-        bind(area.severity.map { Int64($0.rawValue) }, at: 6)
-        bind(area.altitudeMinFeet.map { Int64($0) }, at: 7)
-        bind(area.altitudeMaxFeet.map { Int64($0) }, at: 8)
-        bind(Int64(area.validFrom.seconds), at: 9)
-        bind(Int64(area.validTo.seconds), at: 10)
-        bind(area.issuedAt.map { Int64($0.seconds) }, at: 11)
-        bind(area.forecastHour.map { Int64($0) }, at: 12)
-        bind(area.historySeconds.map { Int64($0) }, at: 13)
-        try bind(area.status, at: 14)
-        try bind(area.text, at: 15)
-        try bind(try area.geometry.coordinatesJSON(), at: 16)
-        bind(since, at: 17)
-        bind(imported ? 1 : 0 as Int64, at: 18)
-        bind(area.statedTo.map { Int64($0.seconds) }, at: 19)
+        typealias Column = AreaColumn
+        bind(Int64(area.collection.rawValue), Column.collection)
+        try bind(area.id, Column.id)
+        bind(Int64(source.rawValue), Column.source)
+        try bind(area.kind, Column.kind)
+        try bind(area.hazard, Column.hazard)
+        bind(area.severity.map { Int64($0.rawValue) }, Column.severity)
+        bind(area.altitudeMinFeet.map { Int64($0) }, Column.altitudeMin)
+        bind(area.altitudeMaxFeet.map { Int64($0) }, Column.altitudeMax)
+        bind(Int64(area.validFrom.seconds), Column.validFrom)
+        bind(Int64(area.validTo.seconds), Column.validTo)
+        bind(area.issuedAt.map { Int64($0.seconds) }, Column.issuedAt)
+        bind(area.forecastHour.map { Int64($0) }, Column.forecastHour)
+        bind(area.historySeconds.map { Int64($0) }, Column.history)
+        try bind(area.status, Column.status)
+        try bind(area.text, Column.text)
+        try bind(try area.geometry.coordinatesJSON(), Column.geometry)
+        bind(since, Column.since)
+        bind(imported, Column.imported)
+        bind(area.statedTo.map { Int64($0.seconds) }, Column.statedTo)
     }
 }
 

@@ -2,29 +2,45 @@ internal import Geometry
 internal import Turbulence
 
 extension ObservationRow {
-    /// Reads the first eleven columns of a query on observations (see `Query`).
-    /// - Throws: `UnreadableRow` for values that the schema forbids.
+    /// Reads a query on all columns of observations.
+    /// - Throws: `UnreadableRow` where the sum doesn't hold, and for values that the schema forbids.
     init(_ columns: Columns) throws {
-        let key = columns.integer(0)
-        guard let cell = Cell(h3: UInt64(bitPattern: columns.integer(1))),
-            let lowest = AltitudeBlock(thousands: Int(columns.integer(2) / 1_000)),
-            let highest = AltitudeBlock(thousands: Int(columns.integer(3) / 1_000)),
+        var sum = RowSum()
+        // Every column of the table, each read once.
+        let key = columns.integer(.key, &sum)
+        let cellBits = columns.integer(.cell, &sum)
+        let lowestFeet = columns.integer(.altitudeMin, &sum)
+        let highestFeet = columns.integer(.altitudeMax, &sum)
+        let severity = columns.optionalInteger(.severity, &sum)
+        let edr = columns.optionalInteger(.edr, &sum)
+        let categoryNumber = columns.optionalInteger(.category, &sum)
+        let sourceNumber = columns.integer(.source, &sum)
+        let kindNumber = columns.integer(.kind, &sum)
+        let since = columns.integer(.since, &sum)
+        let until = columns.optionalInteger(.until, &sum)
+        columns.sumText(.externalId, &sum)
+        columns.sumText(.aircraft, &sum)
+        _ = columns.integer(.imported, &sum)
+        _ = columns.integer(.transient, &sum)
+        _ = columns.integer(.reporter, &sum)
+        _ = columns.integer(.idTaken, &sum)
+        guard sum.value == columns.integer(ObservationColumn.sum), let cell = Cell(h3: UInt64(bitPattern: cellBits)),
+            let lowest = AltitudeBlock(thousands: Int(lowestFeet / 1_000)),
+            let highest = AltitudeBlock(thousands: Int(highestFeet / 1_000)),
             let altitude = AltitudeBand(lowest: lowest, highest: highest),
-            let intensity = Intensity(columns, severity: 4, edr: 5),
-            let source = UInt8(exactly: columns.integer(7)),
-            let kind = UInt8(exactly: columns.integer(8)).flatMap(ObservationKind.init(rawValue:)),
+            let intensity = Intensity(storedSeverity: severity, edr: edr), let source = UInt8(exactly: sourceNumber),
+            let kind = UInt8(exactly: kindNumber).flatMap(ObservationKind.init(rawValue:)),
             let observedAt = Instant(seconds: Int(key >> ObservationKey.tagBits))
         else { throw UnreadableRow(observation: columns) }
         var category: AircraftCategory?
-        if let number = columns.optionalInteger(6) {
-            category = AircraftCategory(number: Int(number))
+        if let categoryNumber {
+            category = AircraftCategory(number: Int(categoryNumber))
             guard category != nil else { throw UnreadableRow(observation: columns) }
         }
         self.init(
             key: ObservationKey(rawValue: key), cell: cell, altitude: altitude, intensity: intensity,
             observedAt: observedAt, category: category, source: SourceNumber(rawValue: source), kind: kind,
-            since: Version(rawValue: columns.integer(9)),
-            until: columns.optionalInteger(10).map(Version.init(rawValue:)))
+            since: Version(rawValue: since), until: until.map(Version.init(rawValue:)))
     }
 
     /// Whether an observation without id would be this row: everything that makes up its content is the same.
@@ -41,30 +57,33 @@ extension ObservationRow {
 
 extension UnreadableRow {
     fileprivate init(observation columns: Columns) {
-        let key = columns.integer(0)
-        self.init(
-            table: StoredTable.observation.rawValue, key: key,
-            observedAt: Instant(seconds: Int(key >> ObservationKey.tagBits)), source: UInt8(exactly: columns.integer(7))
-        )
+        self.init(columns, key: ObservationColumn.key, source: .source, times: [.key]) { _, key in
+            [Instant(seconds: Int(key >> ObservationKey.tagBits))]
+        }
     }
 }
 
 extension ObservationDetails {
-    /// Reads the two columns after an observation's row.
-    init(_ columns: Columns) { self.init(id: columns.text(11), aircraft: columns.text(12)) }
+    /// Reads a query on all columns of observations.
+    init(_ columns: Columns) {
+        let isTaken = columns.integer(ObservationColumn.idTaken) != 0
+        self.init(
+            id: isTaken ? nil : columns.text(ObservationColumn.externalId),
+            aircraft: columns.text(ObservationColumn.aircraft))
+    }
 }
 
 extension Intensity {
     /// nil where a value is out of range or both are NULL.
-    fileprivate init?(_ columns: Columns, severity: Int32, edr: Int32) {
+    fileprivate init?(storedSeverity severity: Int64?, edr: Int64?) {
         var reported: Severity?
-        if let value = columns.optionalInteger(severity) {
-            guard let known = UInt8(exactly: value).flatMap(Severity.init(rawValue:)) else { return nil }
+        if let severity {
+            guard let known = UInt8(exactly: severity).flatMap(Severity.init(rawValue:)) else { return nil }
             reported = known
         }
         var measured: EDR?
-        if let value = columns.optionalInteger(edr) {
-            guard let known = EDR(tenThousandths: Int(value)) else { return nil }
+        if let edr {
+            guard let known = EDR(tenThousandths: Int(edr)) else { return nil }
             measured = known
         }
         self.init(severity: reported, edr: measured)

@@ -7,11 +7,11 @@ package struct PartRows: Sendable {
     package var rows: [ObservationRow]
     /// The last version that changed any of them.
     package var version: Version
-    /// Whether all of them could be read, and are the ones that were stored. What isn't whole is not packed: a packed
-    /// part would look complete.
+    /// Whether all of them could be read, and are the ones that were stored. Only a whole part is packed: a packed part
+    /// looks complete.
     package var isWhole: Bool
     /// The sum over them, by which a change of the file is found.
-    var sum: RowSum
-    /// How often rows had been deleted from the log: what is deleted leaves no version behind.
+    var sum: PartSum
+    /// How many transactions had deleted observations, which leave no version behind.
     var deletions: Int64
 }

@@ -3,24 +3,26 @@ internal import Geometry
 internal import Turbulence
 
 extension PilotReport {
-    /// Reads a query on pilot reports (see `Query`).
-    /// - Throws: `UnreadableRow` for values that the schema forbids.
-    init(_ columns: Columns) throws {
-        guard let place = LonLat(longitude: columns.double(1), latitude: columns.double(2)),
-            let observedAt = Instant(seconds: Int(columns.integer(3))),
-            let id = columns.text(0), let type = columns.text(4), let turbulence = columns.text(7),
-            let text = columns.text(8), let source = columns.text(10).flatMap({ SourceID($0) }),
+    /// Reads a query on all columns of pilot reports.
+    /// - Throws: `UnreadableRow` where the sum doesn't hold, and for values that the schema forbids.
+    init(_ columns: Columns, _ names: SourceNames) throws {
+        typealias Column = PilotReportColumn
+        guard columns.isWhole(Column.self),
+            let place = LonLat(longitude: columns.double(Column.lon), latitude: columns.double(Column.lat)),
+            let observedAt = Instant(seconds: Int(columns.integer(Column.observedAt))),
+            let id = columns.text(Column.id), let type = columns.text(Column.type),
+            let turbulence = columns.text(Column.turbulence), let text = columns.text(Column.text),
+            let source = names[columns.integer(Column.source)],
             let groups = try? JSONDecoder().decode([TurbulenceGroupRecord].self, from: Data(turbulence.utf8))
         else {
-            // The key says where to look.
-            throw UnreadableRow(
-                table: StoredTable.pilotReport.rawValue, key: columns.integer(11),
-                observedAt: Instant(seconds: Int(columns.integer(3))), source: UInt8(exactly: columns.integer(9)))
+            throw UnreadableRow(columns, key: Column.number, source: .source, times: [.observedAt]) {
+                [Instant(seconds: Int($1))]
+            }
         }
         self.init(
-            id: id, place: place, observedAt: observedAt, type: type, aircraft: columns.text(5),
-            altitudeFeet: columns.optionalInteger(6).map { Int($0) }, turbulence: groups.map(\.group), text: text,
-            source: source)
+            id: id, place: place, observedAt: observedAt, type: type, aircraft: columns.text(Column.aircraft),
+            altitudeFeet: columns.optionalInteger(Column.altitude).map { Int($0) }, turbulence: groups.map(\.group),
+            text: text, source: source)
     }
 
     /// The turbulence groups as the JSON text of their column.

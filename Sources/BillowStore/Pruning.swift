@@ -1,19 +1,19 @@
 package import Turbulence
 
-/// What is to be deleted from a log.
+/// Which rows to delete from a log.
 package struct Pruning: Sendable, Hashable {
-    /// From when on observations are looked at: what is older was looked at before.
+    /// The oldest observations to consider: an earlier round considered the ones before.
     package var from: Instant
-    /// What was observed, or ended, before this instant.
+    /// Rows that were observed, or ended, before this instant go.
     package var before: Instant
-    /// Positions that were observed before this instant; of aircraft there is more than of all else together.
+    /// Positions that were observed before this instant; positions are most of the rows.
     package var positionsBefore: Instant
     /// Of these sources; nil for all.
     package var sources: Set<SourceID>?
-    /// Whether what was imported stays (see `Batch.importedBefore`).
+    /// Whether imports stay (see `Batch.importedBefore`).
     package var sparesImports: Bool
     /// Whether pictures that may still be asked for lose something by it. Then every transaction gives every picture a
-    /// new address, and servers read the log anew.
+    /// new address, and servers read the log again.
     package var changesPictures: Bool
 
     /// - Parameter positionsBefore: `before` where it is nil.

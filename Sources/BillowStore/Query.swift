@@ -2,12 +2,13 @@ internal import Turbulence
 
 /// Every query on the log. A test asks SQLite for the plan of each and refuses a scan.
 enum Query {
-    static let head = "SELECT version, log FROM head WHERE id = 1"
-    static let raiseHead = "UPDATE head SET version = version + 1 WHERE id = 1 RETURNING version"
+    static let head = "SELECT \(HeadColumn.list) FROM head WHERE id = 1"
+    static let raiseHead = HeadColumn.update([.version: "version + 1"], where: "id = 1") + " RETURNING version"
 
     /// The version that the head has now changed the sources' rules.
-    static let noteRules = "UPDATE head SET rules = version WHERE id = 1"
-    static let rules = "SELECT rules FROM head WHERE id = 1"
+    static let noteRules = HeadColumn.update([.rules: "version"], where: "id = 1")
+    /// Makes another log of this one.
+    static let renameLog = HeadColumn.update([.log: "?1"], where: "id = 1")
 
     // MARK: When what changed
 
@@ -28,71 +29,69 @@ enum Query {
     static let areaOfVersion = """
         SELECT 1 FROM area WHERE collection = ? AND validTo > ? AND validFrom <= ? AND (since = ? OR until = ?) LIMIT 1
         """
-    /// Rows that a version opened or closed, still open or closed by now, observed between two times: the version as
-    /// often as it is asked for, then the times.
+    /// Rows that a version opened or closed, still open or closed by now, observed between two times: the version, then
+    /// the times.
     static let observationsOfVersion = ofVersion("observation", "key")
     static let reportsOfVersion = ofVersion("pilotReport", "observedAt")
-    static let positionsOfVersion = ["SELECT 1 FROM position WHERE since = ? AND observedAt BETWEEN ? AND ? LIMIT 1"]
+    static let positionsOfVersion = [
+        "SELECT 1 FROM position WHERE since = ?1 AND observedAt BETWEEN ?2 AND ?3 LIMIT 1"
+    ]
 
     private static func ofVersion(_ table: String, _ time: String) -> [String] {
-        ["since = ? AND until IS NULL", "until = ?", "until > ? AND since = ?"].map {
-            "SELECT 1 FROM \(table) WHERE \($0) AND \(time) BETWEEN ? AND ? LIMIT 1"
+        ["since = ?1 AND until IS NULL", "until = ?1", "until > ?1 AND since = ?1"].map {
+            "SELECT 1 FROM \(table) WHERE \($0) AND \(time) BETWEEN ?2 AND ?3 LIMIT 1"
         }
     }
 
     // MARK: Sources
 
     /// At most 256 rows, all of them wanted: the one table that is read whole.
-    static let sources = """
-        SELECT number, name, mergeRule, iif(settled, simulated, NULL), fetchedAt, completeSince FROM source
-        ORDER BY number
-        """
-    static let insertSource =
-        "INSERT INTO source (number, name, mergeRule, simulated, settled) VALUES (?, ?, ?, ?, ?)"
-    static let settleSources = "UPDATE source SET simulated = ?, settled = 1 WHERE settled = 0"
-    static let updateSource = "UPDATE source SET mergeRule = ?, ruleChanged = 1 WHERE number = ?"
-    /// At most 256 rows, like `sources`.
-    static let sourcesOfChangedRule = "SELECT number FROM source WHERE ruleChanged = 1"
+    static let sources = "SELECT \(SourceColumn.list) FROM source ORDER BY number"
+    static let insertSource = SourceColumn.insert
+    static let settleSources = SourceColumn.update([.simulated: "?1"], where: "simulated IS NULL")
+    static let updateSource = SourceColumn.update([.mergeRule: "?1", .ruleChanged: "1"], where: "number = ?2")
     static let reporter = "SELECT number FROM reporter WHERE accessKey = ?"
     static let insertReporter = "INSERT INTO reporter (accessKey) VALUES (?) RETURNING number"
     static let reporterSources = "SELECT source FROM reporterSource WHERE reporter = ?"
     static let insertReporterSource = "INSERT OR IGNORE INTO reporterSource (reporter, source) VALUES (?, ?)"
-    static let tagState = "SELECT tagSecret, plainTagsUpTo FROM head WHERE id = 1"
 
     private static let allOfReporters = [
-        reporter, insertReporter, reporterSources, insertReporterSource, tagState,
+        reporter, insertReporter, reporterSources, insertReporterSource,
     ]
-    static let setFetched = "UPDATE source SET fetchedAt = ? WHERE number = ?"
-    static let fetchedKinds = "SELECT source, kind, fetchedAt, since FROM fetched"
-    /// The fourth is how long a gap between two fetches may be.
-    static let setFetchedKind = """
-        INSERT INTO fetched (source, kind, fetchedAt, since) VALUES (?1, ?2, ?3, ?3)
-        ON CONFLICT (source, kind) DO UPDATE SET
-            since = iif(excluded.fetchedAt - fetched.fetchedAt > ?4 OR excluded.fetchedAt < fetched.since,
-                excluded.fetchedAt, fetched.since),
-            fetchedAt = excluded.fetchedAt
-        """
-    /// What was there before is no longer whole. Of a fetched source that was never known to be, nothing becomes known.
-    static let raiseComplete = """
-        UPDATE source SET completeSince = max(coalesce(completeSince, 0), ?)
-        WHERE number = ? AND (completeSince IS NOT NULL OR fetchedAt IS NULL)
-        """
+    static let setFetched = SourceColumn.update([.fetchedAt: "?1"], where: "number = ?2")
+    static let fetchedKinds = "SELECT \(FetchedColumn.list) FROM fetched"
+    /// The fourth is how long a gap between two fetches may be. A row whose sum doesn't hold tells of no fetch before.
+    static let setFetchedKind: String = {
+        let since = """
+            iif(NOT (\(FetchedColumn.isWhole)) OR ?3 - fetchedAt > ?4 OR ?3 < since, ?3, since)
+            """
+        let values: [FetchedColumn: String] = [.fetchedAt: "?3", .since: since]
+        return """
+            INSERT INTO fetched (\(FetchedColumn.list))
+            VALUES (?1, ?2, ?3, ?3, \(FetchedColumn.rowSum { ["?1", "?2", "?3", "?3"][Int($0.rawValue)] }))
+            ON CONFLICT (source, kind) DO UPDATE SET
+                since = \(since), fetchedAt = ?3, sum = \(FetchedColumn.rowSum { values[$0] ?? $0.name })
+            """
+    }()
+    /// A source is complete only after a deletion. One that was never known to be complete stays so.
+    static let raiseComplete = SourceColumn.update(
+        [.completeSince: "max(coalesce(completeSince, 0), ?1)"],
+        where: "number = ?2 AND (completeSince IS NOT NULL OR fetchedAt IS NULL)")
     /// The last two: a kind of data, and 1 for this kind or 0 for all others.
-    static let raiseFetchedSince = """
-        UPDATE fetched SET since = max(since, ?) WHERE source = ? AND (kind = ?) = ?
-        """
-    static let setComplete = "UPDATE source SET completeSince = ? WHERE number = ?"
+    static let raiseFetchedSince = FetchedColumn.update(
+        [.since: "max(since, ?1)"], where: "source = ?2 AND (kind = ?3) = ?4")
+    static let setComplete = SourceColumn.update([.completeSince: "?1"], where: "number = ?2")
 
     /// A few hundred rows at most, all of them wanted. The order of their making.
-    static let coveredAreas = "SELECT number, source, kind, ring, since, until FROM coveredArea ORDER BY number"
+    static let coveredAreas = "SELECT \(CoveredAreaColumn.list) FROM coveredArea ORDER BY number"
     static let openCoveredAreas = """
-        SELECT number, ring, since FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until IS NULL
+        SELECT \(CoveredAreaColumn.list) FROM coveredArea
+        WHERE source = ? AND kind = ? AND part = ? AND until IS NULL
         """
-    static let insertCoveredArea =
-        "INSERT INTO coveredArea (source, kind, part, ring, since) VALUES (?, ?, ?, ?, ?)"
-    static let closeCoveredArea = "UPDATE coveredArea SET until = ? WHERE number = ?"
+    static let insertCoveredArea = CoveredAreaColumn.insertNumbered
+    static let closeCoveredArea = CoveredAreaColumn.update([.until: "?1"], where: "number = ?2")
     static let removeCoveredArea = "DELETE FROM coveredArea WHERE number = ?"
-    /// The fourth is how many are kept: the newest.
+    /// The fourth is how many stay: the newest.
     static let removeOldCoveredAreas = """
         DELETE FROM coveredArea WHERE number IN (
             SELECT number FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until IS NOT NULL
@@ -101,50 +100,35 @@ enum Query {
     /// As `raiseFetchedSince`; what ended before isn't complete any more at all.
     static let removeCoveredAreasBefore =
         "DELETE FROM coveredArea WHERE until < ? AND source = ? AND (kind = ?) = ?"
-    static let raiseCoveredSince = """
-        UPDATE coveredArea SET since = max(since, ?) WHERE source = ? AND (kind = ?) = ?
-        """
+    static let raiseCoveredSince = CoveredAreaColumn.update(
+        [.since: "max(since, ?1)"], where: "source = ?2 AND (kind = ?3) = ?4")
 
-    static let cursors = "SELECT piece, value FROM cursor WHERE source = ?"
-    static let setCursor = """
-        INSERT INTO cursor (source, piece, value) VALUES (?, ?, ?)
-        ON CONFLICT (source, piece) DO UPDATE SET value = excluded.value
-        """
+    static let cursors = "SELECT \(CursorColumn.list) FROM cursor WHERE source = ?"
+    static let setCursor = CursorColumn.upsert(key: [.source, .piece])
     static let removeCursor = "DELETE FROM cursor WHERE source = ? AND piece = ?"
 
-    static let sourceValues = "SELECT name, value FROM sourceValue WHERE source = ?"
-    static let setSourceValue = """
-        INSERT INTO sourceValue (source, name, value) VALUES (?, ?, ?)
-        ON CONFLICT (source, name) DO UPDATE SET value = excluded.value
-        """
+    static let sourceValues = "SELECT \(SourceValueColumn.list) FROM sourceValue WHERE source = ?"
+    static let setSourceValue = SourceValueColumn.upsert(key: [.source, .name])
     static let removeSourceValue = "DELETE FROM sourceValue WHERE source = ? AND name = ?"
 
     // MARK: Observations
 
-    /// In the order that `ObservationRow.init(_: Columns)` reads; then the details.
-    private static let row =
-        "key, cell, altitudeMin, altitudeMax, severity, edr, category, source, kind, since, until"
-    private static let rowAndDetails =
-        row + ", iif(idTaken, NULL, externalId), aircraft, imported, transient, reporter"
+    private static let row = ObservationColumn.list
 
     /// A taken key is no error; anything else is.
-    static let insertObservation = """
-        INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, edr, category, source, kind, since,
-            externalId, aircraft, imported, transient, reporter, idTaken)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (key) DO NOTHING
-        """
-    static let closeObservation = "UPDATE observation SET until = ? WHERE key = ? AND until IS NULL"
-    static let keepObservation = "UPDATE observation SET imported = 1 WHERE key = ? AND imported = 0"
-    static let lastObservation = "UPDATE observation SET transient = 0 WHERE key = ? AND transient = 1"
-    static let observationByKey = "SELECT \(rowAndDetails) FROM observation WHERE key = ?"
+    static let insertObservation = ObservationColumn.insertWithSum + " ON CONFLICT (key) DO NOTHING"
+    static let closeObservation = ObservationColumn.update([.until: "?1"], where: "key = ?2 AND until IS NULL")
+    static let setAsideObservation = ObservationColumn.setAside(until: .until, since: .since, key: .key)
+    static let markObservationImported = ObservationColumn.update([.imported: "1"], where: "key = ?1 AND imported = 0")
+    static let markObservationLasting = ObservationColumn.update([.transient: "0"], where: "key = ?1 AND transient = 1")
+    static let observationByKey = "SELECT \(row) FROM observation WHERE key = ?"
     /// Of every source and reporter.
     static let openObservationsByExternalID = """
-        SELECT \(rowAndDetails) FROM observation WHERE externalId = ? AND until IS NULL ORDER BY source, reporter
+        SELECT \(row) FROM observation WHERE externalId = ? AND until IS NULL ORDER BY source, reporter
         """
     /// At a version: open, or closed after it, which are few; of any source.
     static let observationsByFeatureID = """
-        SELECT \(rowAndDetails) FROM observation
+        SELECT \(row) FROM observation
         WHERE idTaken = 0 AND ((externalId = ? AND until IS NULL AND since <= ?)
             OR (until > ? AND since <= ? AND externalId = ?))
         """
@@ -162,76 +146,75 @@ enum Query {
     static let firstKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key LIMIT 1"
     static let lastKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT 1"
     /// Closed ones too.
-    static let allRows = "SELECT \(row) FROM observation WHERE key >= ? AND key < ?"
+    static let allRows = "SELECT \(row) FROM observation WHERE key >= ? ORDER BY key"
     static let countKeys = "SELECT count(*) FROM observation WHERE key >= ? AND key < ?"
-    static let oldestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key LIMIT 1"
-    static let newestKey = "SELECT key FROM observation WHERE key >= 0 AND until IS NULL ORDER BY key DESC LIMIT 1"
+    static let oldestKey = edgeKey("")
+    static let newestKey = edgeKey("DESC")
+
+    private static func edgeKey(_ direction: String) -> String {
+        """
+        SELECT key FROM observation WHERE key >= 0 AND until IS NULL AND \(ObservationColumn.isWhole)
+        ORDER BY key \(direction) LIMIT 1
+        """
+    }
+
     /// Closed ones too, as far as they are read.
-    static let newestVoices = "SELECT key, reporter FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT ?"
+    static let newestVoices = "SELECT \(row) FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT ?"
     static let lastKeyBefore = """
         SELECT key FROM observation WHERE key >= 0 AND key < ? ORDER BY key DESC LIMIT 1
         """
     /// Of an index alone: these can be read where pages of the table can't.
     static let openKeys = "SELECT key FROM observation WHERE since > ? AND until IS NULL"
-    static let openRows = "SELECT \(row) FROM observation WHERE key >= ? AND key < ? AND until IS NULL ORDER BY key"
+    /// From a key on: SQLite would end at a key that a flipped bit made larger than the end of a range. Rows whose sum
+    /// doesn't hold come along, whenever they seem to count.
+    static let openRows = """
+        SELECT \(row) FROM observation WHERE key >= ? AND (until IS NULL OR NOT (\(ObservationColumn.isWhole)))
+        ORDER BY key
+        """
     static let rowsAsOf = """
         SELECT \(row) FROM observation
-        WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
-        """
-    static let observationPage = """
-        SELECT \(rowAndDetails) FROM observation
-        WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
+        WHERE key >= ? AND (since <= ? AND (until IS NULL OR until > ?) OR NOT (\(ObservationColumn.isWhole)))
+        ORDER BY key
         """
     static let openedSince = "SELECT \(row) FROM observation WHERE since > ? AND until IS NULL"
     static let closedSince = "SELECT \(row) FROM observation WHERE until > ? AND since <= ?"
 
     // MARK: Pilot reports
 
-    private static let report = """
-        id, lon, lat, observedAt, type, aircraft, altitude, turbulence, text, pilotReport.source, name, \
-        pilotReport.number, imported
-        """
+    private static let reports = "SELECT \(PilotReportColumn.list) FROM pilotReport"
 
-    static let insertReport = """
-        INSERT INTO pilotReport (id, source, lon, lat, observedAt, type, aircraft, altitude, turbulence, text, since,
-            imported)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """
-    static let closeReport = "UPDATE pilotReport SET until = ? WHERE number = ?"
-    static let keepReport = "UPDATE pilotReport SET imported = 1 WHERE number = ? AND imported = 0"
-    static let openReport = """
-        SELECT \(report) FROM pilotReport JOIN source ON source.number = pilotReport.source
-        WHERE id = ? AND pilotReport.source = ? AND until IS NULL
-        """
+    static let insertReport = PilotReportColumn.insertNumbered
+    static let closeReport = PilotReportColumn.update([.until: "?1"], where: "number = ?2")
+    static let setAsideReport = PilotReportColumn.setAside(until: .until, since: .since, key: .number)
+    static let markReportImported = PilotReportColumn.update([.imported: "1"], where: "number = ?1 AND imported = 0")
+    static let openReport = "\(reports) WHERE id = ? AND source = ? AND until IS NULL"
     /// At a version: open, or closed after it, which are few; of any source.
     static let reportsByID = """
-        SELECT \(report) FROM pilotReport JOIN source ON source.number = pilotReport.source
-        WHERE (id = ? AND until IS NULL AND since <= ?) OR (until > ? AND since <= ? AND id = ?)
+        \(reports) WHERE (id = ? AND until IS NULL AND since <= ?) OR (until > ? AND since <= ? AND id = ?)
         """
     /// In the index's order, read as far as a page goes.
     static let reportPage = """
-        SELECT \(report) FROM pilotReport CROSS JOIN source ON source.number = pilotReport.source
+        \(reports)
         WHERE observedAt >= ? AND observedAt < ? AND (observedAt > ? OR id > ?) AND since <= ?
             AND (until IS NULL OR until > ?)
-        ORDER BY observedAt, id, pilotReport.source
+        ORDER BY observedAt, id, source
         """
 
-    private static let reports =
-        "SELECT \(report) FROM pilotReport CROSS JOIN source ON source.number = pilotReport.source"
     static let reportsAsOf = """
-        \(reports) WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
-        ORDER BY observedAt, id, pilotReport.source
+        \(reports) WHERE observedAt >= ? AND observedAt < ?
+            AND (since <= ? AND (until IS NULL OR until > ?) OR NOT (\(PilotReportColumn.isWhole)))
+        ORDER BY observedAt, id, source
         """
     /// For a table whose indices or pages are damaged.
     static let reportsByNumber = """
-        SELECT \(report), pilotReport.number
-        FROM pilotReport NOT INDEXED CROSS JOIN source ON source.number = pilotReport.source
+        \(reports) NOT INDEXED
         WHERE observedAt >= ? AND observedAt < ? AND since <= ? AND (until IS NULL OR until > ?)
-            AND pilotReport.number BETWEEN ? AND ? ORDER BY pilotReport.number
+            AND number BETWEEN ? AND ? ORDER BY number
         """
     static let newestReportNumber = "SELECT number FROM pilotReport WHERE number > 0 ORDER BY number DESC LIMIT 1"
     static let oldestReport = """
-        SELECT observedAt FROM pilotReport WHERE observedAt >= 0 AND until IS NULL ORDER BY observedAt LIMIT 1
+        SELECT observedAt FROM pilotReport WHERE observedAt >= 0 AND until IS NULL AND \(PilotReportColumn.isWhole)
+        ORDER BY observedAt LIMIT 1
         """
     static let newestReports = """
         SELECT observedAt FROM pilotReport WHERE observedAt >= 0 ORDER BY observedAt DESC LIMIT 2
@@ -241,40 +224,36 @@ enum Query {
 
     // MARK: Areas
 
-    private static let areaColumns = """
-        area.number, collection, id, name, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo, issuedAt, \
-        forecastHour, history, status, text, geometry, imported, statedTo
-        """
-    private static let areas = "SELECT \(areaColumns) FROM area CROSS JOIN source ON source.number = area.source"
+    private static let areas = "SELECT \(AreaColumn.list) FROM area"
     static let areasByNumber = """
-        SELECT \(areaColumns), area.number
-        FROM area NOT INDEXED CROSS JOIN source ON source.number = area.source
+        \(areas) NOT INDEXED
         WHERE validTo > ? AND validFrom < ? AND since <= ? AND (until IS NULL OR until > ?)
-            AND area.number BETWEEN ? AND ? ORDER BY area.number
+            AND number BETWEEN ? AND ? ORDER BY number
         """
     static let newestAreaNumber = "SELECT number FROM area WHERE number > 0 ORDER BY number DESC LIMIT 1"
 
-    static let insertArea = """
-        INSERT INTO area (collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
-            issuedAt, forecastHour, history, status, text, geometry, since, imported, statedTo)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """
-    static let closeArea = "UPDATE area SET until = ? WHERE number = ?"
-    static let keepArea = "UPDATE area SET imported = 1 WHERE number = ? AND imported = 0"
+    static let insertArea = AreaColumn.insertNumbered
+    static let closeArea = AreaColumn.update([.until: "?1"], where: "number = ?2")
+    static let setAsideArea = AreaColumn.setAside(until: .until, since: .since, key: .number)
+    static let markAreaImported = AreaColumn.update([.imported: "1"], where: "number = ?1 AND imported = 0")
     static let openArea = """
-        \(areas) WHERE collection = ? AND id = ? AND area.source = ? AND validFrom = ? AND until IS NULL
+        \(areas) WHERE collection = ? AND id = ? AND source = ? AND validFrom = ? AND until IS NULL
         """
-    static let openAreasAfter = "\(areas) WHERE validTo > ? AND until IS NULL AND area.source = ? AND collection = ?"
+    static let openAreasAfter = "\(areas) WHERE validTo > ? AND until IS NULL AND source = ? AND collection = ?"
     static let areasAsOf = """
-        \(areas) WHERE validTo > ? AND validFrom < ? AND since <= ? AND (until IS NULL OR until > ?)
+        \(areas) WHERE validTo > ? AND validFrom < ?
+            AND (since <= ? AND (until IS NULL OR until > ?) OR NOT (\(AreaColumn.isWhole)))
         """
     /// The plus sign leaves the search to the index of validities.
     static let areaValidities = """
         SELECT validFrom, validTo FROM area WHERE validTo >= ? AND validFrom <= ? AND since <= ?
-            AND (until IS NULL OR until > ?) AND +collection = ?
+            AND (until IS NULL OR until > ?) AND +collection = ? AND \(AreaColumn.isWhole)
         """
     /// The one that ended first.
-    static let oldestArea = "SELECT validFrom FROM area WHERE validTo >= 0 AND until IS NULL ORDER BY validTo LIMIT 1"
+    static let oldestArea = """
+        SELECT validFrom FROM area WHERE validTo >= 0 AND until IS NULL AND \(AreaColumn.isWhole)
+        ORDER BY validTo LIMIT 1
+        """
     /// When the areas were issued that were stored last.
     static let newestIssues = """
         SELECT issuedAt FROM area WHERE number > 0 AND issuedAt IS NOT NULL ORDER BY number DESC LIMIT 2
@@ -284,64 +263,54 @@ enum Query {
 
     // MARK: Positions
 
-    private static let positions = """
-        SELECT icao24, observedAt, name, lon, lat, callsign, altitude, geometricAltitude, groundSpeed, heading,
-            verticalRate, onGround, category
-        FROM position CROSS JOIN source ON source.number = position.source
-        """
+    private static let positions = "SELECT \(PositionColumn.list) FROM position"
 
-    static let insertPosition = """
-        INSERT INTO position (bucket, icao24, observedAt, source, lon, lat, callsign, altitude, geometricAltitude,
-            groundSpeed, heading, verticalRate, onGround, category, since)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (bucket, icao24, observedAt, source) DO NOTHING
-        """
+    static let insertPosition = PositionColumn.insertUnlessWhole(key: [.bucket, .icao24, .observedAt, .source])
     static let positionsBetween = """
         \(positions) WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ? AND since <= ?
         """
     static let positionsPage = """
         \(positions)
-        WHERE (bucket, icao24, observedAt, position.source) > (?, ?, ?, ?) AND bucket <= ?
+        WHERE (bucket, icao24, observedAt, source) > (?, ?, ?, ?) AND bucket <= ?
             AND observedAt >= ? AND observedAt < ? AND since <= ?
-        ORDER BY bucket, icao24, observedAt, position.source
+        ORDER BY bucket, icao24, observedAt, source
         """
     static let aircraftBetween = """
-        SELECT icao24 FROM position WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ? AND since <= ?
+        SELECT icao24 FROM position
+        WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ? AND since <= ?
+            AND \(PositionColumn.isWhole)
         """
     /// One bucket of a track.
     static let trackInBucket = """
         \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ? AND since <= ?
-        ORDER BY observedAt, position.source
+        ORDER BY observedAt, source
         """
-    static let oldestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket LIMIT 1"
-    static let newestBucket = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 1"
+    static let oldestBucket = edgeBucket("")
+    static let newestBucket = edgeBucket("DESC")
+
+    private static func edgeBucket(_ direction: String) -> String {
+        """
+        SELECT bucket FROM position WHERE bucket >= 0 AND \(PositionColumn.isWhole) ORDER BY bucket \(direction) LIMIT 1
+        """
+    }
+
     static let newestBuckets = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 2"
     static let positionsSince = "\(positions) WHERE since > ?"
 
     // MARK: Packed parts of the archive
 
-    static let packedRows = "SELECT packed FROM packedPart WHERE part = ? AND version = ?"
-    static let packedVersion = "SELECT version FROM packedPart WHERE part = ? AND rowSum IS NOT NULL"
-    static let packedSum = "SELECT version, rowSum FROM packedPart WHERE part = ? AND rowSum IS NOT NULL"
-    static let rowsForSum = """
-        SELECT \(rowAndDetails) FROM observation
-        WHERE key >= ? AND key < ? AND since <= ? AND (until IS NULL OR until > ?) ORDER BY key
-        """
+    static let packedRows = "SELECT \(PackedPartColumn.list) FROM packedPart WHERE part = ? AND version = ?"
+    static let packedVersion = "SELECT version FROM packedPart WHERE part = ? AND \(PackedPartColumn.isWhole)"
+    static let packedSum = "SELECT version, rowSum FROM packedPart WHERE part = ? AND \(PackedPartColumn.isWhole)"
     /// One a part of the archive, all of them wanted.
     static let packedParts = "SELECT part FROM packedPart ORDER BY part"
-    static let keepPacked = """
-        INSERT INTO packedPart (part, version, packed, rowSum) VALUES (?, ?, ?, ?)
-        ON CONFLICT (part) DO UPDATE SET
-            version = excluded.version, packed = excluded.packed, rowSum = excluded.rowSum
-        """
+    static let upsertPacked = PackedPartColumn.upsert(key: [.part])
     static let discardPacked = "DELETE FROM packedPart WHERE part = ?"
     static let newestStep = "SELECT step FROM changedStep WHERE kind = ? AND step < ? ORDER BY step DESC LIMIT 1"
-    static let deletions = "SELECT deletions FROM head WHERE id = 1"
-    static let noteDeletion = "UPDATE head SET deletions = deletions + 1 WHERE id = 1"
+    static let noteDeletion = HeadColumn.update([.deletions: "deletions + 1"], where: "id = 1")
 
     private static let allOfPacking = [
-        packedRows, packedVersion, packedSum, rowsForSum, keepPacked, discardPacked, newestStep, deletions,
-        noteDeletion,
+        packedRows, packedVersion, packedSum, upsertPacked, discardPacked, newestStep, noteDeletion,
     ]
 
     // MARK: Pruning
@@ -352,7 +321,7 @@ enum Query {
         """
     static let pruneObservation = "DELETE FROM observation WHERE key = ?"
     /// Makes a row one that counts at no version.
-    static let voidObservation = "UPDATE observation SET until = since WHERE key = ?"
+    static let voidObservation = ObservationColumn.update([.until: "since"], where: "key = ?1")
     static let prunableReports = """
         SELECT number, observedAt FROM pilotReport WHERE source = ? AND observedAt < ? AND imported <= ?
         """
@@ -365,15 +334,22 @@ enum Query {
         SELECT icao24 FROM position WHERE bucket = ? AND icao24 >= ? ORDER BY icao24 LIMIT 1 OFFSET ?
         """
     static let pruneBucket = "DELETE FROM position WHERE bucket = ? AND icao24 >= ? AND icao24 < ? AND source = ?"
-    static let deletedBefore = "SELECT before, version FROM deletion WHERE kind = ?"
-    static let noteDeletedBefore = """
-        INSERT INTO deletion (kind, before, version) VALUES (?, ?, ?)
-        ON CONFLICT (kind) DO UPDATE SET before = max(before, excluded.before), version = excluded.version
-        """
+    static let deletedBefore = "SELECT \(DeletionColumn.list) FROM deletion WHERE kind = ?"
+    static let noteDeletedBefore: String = {
+        // Where the sum doesn't hold, it isn't known up to when rows were deleted.
+        let before = """
+            iif(\(DeletionColumn.isWhole), max(before, excluded.before), \(Instant.distantFuture.seconds))
+            """
+        let values: [DeletionColumn: String] = [.before: before, .version: "excluded.version"]
+        return """
+            \(DeletionColumn.insert)
+            ON CONFLICT (kind) DO UPDATE SET before = \(before), version = excluded.version,
+                sum = \(DeletionColumn.rowSum { values[$0] ?? $0.name })
+            """
+    }()
     /// Makes every picture another one.
-    static let renewHead = """
-        UPDATE head SET version = version + 1, rules = version + 1, log = lower(hex(randomblob(8))) WHERE id = 1
-        """
+    static let renewHead = HeadColumn.update(
+        [.version: "version + 1", .rules: "version + 1", .log: "?1"], where: "id = 1")
 
     /// Forgets the steps of a kind between two, where nothing is left that was observed in them.
     static func pruneSteps(of kind: ObservedKind) -> String {
@@ -401,28 +377,27 @@ enum Query {
 
     private static let allOfChanges =
         [
-            noteRules, rules, noteChangedStep, changedSteps, lastChangedStep, changedAreas, lastChangedArea,
+            noteRules, renameLog, noteChangedStep, changedSteps, lastChangedStep, changedAreas, lastChangedArea,
             areaOfVersion, changedExtent,
         ] + observationsOfVersion + reportsOfVersion + positionsOfVersion
 
     // MARK: Keys and sources' settings
 
     /// A few dozen rows at most, all of them wanted.
-    static let accessKeys = "SELECT id, name, hash, scopes, createdAt, revokedAt FROM accessKey ORDER BY createdAt, id"
-    static let insertAccessKey =
-        "INSERT INTO accessKey (id, name, hash, scopes, createdAt, revokedAt) VALUES (?, ?, ?, ?, ?, ?)"
-    static let revokeAccessKey = "UPDATE accessKey SET revokedAt = max(?, createdAt) WHERE id = ? AND revokedAt IS NULL"
-    static let sourceControl = "SELECT value FROM sourceControl WHERE source = ?"
-    static let setSourceControl = """
-        INSERT INTO sourceControl (source, value) VALUES (?, ?)
-        ON CONFLICT (source) DO UPDATE SET value = excluded.value
-        """
+    static let accessKeys = "SELECT \(AccessKeyColumn.list) FROM accessKey ORDER BY createdAt, id"
+    static let insertAccessKey = AccessKeyColumn.insert
+    static let revokeAccessKey = AccessKeyColumn.update(
+        [.revokedAt: "max(?1, createdAt)"], where: "id = ?2 AND revokedAt IS NULL")
+    static let sourceControl = "SELECT \(SourceControlColumn.list) FROM sourceControl WHERE source = ?"
+    /// A few rows, for a survey.
+    static let sourceControls = "SELECT \(SourceControlColumn.list) FROM sourceControl"
+    static let setSourceControl = SourceControlColumn.upsert(key: [.source])
     static let removeSourceControl = "DELETE FROM sourceControl WHERE source = ?"
 
     /// Some thousand rows at most, all of them wanted.
-    static let followedFlights = "SELECT id, accessKey, value FROM followedFlight ORDER BY id"
-    static let insertFollowedFlight = "INSERT INTO followedFlight (id, accessKey, value) VALUES (?, ?, ?)"
-    static let updateFollowedFlight = "UPDATE followedFlight SET value = ? WHERE id = ?"
+    static let followedFlights = "SELECT \(FollowedFlightColumn.list) FROM followedFlight ORDER BY id"
+    static let insertFollowedFlight = FollowedFlightColumn.insert
+    static let updateFollowedFlight = FollowedFlightColumn.update([.value: "?1"], where: "id = ?2")
     static let removeFollowedFlight = "DELETE FROM followedFlight WHERE id = ?"
 
     private static let besideTheLog = [
@@ -434,6 +409,8 @@ enum Query {
     static let everyObservation = "SELECT \(row) FROM observation"
     static let everyReport = reports
     static let everyArea = areas
+    static let everyCursor = "SELECT \(CursorColumn.list) FROM cursor"
+    static let everySourceValue = "SELECT \(SourceValueColumn.list) FROM sourceValue"
 
     private static let readAroundDamage = [
         firstKey, lastKey, allRows, newestReportNumber, newestAreaNumber, reportsByNumber, areasByNumber, openKeys,
@@ -447,10 +424,12 @@ enum Query {
         [
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
             sourceValues, setSourceValue, removeSourceValue,
-            insertObservation, closeObservation, keepObservation, keepReport, keepArea, observationByKey,
+            insertObservation, closeObservation, setAsideObservation, markObservationImported, markObservationLasting,
+            markReportImported,
+            setAsideReport, markAreaImported, setAsideArea, observationByKey,
             openObservationsByExternalID,
             observationsByFeatureID,
-            openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, openRows, observationPage,
+            openOfSource, countKeys, oldestReport, oldestArea, oldestKey, newestKey, openRows,
             openedSince,
             closedSince, insertReport,
             closeReport, openReport,

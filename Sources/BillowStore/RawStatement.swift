@@ -11,7 +11,7 @@ struct RawStatement {
 
     init(_ db: Database, _ sql: String) throws {
         statement = try db.cachedStatement(sql: sql)
-        // Whoever used it before may have left it by an error.
+        // An error may have left it in the middle of a result.
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
     }
@@ -52,6 +52,30 @@ struct RawStatement {
         check(sqlite3_bind_blob64(handle, position, value, UInt64(value.count), transient))
     }
 
+    /// Binds all arguments of a query, in the order of their marks in its text.
+    func bind<each Argument: QueryArgument>(_ arguments: repeat each Argument) throws {
+        var position: Int32 = 0
+        for argument in repeat each arguments {
+            position += 1
+            try argument.bind(to: self, at: position)
+        }
+        precondition(position == sqlite3_bind_parameter_count(handle), "a query's arguments don't fit its text")
+    }
+
+    // MARK: The columns of a row that is written
+
+    func bind<Column: StoredColumn>(_ value: Int64, _ column: Column) { bind(value, at: column.argument) }
+    func bind<Column: StoredColumn>(_ value: Int64?, _ column: Column) { bind(value, at: column.argument) }
+    func bind<Column: StoredColumn>(_ value: Double, _ column: Column) { bind(value, at: column.argument) }
+    func bind<Column: StoredColumn>(_ value: Double?, _ column: Column) { bind(value, at: column.argument) }
+    func bind<Column: StoredColumn>(_ value: Bool, _ column: Column) {
+        bind(value ? 1 : 0 as Int64, at: column.argument)
+    }
+    func bind<Column: StoredColumn>(_ value: [UInt8], _ column: Column) { bind(value, at: column.argument) }
+
+    /// - Throws: for more text than SQLite holds (1 GB).
+    func bind<Column: StoredColumn>(_ value: String?, _ column: Column) throws { try bind(value, at: column.argument) }
+
     // MARK: Running
 
     /// Runs it for its effect and makes it ready for the next arguments.
@@ -90,7 +114,20 @@ struct RawStatement {
     }
 }
 
-/// The row that a statement stands on, by position from 0. Valid until the next step.
+/// A value that a query's text has a mark for.
+protocol QueryArgument {
+    func bind(to statement: RawStatement, at position: Int32) throws
+}
+
+extension Int64: QueryArgument {
+    func bind(to statement: RawStatement, at position: Int32) { statement.bind(self, at: position) }
+}
+
+extension String: QueryArgument {
+    func bind(to statement: RawStatement, at position: Int32) throws { try statement.bind(self, at: position) }
+}
+
+/// The current row of a statement, by position from 0. Valid until the next step.
 struct Columns {
     fileprivate let handle: SQLiteStatement
 
@@ -117,6 +154,58 @@ struct Columns {
         guard let start = sqlite3_column_text(handle, position) else { return nil }
         let count = Int(sqlite3_column_bytes(handle, position))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    // MARK: The columns of a table
+
+    func isNull<Column: StoredColumn>(_ column: Column) -> Bool { isNull(column.rawValue) }
+    func integer<Column: StoredColumn>(_ column: Column) -> Int64 { integer(column.rawValue) }
+    func optionalInteger<Column: StoredColumn>(_ column: Column) -> Int64? { optionalInteger(column.rawValue) }
+    func double<Column: StoredColumn>(_ column: Column) -> Double { double(column.rawValue) }
+    func bytes<Column: StoredColumn>(_ column: Column) -> [UInt8] { bytes(column.rawValue) }
+    func text<Column: StoredColumn>(_ column: Column) -> String? { text(column.rawValue) }
+
+    /// Whether the sum of a row holds, of a query that begins with all columns of a table.
+    func isWhole<Column: StoredColumn>(_ table: Column.Type) -> Bool {
+        sum(ofFirst: Column.sum.rawValue).value == integer(Column.sum)
+    }
+
+    /// The sum over the first columns, of any type.
+    func sum(ofFirst count: Int32) -> RowSum {
+        var sum = RowSum()
+        for position in 0..<count { sum.add(sqlite3_column_value(handle, position), at: position) }
+        return sum
+    }
+
+    // MARK: Columns that are summed while they are read
+
+    @inline(__always)
+    func integer(_ column: ObservationColumn, _ sum: inout RowSum) -> Int64 {
+        let value = integer(column.rawValue)
+        sum.add(value, at: column.rawValue)
+        return value
+    }
+
+    /// Asks for the type of zeros only: NULL reads as 0.
+    @inline(__always)
+    func optionalInteger(_ column: ObservationColumn, _ sum: inout RowSum) -> Int64? {
+        let value = integer(column.rawValue)
+        if value == 0, isNull(column.rawValue) {
+            sum.addNull(at: column.rawValue)
+            return nil
+        }
+        sum.add(value, at: column.rawValue)
+        return value
+    }
+
+    /// Adds a text to the sum without making a string of it.
+    @inline(__always)
+    func sumText(_ column: ObservationColumn, _ sum: inout RowSum) {
+        guard let start = sqlite3_column_text(handle, column.rawValue) else {
+            return sum.addNull(at: column.rawValue)
+        }
+        let count = Int(sqlite3_column_bytes(handle, column.rawValue))
+        sum.add(UnsafeRawBufferPointer(start: start, count: count), at: column.rawValue)
     }
 }
 

@@ -1,36 +1,118 @@
-/// A sum over rows in their order: 64-bit FNV-1a of all that a row was stored with. It finds what changed in the file
-/// by itself; whoever changes it on purpose can change the sum too.
+internal import GRDB
+internal import GRDBSQLite
+
+/// The sum of a stored row: 24 bits over the columns before it (see `StoredColumn`). It finds what changed in the file
+/// by itself, in one of 16 million cases not. Anyone who changes a row on purpose can change its sum too.
 ///
-/// Source: Fowler, Noll, Vo, Eastlake, draft-eastlake-fnv (FNV-1a, 64 bit)
-struct RowSum: Sendable, Hashable {
-    private var state: UInt64 = 0xcbf2_9ce4_8422_2325
+/// Each value becomes one 64-bit word. The state is the sum of the words, each times an odd factor of its column, so
+/// that no change of one value leaves the state as it was. The state is mixed once more, and its upper 24 bits are
+/// kept: SQLite stores them in three bytes. All of this is part of the file's format.
+///
+/// Source: Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014, doi.org/10.1145/2714064.2660195
+/// (the finalizer of SplitMix64)
+struct RowSum {
+    private var state: UInt64 = 0
 
-    /// As it is stored.
-    var stored: Int64 { Int64(bitPattern: state) }
+    /// As it is stored: from -2²³ to 2²³ - 1.
+    var value: Int64 { Int64(bitPattern: Self.mixed(state)) >> 40 }
 
-    /// Adds the row that a statement stands on, of a query on observations with details: all but when it was closed,
-    /// and whether it was imported, which may change later.
-    mutating func add(_ columns: Columns) {
-        for column: Int32 in 0...9 { mix(columns.optionalInteger(column)) }
-        for column: Int32 in [11, 12] { mix(columns.text(column)) }
+    /// The word of NULL: no value that the tables may hold.
+    private static let null: UInt64 = 0x8A5C_D789_635D_2DFF
+
+    // MARK: Values
+
+    @inline(__always)
+    mutating func add(_ value: Int64, at column: Int32) {
+        state &+= UInt64(bitPattern: value) &* Self.factor(of: column)
     }
 
-    private mutating func mix(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    @inline(__always)
+    mutating func addNull(at column: Int32) { state &+= Self.null &* Self.factor(of: column) }
 
-    private mutating func mix(_ value: Int64?) {
-        mix(value == nil ? 0 : 1 as UInt8)
-        var rest = UInt64(bitPattern: value ?? 0)
-        // Small numbers are most of them.
-        while rest > 0 {
-            mix(UInt8(truncatingIfNeeded: rest & 127 | 128))
-            rest >>= 7
+    @inline(__always)
+    mutating func add(_ value: Int64?, at column: Int32) {
+        if let value { add(value, at: column) } else { addNull(at: column) }
+    }
+
+    /// SQLite stores -0 as 0.
+    mutating func add(_ value: Double, at column: Int32) {
+        state &+= (value == 0 ? 0 : value.bitPattern) &* Self.factor(of: column)
+    }
+
+    /// The bytes of a text or a blob: words of eight, the lowest byte first, and the length.
+    mutating func add(_ bytes: UnsafeRawBufferPointer, at column: Int32) {
+        var hash = UInt64(bytes.count) &+ Self.null
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            hash = Self.mixed(hash ^ UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            offset += 8
         }
-        mix(0 as UInt8)
+        var word: UInt64 = 0
+        for index in offset..<bytes.count { word |= UInt64(bytes[index]) << UInt64(8 * (index - offset)) }
+        hash = Self.mixed(hash ^ word)
+        state &+= hash &* Self.factor(of: column)
     }
 
-    private mutating func mix(_ text: String?) {
-        mix(text == nil ? 0 : 1 as UInt8)
-        for byte in (text ?? "").utf8 { mix(byte) }
-        mix(0xFF as UInt8)
+    mutating func add(_ text: String?, at column: Int32) {
+        guard var text else { return addNull(at: column) }
+        text.withUTF8 { add(UnsafeRawBufferPointer($0), at: column) }
+    }
+
+    /// A value of SQLite's, of any type.
+    mutating func add(_ value: OpaquePointer?, at column: Int32) {
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER: add(sqlite3_value_int64(value), at: column)
+        case SQLITE_FLOAT: add(sqlite3_value_double(value), at: column)
+        case SQLITE_NULL: addNull(at: column)
+        case SQLITE_TEXT:
+            let start = UnsafeRawPointer(sqlite3_value_text(value))
+            add(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))), at: column)
+        default:
+            let start = sqlite3_value_blob(value)
+            add(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))), at: column)
+        }
+    }
+
+    // MARK: Mixing
+
+    /// Another odd number for each column.
+    @inline(__always)
+    private static func factor(of column: Int32) -> UInt64 {
+        mixed(UInt64(truncatingIfNeeded: column &+ 1) &* 0x9E37_79B9_7F4A_7C15) | 1
+    }
+
+    @inline(__always)
+    private static func mixed(_ word: UInt64) -> UInt64 {
+        var word = word
+        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
+        return word ^ word >> 31
+    }
+
+    // MARK: A flipped bit
+
+    /// The value that a column had before one of its bits flipped; nil where no single bit of it explains the sum.
+    func original(of value: Int64, at column: Int32, sum: Int64) -> Int64? {
+        for bit in 0..<Int64(64) {
+            var other = self
+            other.state &-= UInt64(bitPattern: value) &* Self.factor(of: column)
+            other.add(value ^ 1 << bit, at: column)
+            if other.value == sum { return value ^ 1 << bit }
+        }
+        return nil
+    }
+
+    // MARK: SQL
+
+    /// Makes `row_sum(…)` known to a connection: the sum of its arguments, for rows that are written or changed.
+    static func register(_ db: Database) throws {
+        let code = sqlite3_create_function_v2(
+            db.sqliteConnection, "row_sum", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+            { context, count, values in
+                var sum = RowSum()
+                for index in 0..<count { sum.add(values?[Int(index)], at: index) }
+                sqlite3_result_int64(context, sum.value)
+            }, nil, nil, nil)
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 }

@@ -7,9 +7,7 @@ extension SQLiteStore {
             let steps = try RawStatement(db, Query.changedSteps)
             var changed = ChangedTimes(rules: try Self.rules(db))
             for kind in ObservedKind.allCases {
-                steps.bind(Int64(kind.rawValue), at: 1)
-                steps.bind(Int64(TimeStep(from).number), at: 2)
-                steps.bind(version.rawValue, at: 3)
+                try steps.bind(Int64(kind.rawValue), Int64(TimeStep(from).number), version.rawValue)
                 try steps.forEachRow { columns in
                     changed.steps.append(
                         StepVersion(
@@ -18,13 +16,11 @@ extension SQLiteStore {
                 }
             }
             let areas = try RawStatement(db, Query.changedAreas)
-            areas.bind(Int64(from.seconds), at: 1)
-            areas.bind(version.rawValue, at: 2)
-            areas.bind(version.rawValue, at: 3)
+            try areas.bind(Int64(from.seconds), version.rawValue, version.rawValue)
             try areas.forEachRow { columns in
                 guard
                     let collection = UInt8(exactly: columns.integer(0)).flatMap(IssuedArea.Collection.init(rawValue:))
-                else { throw UnreadableRow(table: "area", key: columns.integer(0)) }
+                else { throw UnreadableRow(table: .area, key: columns.integer(0)) }
                 changed.areas.append(
                     AreaVersion(
                         collection: collection, validFrom: Instant(clamping: Int(columns.integer(1))),
@@ -35,8 +31,8 @@ extension SQLiteStore {
         }
     }
 
-    /// What is read of when what changed. Where it can't be read, everything changed at the head, which is what tells
-    /// who has an older picture to ask anew.
+    /// Reads the times of changes. Where they can't be read, everything changed at the head, so that clients with older
+    /// pictures request new ones.
     private func unlessDamaged<Value: Sendable>(
         _ atHead: @escaping @Sendable (Version) -> Value, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -54,9 +50,7 @@ extension SQLiteStore {
             case .observed(let kind, let steps): found = try Self.lastChange(of: kind, in: steps, db)
             case .areas(let collection, let instant):
                 let statement = try RawStatement(db, Query.lastChangedArea)
-                statement.bind(Int64(collection.rawValue), at: 1)
-                statement.bind(Int64(instant.seconds), at: 2)
-                statement.bind(Int64(instant.seconds), at: 3)
+                try statement.bind(Int64(collection.rawValue), Int64(instant.seconds), Int64(instant.seconds))
                 found = (try statement.first { $0.optionalInteger(0) } ?? nil).map(Version.init(rawValue:))
             }
             return max(try Self.rules(db), found ?? .zero, try DeletedBefore.version(of: data, db) ?? .zero)
@@ -66,9 +60,7 @@ extension SQLiteStore {
     /// The last version that changed anything observed in some steps; nil where nothing ever was.
     static func lastChange(of kind: ObservedKind, in steps: ClosedRange<TimeStep>, _ db: Database) throws -> Version? {
         let statement = try RawStatement(db, Query.lastChangedStep)
-        statement.bind(Int64(kind.rawValue), at: 1)
-        statement.bind(Int64(steps.lowerBound.number), at: 2)
-        statement.bind(Int64(steps.upperBound.number), at: 3)
+        try statement.bind(Int64(kind.rawValue), Int64(steps.lowerBound.number), Int64(steps.upperBound.number))
         return (try statement.first { $0.optionalInteger(0) } ?? nil).map(Version.init(rawValue:))
     }
 
@@ -95,20 +87,15 @@ extension SQLiteStore {
                 }
                 for query in queries {
                     let statement = try RawStatement(db, query)
-                    let versions = Int32(query.count { $0 == "?" }) - 2
-                    for position in 1...versions { statement.bind(version.rawValue, at: position) }
-                    statement.bind(first, at: versions + 1)
-                    statement.bind(last, at: versions + 2)
+                    try statement.bind(version.rawValue, first, last)
                     if try statement.first({ $0.integer(0) }) != nil { return true }
                 }
                 return false
             case .areas(let collection, let instant):
                 let statement = try RawStatement(db, Query.areaOfVersion)
-                statement.bind(Int64(collection.rawValue), at: 1)
-                statement.bind(Int64(instant.seconds), at: 2)
-                statement.bind(Int64(instant.seconds), at: 3)
-                statement.bind(version.rawValue, at: 4)
-                statement.bind(version.rawValue, at: 5)
+                try statement.bind(
+                    Int64(collection.rawValue), Int64(instant.seconds), Int64(instant.seconds), version.rawValue,
+                    version.rawValue)
                 return try statement.first { $0.integer(0) } != nil
             }
         }
@@ -116,6 +103,6 @@ extension SQLiteStore {
 
     /// The last version that changed everything: a source's rule, or a deletion.
     private static func rules(_ db: Database) throws -> Version {
-        Version(rawValue: try RawStatement(db, Query.rules).first { $0.integer(0) } ?? 0)
+        try StoredHead(db).rules
     }
 }

@@ -8,7 +8,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Rows that are looked through for a second voice: one reporter may have sent the newest thousands.
+    /// Rows that are searched for a second voice: one reporter may have sent the newest thousands.
     private static let mostRows: Int64 = 10_000
 
     /// The newest time that two voices say has come: the time of the older one of the two that say the newest.
@@ -23,15 +23,16 @@ extension SQLiteStore {
     /// What the two newest voices among observations say. A reporter's are one voice.
     private static func observationVoices(_ db: Database) throws -> [Int64] {
         let statement = try RawStatement(db, Query.newestVoices)
-        statement.bind(mostRows, at: 1)
+        try statement.bind(mostRows)
         var voices: [Int64] = []
         var first: Int64?
         do {
             try statement.forEachRow { columns in
-                let reporter = columns.integer(1)
+                let reporter = columns.integer(ObservationColumn.reporter)
                 if reporter != 0, first == reporter { return }
+                guard columns.isWhole(ObservationColumn.self) else { return }
                 first = reporter
-                voices.append(columns.integer(0) >> ObservationKey.tagBits)
+                voices.append(columns.integer(ObservationColumn.key) >> ObservationKey.tagBits)
                 if voices.count == 2 { throw EndOfPage() }
             }
         } catch is EndOfPage {
@@ -39,9 +40,9 @@ extension SQLiteStore {
         return voices
     }
 
-    /// A retention is looked through in so many parts.
+    /// In how many parts a retention is searched.
     private static let parts = 8
-    /// So often a time that nothing leads up to is passed over.
+    /// How often a time is passed over that no other observations lead up to.
     private static let mostJumps = 64
 
     /// The time of an observation that a whole retention of others leads up to, and one an eighth of it newer follows.
@@ -49,7 +50,7 @@ extension SQLiteStore {
         let part = max(1, retentionSeconds / parts)
         let statement = try RawStatement(db, Query.lastKeyBefore)
         func last(before instant: Instant) throws -> Instant? {
-            statement.bind(ObservationKey.first(of: instant).rawValue, at: 1)
+            try statement.bind(ObservationKey.first(of: instant).rawValue)
             do { return try statement.first { ObservationKey(rawValue: $0.integer(0)).observedAt } } catch let error
                 as DatabaseError where error.isPageDamage
             { return nil }

@@ -5,13 +5,15 @@ extension SQLiteStore: ControlStore {
     package func accessKeys() async throws(StoreError) -> [AccessKey] {
         try await reading { [register] db in
             try RawStatement(db, Query.accessKeys).readable(register) { columns in
-                guard let id = columns.text(0), let name = columns.text(1), let hash = columns.text(2),
-                    let scopes = UInt8(exactly: columns.integer(3))
-                else { throw UnreadableRow(table: StoredTable.accessKey.rawValue, key: columns.integer(4)) }
+                typealias Column = AccessKeyColumn
+                guard columns.isWhole(Column.self), let id = columns.text(Column.id),
+                    let name = columns.text(Column.name), let hash = columns.text(Column.hash),
+                    let scopes = UInt8(exactly: columns.integer(Column.scopes))
+                else { throw UnreadableRow(unnumbered: columns, Column.self) }
                 return AccessKey(
                     id: id, name: name, hash: hash, scopes: AccessScopes(rawValue: scopes),
-                    createdAt: Instant(clamping: Int(columns.integer(4))),
-                    revokedAt: columns.optionalInteger(5).map { Instant(clamping: Int($0)) })
+                    createdAt: Instant(clamping: Int(columns.integer(Column.createdAt))),
+                    revokedAt: columns.optionalInteger(Column.revokedAt).map { Instant(clamping: Int($0)) })
             }
         }
     }
@@ -19,12 +21,12 @@ extension SQLiteStore: ControlStore {
     package func add(_ key: AccessKey) async throws(StoreError) {
         try await writing { db in
             let insert = try RawStatement(db, Query.insertAccessKey)
-            try insert.bind(key.id, at: 1)
-            try insert.bind(key.name, at: 2)
-            try insert.bind(key.hash, at: 3)
-            insert.bind(Int64(key.scopes.rawValue), at: 4)
-            insert.bind(Int64(key.createdAt.seconds), at: 5)
-            insert.bind(key.revokedAt.map { Int64($0.seconds) }, at: 6)
+            try insert.bind(key.id, AccessKeyColumn.id)
+            try insert.bind(key.name, AccessKeyColumn.name)
+            try insert.bind(key.hash, AccessKeyColumn.hash)
+            insert.bind(Int64(key.scopes.rawValue), AccessKeyColumn.scopes)
+            insert.bind(Int64(key.createdAt.seconds), AccessKeyColumn.createdAt)
+            insert.bind(key.revokedAt.map { Int64($0.seconds) }, AccessKeyColumn.revokedAt)
             try insert.run()
         }
     }
@@ -32,47 +34,54 @@ extension SQLiteStore: ControlStore {
     package func revokeAccessKey(id: String, at: Instant) async throws(StoreError) -> Bool {
         try await writing { db in
             let revoke = try RawStatement(db, Query.revokeAccessKey)
-            revoke.bind(Int64(at.seconds), at: 1)
-            try revoke.bind(id, at: 2)
+            try revoke.bind(Int64(at.seconds), id)
             try revoke.run()
             return db.changesCount > 0
         }
     }
 
     package func control(of source: SourceID) async throws(StoreError) -> String? {
-        try await reading { db in
+        try await reading { [register] db in
             let statement = try RawStatement(db, Query.sourceControl)
-            try statement.bind(source.name, at: 1)
-            return try statement.first { $0.text(0) } ?? nil
+            try statement.bind(source.name)
+            return try statement.firstReadable(register, Self.controlValue)
         }
+    }
+
+    /// The setting of a query on all columns of settings.
+    static func controlValue(_ columns: Columns) throws -> String {
+        guard columns.isWhole(SourceControlColumn.self), let value = columns.text(SourceControlColumn.value) else {
+            throw UnreadableRow(unnumbered: columns, SourceControlColumn.self)
+        }
+        return value
     }
 
     package func setControl(_ value: String?, of source: SourceID) async throws(StoreError) {
         try await writing { db in
             let statement = try RawStatement(db, value == nil ? Query.removeSourceControl : Query.setSourceControl)
-            try statement.bind(source.name, at: 1)
-            if let value { try statement.bind(value, at: 2) }
+            if let value { try statement.bind(source.name, value) } else { try statement.bind(source.name) }
             try statement.run()
         }
     }
 
     package func followedFlights() async throws(StoreError) -> [FollowedFlight] {
-        try await reading { db in
-            var flights: [FollowedFlight] = []
-            try RawStatement(db, Query.followedFlights).forEachRow { columns in
-                guard let id = columns.text(0), let key = columns.text(1), let value = columns.text(2) else { return }
-                flights.append(FollowedFlight(id: id, accessKey: key, value: value))
+        try await reading { [register] db in
+            try RawStatement(db, Query.followedFlights).readable(register) { columns in
+                typealias Column = FollowedFlightColumn
+                guard columns.isWhole(Column.self), let id = columns.text(Column.id),
+                    let key = columns.text(Column.accessKey), let value = columns.text(Column.value)
+                else { throw UnreadableRow(unnumbered: columns, Column.self) }
+                return FollowedFlight(id: id, accessKey: key, value: value)
             }
-            return flights
         }
     }
 
     package func add(_ flight: FollowedFlight) async throws(StoreError) {
         try await writing { db in
             let insert = try RawStatement(db, Query.insertFollowedFlight)
-            try insert.bind(flight.id, at: 1)
-            try insert.bind(flight.accessKey, at: 2)
-            try insert.bind(flight.value, at: 3)
+            try insert.bind(flight.id, FollowedFlightColumn.id)
+            try insert.bind(flight.accessKey, FollowedFlightColumn.accessKey)
+            try insert.bind(flight.value, FollowedFlightColumn.value)
             try insert.run()
         }
     }
@@ -81,8 +90,7 @@ extension SQLiteStore: ControlStore {
         try await writing { db in
             let update = try RawStatement(db, Query.updateFollowedFlight)
             for flight in flights {
-                try update.bind(flight.value, at: 1)
-                try update.bind(flight.id, at: 2)
+                try update.bind(flight.value, flight.id)
                 try update.run()
             }
         }
@@ -92,7 +100,7 @@ extension SQLiteStore: ControlStore {
         try await writing { db in
             let remove = try RawStatement(db, Query.removeFollowedFlight)
             for id in ids {
-                try remove.bind(id, at: 1)
+                try remove.bind(id)
                 try remove.run()
             }
         }

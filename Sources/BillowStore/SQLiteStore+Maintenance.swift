@@ -33,19 +33,21 @@ extension SQLiteStore {
         }
     }
 
-    /// Pages that are copied between two looks whether anybody still waits.
+    /// Pages that are copied before cancellation is checked again.
     private static let pagesAtOnce: CInt = 4_096
 
     private static func copy(_ db: Database, to path: String, unless isCancelled: CancellationFlag) throws {
-        let copy = try DatabaseQueue(path: path)
+        var configuration = Configuration()
+        configuration.prepareDatabase(RowSum.register)
+        let copy = try DatabaseQueue(path: path, configuration: configuration)
         // Begins the transaction that keeps all steps at one version.
         _ = try Head(db)
         try copy.writeWithoutTransaction { copy in
             try db.backup(to: copy, pagesPerStep: pagesAtOnce) { _ in
                 if isCancelled.isSet { throw CancellationError() }
             }
-            // What is written to either from now on the other doesn't have, under the same versions.
-            try copy.execute(sql: Schema.renameLog)
+            // From now on the same version means other rows in each of the two.
+            try Head.rename(copy)
             // A log beside a file in this mode is another database's, which `DatabaseFile` refuses.
             guard try String.fetchOne(copy, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
                 throw FileError(path: path, reason: "its log can't be folded")
@@ -119,7 +121,7 @@ extension SQLiteStore {
             + "keys: chmod 600 \(path)"
     }
 
-    /// What is wrong with the file, a line each; nothing where all is well. Reads the whole file.
+    /// The problems of the file, a line each; none where all is well. Reads the whole file.
     package func problems() async throws(StoreError) -> [String] {
         var problems: [String] = []
         if missingBytes > 0 {
@@ -161,12 +163,40 @@ extension SQLiteStore {
                     UNION ALL SELECT max(until) FROM pilotReport)
                 """)
         let head = try Head(db).version.rawValue
-        guard let newest, newest > head else { return [] }
-        return ["rows of version \(newest) stand above the head \(head)"]
+        var problems: [String] = []
+        if let newest, newest > head { problems.append("rows of version \(newest) stand above the head \(head)") }
+        return problems + (try stepProblems(db, head: head))
+    }
+
+    /// Steps of time whose version is older than one of their rows, or newer than the head: a client would take an
+    /// older picture for the current one.
+    private static func stepProblems(_ db: Database, head: Int64) throws -> [String] {
+        let rows = [
+            (ObservedKind.observations, "observation", "((key >> 30) + 9) / 10", "max(since, coalesce(until, 0))"),
+            (.reports, "pilotReport", "(observedAt + 9) / 10", "max(since, coalesce(until, 0))"),
+            (.positions, "position", "(observedAt + 9) / 10", "since"),
+        ]
+        var problems: [String] = []
+        for (kind, table, step, version) in rows {
+            let wrong = try Int.fetchOne(
+                db,
+                sql: """
+                    SELECT (SELECT count(*)
+                        FROM (SELECT \(step) AS step, max(\(version)) AS version FROM \(table)
+                            GROUP BY 1) AS found
+                        LEFT JOIN changedStep AS noted ON noted.kind = ?1 AND noted.step = found.step
+                        WHERE noted.version IS NULL OR noted.version < found.version)
+                        + (SELECT count(*) FROM changedStep WHERE kind = ?1 AND version > ?2)
+                    """, arguments: [kind.rawValue, head])
+            if let wrong, wrong > 0 {
+                problems.append("\(wrong) times of changes of table \(table) aren't those of its rows")
+            }
+        }
+        return problems
     }
 }
 
-/// Whether anybody still waits, for work that no task runs.
+/// Whether work was cancelled that no task runs.
 private final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
 

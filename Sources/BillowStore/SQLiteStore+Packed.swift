@@ -10,9 +10,11 @@ extension SQLiteStore {
             try DeletedBefore.check(.rest, from: part.start, asOf: version, db)
             guard let changed = try Self.lastChange(of: part, db), changed <= version else { return nil }
             let statement = try RawStatement(db, Query.packedRows)
-            statement.bind(Int64(part.number), at: 1)
-            statement.bind(changed.rawValue, at: 2)
-            return try statement.first { $0.bytes(0) }
+            try statement.bind(Int64(part.number), changed.rawValue)
+            return try statement.first { columns in
+                // The rows are as good.
+                columns.isWhole(PackedPartColumn.self) ? columns.bytes(PackedPartColumn.packed) : nil
+            } ?? nil
         }
     }
 
@@ -31,19 +33,19 @@ extension SQLiteStore {
         try await reading { db in
             let packed = try RawStatement(db, Query.packedVersion)
             let newest = try RawStatement(db, Query.newestStep)
-            newest.bind(Int64(ObservedKind.observations.rawValue), at: 1)
             var parts: [ArchivePart] = []
             var next = range.upperBound
             while next >= range.lowerBound {
                 let part = next
                 guard let changed = try Self.lastChange(of: part, db) else {
                     // On to the newest before it in which there is anything.
-                    newest.bind(Int64(part.steps.lowerBound.number), at: 2)
+                    try newest.bind(
+                        Int64(ObservedKind.observations.rawValue), Int64(part.steps.lowerBound.number))
                     guard let step = try newest.first({ TimeStep(number: Int($0.integer(0))) }) else { break }
                     next = ArchivePart(TimeStep.instants(step...step).upperBound)
                     continue
                 }
-                packed.bind(Int64(part.number), at: 1)
+                try packed.bind(Int64(part.number))
                 if try packed.first({ $0.integer(0) }) != changed.rawValue { parts.append(part) }
                 next = ArchivePart(number: part.number - 1)
             }
@@ -63,7 +65,7 @@ extension SQLiteStore {
             let (first, end) = Self.keys(of: part)
             let rows = try self.observations(first, end, asOf: nil, db)
             return PartRows(
-                part: part, rows: rows, version: version, isWhole: false, sum: RowSum(),
+                part: part, rows: rows, version: version, isWhole: false, sum: PartSum(),
                 deletions: try Self.deletions(db))
         }
     }
@@ -74,24 +76,24 @@ extension SQLiteStore {
 
     /// The rows of a part that count at a version, and the sum over them; nil where one of them can't be read.
     private func summed(_ part: ArchivePart, asOf version: Version, _ db: Database) throws -> (
-        rows: [ObservationRow], sum: RowSum
+        rows: [ObservationRow], sum: PartSum
     )? {
-        let statement = try RawStatement(db, Query.rowsForSum)
+        let statement = try RawStatement(db, Query.rowsAsOf)
         let (first, end) = Self.keys(of: part)
-        statement.bind(first, at: 1)
-        statement.bind(end, at: 2)
-        statement.bind(version.rawValue, at: 3)
-        statement.bind(version.rawValue, at: 4)
-        var sum = RowSum()
+        try statement.bind(first, version.rawValue, version.rawValue)
+        var sum = PartSum()
         var rows: [ObservationRow] = []
         do {
             try statement.forEachRow { columns in
                 var row = try ObservationRow(columns)
+                guard row.key.rawValue < end else { throw EndOfPage() }
                 // Closed after the version: at the version it was open.
                 row.until = nil
                 rows.append(row)
                 sum.add(columns)
             }
+        } catch is EndOfPage {
+            return (rows, sum)
         } catch let error as DatabaseError where error.isPageDamage {
             return nil
         } catch let row as UnreadableRow {
@@ -105,7 +107,7 @@ extension SQLiteStore {
     /// corrected or retracted since then is no change of them: it counts at later versions.
     func isAsStored(_ part: ArchivePart, _ db: Database) throws -> Bool {
         let statement = try RawStatement(db, Query.packedSum)
-        statement.bind(Int64(part.number), at: 1)
+        try statement.bind(Int64(part.number))
         guard let (version, kept) = try statement.first({ ($0.integer(0), $0.integer(1)) }),
             let (_, sum) = try summed(part, asOf: Version(rawValue: version), db), sum.stored != kept
         else { return true }
@@ -118,11 +120,11 @@ extension SQLiteStore {
         return try await writing { db in
             guard try Self.lastChange(of: rows.part, db) == rows.version, try Self.deletions(db) == rows.deletions
             else { return false }
-            let statement = try RawStatement(db, Query.keepPacked)
-            statement.bind(Int64(rows.part.number), at: 1)
-            statement.bind(rows.version.rawValue, at: 2)
-            statement.bind(bytes, at: 3)
-            statement.bind(rows.sum.stored, at: 4)
+            let statement = try RawStatement(db, Query.upsertPacked)
+            statement.bind(Int64(rows.part.number), PackedPartColumn.part)
+            statement.bind(rows.version.rawValue, PackedPartColumn.version)
+            statement.bind(rows.sum.stored, PackedPartColumn.rowSum)
+            statement.bind(bytes, PackedPartColumn.packed)
             try statement.run()
             return true
         }
@@ -131,7 +133,7 @@ extension SQLiteStore {
     static func discardPacked(_ parts: Set<ArchivePart>, _ db: Database) throws {
         let statement = try RawStatement(db, Query.discardPacked)
         for part in parts {
-            statement.bind(Int64(part.number), at: 1)
+            try statement.bind(Int64(part.number))
             try statement.run()
         }
     }
@@ -144,7 +146,7 @@ extension SQLiteStore {
     }
 
     private static func deletions(_ db: Database) throws -> Int64 {
-        try RawStatement(db, Query.deletions).first { $0.integer(0) } ?? 0
+        try StoredHead(db).deletions
     }
 
     /// The last version that changed any row of a part; nil where there never was one. That a source's rule is another

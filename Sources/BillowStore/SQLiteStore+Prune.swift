@@ -81,9 +81,8 @@ private struct DeletedRows: Sendable {
         _ query: String, _ source: SourceNumber, _ pruning: Pruning, _ db: Database
     ) throws -> [Row] {
         let statement = try RawStatement(db, query)
-        statement.bind(Int64(source.rawValue), at: 1)
-        statement.bind(Int64(pruning.before.seconds), at: 2)
-        statement.bind(pruning.sparesImports ? 0 : 1 as Int64, at: 3)
+        try statement.bind(
+            Int64(source.rawValue), Int64(pruning.before.seconds), pruning.sparesImports ? 0 : 1 as Int64)
         var rows: [Row] = []
         try statement.forEachRow {
             rows.append(Row(number: $0.integer(0), source: Int64(source.rawValue), observedAt: $0.integer(1)))
@@ -134,41 +133,36 @@ private struct Deletion {
         guard !losers.isEmpty else { return }
         for (kind, losers) in losers {
             let before = Int64((kind == .positions ? pruning.positionsBefore : pruning.before).seconds)
-            // Who deletes by hand may delete for a reason that isn't age: nobody knows what else was meant.
+            // A deletion by hand may have a reason other than age, so all sources in it lack something.
             for source in pruning.changesPictures ? sources : losers {
                 if kind == .rest || pruning.changesPictures {
                     let complete = try RawStatement(db, Query.raiseComplete)
-                    complete.bind(before, at: 1)
-                    complete.bind(source, at: 2)
+                    try complete.bind(before, source)
                     try complete.run()
                 }
                 let fetched = try RawStatement(db, Query.raiseFetchedSince)
-                fetched.bind(before, at: 1)
-                fetched.bind(source, at: 2)
-                try fetched.bind(DataKind.positions.rawValue, at: 3)
-                fetched.bind(kind == .positions ? 1 : 0 as Int64, at: 4)
+                try fetched.bind(before, source, DataKind.positions.rawValue, kind == .positions ? 1 : 0 as Int64)
                 try fetched.run()
                 for query in [Query.removeCoveredAreasBefore, Query.raiseCoveredSince] {
                     let covered = try RawStatement(db, query)
-                    covered.bind(before, at: 1)
-                    covered.bind(source, at: 2)
-                    try covered.bind(DataKind.positions.rawValue, at: 3)
-                    covered.bind(kind == .positions ? 1 : 0 as Int64, at: 4)
+                    try covered.bind(before, source, DataKind.positions.rawValue, kind == .positions ? 1 : 0 as Int64)
                     try covered.run()
                 }
             }
         }
         if pruning.changesPictures {
-            try RawStatement(db, Query.renewHead).run()
+            let renew = try RawStatement(db, Query.renewHead)
+            try renew.bind(Head.newName())
+            try renew.run()
         } else {
             _ = try Head.raise(db)
         }
         let version = try Head(db).version
         for kind in losers.keys {
             let note = try RawStatement(db, Query.noteDeletedBefore)
-            note.bind(kind.rawValue, at: 1)
-            note.bind(Int64((kind == .positions ? pruning.positionsBefore : pruning.before).seconds), at: 2)
-            note.bind(version.rawValue, at: 3)
+            try note.bind(
+                kind.rawValue, Int64((kind == .positions ? pruning.positionsBefore : pruning.before).seconds),
+                version.rawValue)
             try note.run()
         }
     }
@@ -179,9 +173,7 @@ private struct Deletion {
     /// before one that stays holds its key (see `Schema`), and counts at no version.
     private mutating func deleteObservations(before end: ObservationKey) throws -> DeletionPlace {
         let statement = try RawStatement(db, Query.prunable)
-        statement.bind(ObservationKey.first(of: pruning.from).rawValue, at: 1)
-        statement.bind(end.rawValue, at: 2)
-        statement.bind(Int64(rowsAtOnce), at: 3)
+        try statement.bind(ObservationKey.first(of: pruning.from).rawValue, end.rawValue, Int64(rowsAtOnce))
         var read = 0
         var last = end
         var leaving: [(key: ObservationKey, source: Int64, isVoid: Bool)] = []
@@ -198,11 +190,11 @@ private struct Deletion {
         let void = try RawStatement(db, Query.voidObservation)
         var parts: Set<ArchivePart> = []
         for (key, source, isVoid) in leaving {
-            following.bind(key.next.rawValue, at: 1)
+            try following.bind(key.next.rawValue)
             let isFollowed = try following.first { _ in true } ?? false
             guard !isFollowed || !isVoid else { continue }
             let statement = isFollowed ? void : delete
-            statement.bind(key.rawValue, at: 1)
+            try statement.bind(key.rawValue)
             try statement.run()
             if !isVoid {
                 pruned.observations += 1
@@ -239,9 +231,7 @@ private struct Deletion {
         let statement = try RawStatement(db, query)
         var deleted = 0
         for row in rows {
-            statement.bind(row.number, at: 1)
-            statement.bind(Int64(pruning.before.seconds), at: 2)
-            statement.bind(pruning.sparesImports ? 0 : 1 as Int64, at: 3)
+            try statement.bind(row.number, Int64(pruning.before.seconds), pruning.sparesImports ? 0 : 1 as Int64)
             try statement.run()
             guard db.changesCount > 0 else { continue }
             deleted += 1
@@ -253,21 +243,16 @@ private struct Deletion {
     /// Some aircraft of one bucket.
     private mutating func deletePositions(in bucket: Int64, from address: Int64) throws -> DeletionPlace? {
         let next = try RawStatement(db, Query.nextBucket)
-        next.bind(bucket, at: 1)
+        try next.bind(bucket)
         guard let bucket = try next.first({ $0.integer(0) }).map({ (number: $0, from: $0 == bucket ? address : 0) }),
             bucket.number < AircraftPosition.bucket(pruning.positionsBefore)
         else { return nil }
         let following = try RawStatement(db, Query.addressAfter)
-        following.bind(bucket.number, at: 1)
-        following.bind(bucket.from, at: 2)
-        following.bind(Int64(rowsAtOnce), at: 3)
+        try following.bind(bucket.number, bucket.from, Int64(rowsAtOnce))
         let end = try following.first { $0.integer(0) }
         let statement = try RawStatement(db, Query.pruneBucket)
         for source in sources {
-            statement.bind(bucket.number, at: 1)
-            statement.bind(bucket.from, at: 2)
-            statement.bind(end.map { max($0, bucket.from + 1) } ?? .max, at: 3)
-            statement.bind(source, at: 4)
+            try statement.bind(bucket.number, bucket.from, end.map { max($0, bucket.from + 1) } ?? .max, source)
             try statement.run()
             guard db.changesCount > 0 else { continue }
             pruned.positions += db.changesCount
@@ -279,16 +264,15 @@ private struct Deletion {
         return .positions(bucket: bucket.number + 1, from: 0)
     }
 
-    /// Forgets when what is no longer there last changed. Steps with something left in them stay.
+    /// Removes the times of changes of deleted rows. Steps with a row left in them stay.
     private func forgetSteps(of kind: ObservedKind, from: Instant, to: Instant) throws {
         let statement = try RawStatement(db, Query.pruneSteps(of: kind))
-        statement.bind(Int64(TimeStep(from).number), at: 1)
-        statement.bind(Int64(TimeStep(to).number), at: 2)
+        try statement.bind(Int64(TimeStep(from).number), Int64(TimeStep(to).number))
         try statement.run()
     }
 }
 
-/// Positions are kept for another time than everything else.
+/// Positions have a retention of their own.
 enum DeletionKind: Int64, Sendable {
     case positions = 0
     case rest = 1
@@ -308,10 +292,22 @@ struct DeletedBefore {
 
     init?(_ kind: DeletionKind, _ db: Database) throws {
         let statement = try RawStatement(db, Query.deletedBefore)
-        statement.bind(kind.rawValue, at: 1)
-        guard let (before, version) = try statement.first({ ($0.integer(0), $0.integer(1)) }) else { return nil }
-        self.before = Instant(clamping: Int(before))
-        self.version = Version(rawValue: version)
+        try statement.bind(kind.rawValue)
+        guard let stored = try statement.first(DeletedBefore.stored) else { return nil }
+        self = try stored ?? DeletedBefore(before: .distantFuture, version: Head(db).version)
+    }
+
+    private init(before: Instant, version: Version) {
+        self.before = before
+        self.version = version
+    }
+
+    /// nil where the sum of the row doesn't hold: anything may have been deleted.
+    private static func stored(_ columns: Columns) -> DeletedBefore? {
+        guard columns.isWhole(DeletionColumn.self) else { return nil }
+        return DeletedBefore(
+            before: Instant(clamping: Int(columns.integer(DeletionColumn.before))),
+            version: Version(rawValue: columns.integer(DeletionColumn.version)))
     }
 
     /// The version of the last deletion that may have taken something of this; nil where none has.

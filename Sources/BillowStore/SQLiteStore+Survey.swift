@@ -5,11 +5,8 @@ extension SQLiteStore {
     /// Seconds of the log that are read in one transaction: three parts of the archive.
     private static let pieceSeconds = 3_600
 
-    /// Decodes every row that counts or ever counted, and compares the sums of packed parts. What can't be read is
+    /// Decodes every row that counts or ever counted, and compares its sum and the sums of packed parts. Damage is
     /// noted (`damage`), and marks the sources as incomplete from then on.
-    ///
-    /// Covered by sums are the observations that counted when their part was packed. Observations since then (at least
-    /// the last nine hours of a server), pilot reports, areas, positions and keys are decoded only.
     package func survey(rest: Duration) async throws(StoreError) {
         for table in StoredTable.allCases {
             do throws(StoreError) { try await surveyStructure(of: table) } catch {
@@ -32,10 +29,26 @@ extension SQLiteStore {
             _ = try await reading { db in try self.isAsStored(part, db) }
             try await pause(rest / 10)
         }
-        // Every version: what was closed long ago is read too.
+        // Every version: rows that were closed long ago are read too.
+        try await reading { [register] db in
+            let names = try SourceNames(db)
+            func survey<Row>(_ query: String, _ decode: (Columns) throws -> Row) throws {
+                try RawStatement(db, query).forEachReadable(register, decode) { _ in }
+            }
+            try survey(Query.sourceControls, Self.controlValue)
+            try survey(Query.everyCursor) { try Self.pair($0, CursorColumn.piece, .value) }
+            try survey(Query.everySourceValue) { try Self.pair($0, SourceValueColumn.name, .value) }
+            do {
+                try survey(Query.everyReport) { try PilotReport($0, names) }
+                try survey(Query.everyArea) { try StoredArea($0, names) }
+            } catch let error as DatabaseError where error.isPageDamage {}
+        }
+        // Notes where pages can't be read.
         _ = try await pilotReports(from: .distantPast, to: .distantFuture, asOf: nil)
         _ = try await areas(nil, from: .distantPast, to: .distantFuture, asOf: nil)
         _ = try await accessKeys()
+        _ = try await followedFlights()
+        _ = try await sources()
         var next: PositionPlace?
         while true {
             let page = try await positions(
@@ -65,8 +78,7 @@ extension SQLiteStore {
     private func firstTime(from instant: Instant) async throws(StoreError) -> Instant {
         try await reading { db in
             let statement = try RawStatement(db, Query.allRows)
-            statement.bind(ObservationKey.first(of: instant).rawValue, at: 1)
-            statement.bind(ObservationKey.first(of: .distantFuture).rawValue, at: 2)
+            try statement.bind(ObservationKey.first(of: instant).rawValue)
             do {
                 return try statement.first { ObservationKey(rawValue: $0.integer(0)).observedAt } ?? .distantFuture
             } catch let error as DatabaseError where error.isPageDamage {
@@ -75,8 +87,7 @@ extension SQLiteStore {
                 var found: Instant?
                 do {
                     try self.readAround(error, keys, db) { keys, body in
-                        statement.bind(keys.lowerBound, at: 1)
-                        statement.bind(keys.upperBound &+ 1, at: 2)
+                        try statement.bind(keys.lowerBound)
                         try statement.forEachRow { try body($0.integer(0), ()) }
                     } body: { key, _ in
                         found = ObservationKey(rawValue: key).observedAt
@@ -109,10 +120,9 @@ extension SQLiteStore {
             let first = ObservationKey.first(of: from).rawValue
             let end = ObservationKey.first(of: to).rawValue
             let statement = try RawStatement(db, Query.allRows)
-            statement.bind(first, at: 1)
-            statement.bind(end, at: 2)
+            try statement.bind(first)
             do {
-                try statement.forEachReadable(self.register, ObservationRow.init) { _ in }
+                try statement.forEachObservation(through: end - 1, self.register, ObservationRow.init) { _ in }
             } catch let error as DatabaseError where error.isPageDamage {
                 // Finds and notes where the pages are.
                 _ = try self.observations(first, end, asOf: nil, db)

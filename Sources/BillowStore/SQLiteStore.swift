@@ -22,7 +22,7 @@ package final class SQLiteStore: Store {
     private let access: StoreAccess
     /// The files of a store that writes; nil of one that only reads.
     private let files: OpenFiles?
-    /// What was met that can't be read.
+    /// The damage that reads have met.
     let register = DamageRegister()
     package var damage: [StoredDamage] { register.damage }
     package func marked(_ sources: [SourceRecord]) -> [SourceRecord] { register.marking(sources) }
@@ -88,8 +88,8 @@ package final class SQLiteStore: Store {
                 do { return try result.get() } catch let error as DatabaseError
                     where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline
                 {
-                    // SQLite's own patience doesn't reach here: where several make one file, each reads before it
-                    // writes, and it refuses at once whoever could only wait for ever.
+                    // SQLite's own timeout doesn't apply here: where several make one file, each reads before it
+                    // writes, and SQLite refuses at once a writer that could only wait for ever.
                     try await Task.sleep(for: .milliseconds(10))
                 }
             }
@@ -113,7 +113,7 @@ package final class SQLiteStore: Store {
             self.access = .writing
             files = OpenFiles(path: path)
         }
-        self.tags = try tags ?? ContentTags(secret: pool.read { try TagState($0).secret })
+        self.tags = try tags ?? pool.read(ContentTags.init)
         self.longestTransaction = longestTransaction
         self.path = path
         self.temporaryFolder = temporaryFolder
@@ -183,7 +183,7 @@ package final class SQLiteStore: Store {
 
     deinit {
         guard let temporaryFolder else { return }
-        // Nobody is left to hear of an error, and a leftover in the temporary folder harms nothing.
+        // An error can't be reported any more, and a leftover in the temporary folder does no harm.
         try? pool.close()
         try? FileManager.default.removeItem(at: temporaryFolder)
     }
@@ -201,6 +201,7 @@ package final class SQLiteStore: Store {
         configuration.maximumReaderCount = readers
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { db in
+            try RowSum.register(db)
             // KiB. A batch of 10,000 rows stays in memory until it is committed.
             try db.execute(sql: "PRAGMA cache_size = \(db.configuration.readonly ? -8_192 : -32_768)")
         }

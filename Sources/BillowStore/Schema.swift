@@ -1,66 +1,136 @@
+internal import Foundation
 internal import GRDB
 
-/// What the file holds. A migration that was ever shipped never changes: strings only, new ones are added at the end.
+/// The tables of the file.
+///
+/// `sum` is the sum over the columns before it (`RowSum`, `StoredColumn`), by which a bit that flipped is found. Tables
+/// without it decide nothing that is shown: `changedStep` is compared with the rows by `billow check`, and reporters
+/// are found by their indices.
+///
+/// Times are Unix seconds, altitudes feet, cells the bit pattern of their H3 index, EDR ten-thousandths. A row of the
+/// log counts from the version `since` until the version `until`; null while it counts.
+///
+/// A migration that was released never changes. A later one is added at the end of the migrator, as strings only.
 enum Schema {
-    /// `BILW`, in the file's header: tells our files from other programs'.
+    /// `BILW`, in the file's header: distinguishes Billow's files from other programs'.
     ///
     /// Source: SQLite file format, section 1.3.17, sqlite.org/fileformat2.html
     static let applicationID: Int32 = 0x4249_4C57
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 log") { try $0.execute(sql: log) }
-        migrator.registerMigration("2 areas and positions") { try $0.execute(sql: areasAndPositions) }
-        migrator.registerMigration("3 keys") { try $0.execute(sql: keys) }
-        migrator.registerMigration("4 changed times") { try $0.execute(sql: changedTimes) }
-        migrator.registerMigration("5 log's name") { try $0.execute(sql: logName) }
-        migrator.registerMigration("6 fetched kinds") { try $0.execute(sql: fetchedKinds) }
-        migrator.registerMigration("7 imports and natures") { try $0.execute(sql: importsAndNatures) }
-        migrator.registerMigration("8 earlier imports") { try $0.execute(sql: earlierImports) }
-        migrator.registerMigration("9 packed parts") { try $0.execute(sql: packedParts) }
-        migrator.registerMigration("10 stated ends") { try $0.execute(sql: statedEnds) }
-        migrator.registerMigration("11 unbroken fetches") { try $0.execute(sql: unbrokenFetches) }
-        migrator.registerMigration("12 transient observations") { try $0.execute(sql: transientObservations) }
-        migrator.registerMigration("13 followed flights") { try $0.execute(sql: followedFlights) }
-        migrator.registerMigration("14 sums of rows") { try $0.execute(sql: rowSums) }
-        migrator.registerMigration("15 keyed tags") { try $0.execute(sql: keyedTags) }
-        migrator.registerMigration("16 reporters") { try $0.execute(sql: reporters) }
-        migrator.registerMigration("17 deletions") { try $0.execute(sql: deletions) }
-        migrator.registerMigration("18 source values") { try $0.execute(sql: sourceValues) }
-        migrator.registerMigration("19 covered areas") { try $0.execute(sql: coveredAreas) }
-        migrator.registerMigration("20 open collections") { try $0.execute(sql: openCollections) }
+        migrator.registerMigration("first release") { db in
+            for tables in [head, sources, observations, pilotReports, areas, positions, derived, besideTheLog] {
+                try db.execute(sql: tables)
+            }
+            try db.execute(
+                sql: """
+                    INSERT INTO head (id, version, rules, log, deletions, tagSecret, sum)
+                    VALUES (1, 0, 0, ?1, 0, ?2, row_sum(1, 0, 0, ?1, 0, ?2))
+                    """, arguments: [Head.newName(), Data((0..<16).map { _ in UInt8.random(in: 0...255) })])
+        }
         return migrator
     }
 
-    /// Times are Unix seconds, altitudes feet, cells the bit pattern of their H3 index, EDR ten-thousandths.
-    ///
-    /// `observation.key` is second << 30 | tag (see `ContentTags`): clustered by time, and found by content without an
-    /// index of its own. Keys whose tags collide, and reopened content, take the next free key of the same second, so a
-    /// row may only be deleted
-    /// when the key after its own is free, or a search would end at the gap.
-    private static let log = """
+    /// Whether a build from before the first release made the tables. Such a file is not migrated: `Salvage` copies it.
+    static func isUnreleased(_ db: Database) throws -> Bool {
+        guard try db.tableExists("grdb_migrations") else { return false }
+        return try Bool.fetchOne(db, sql: "SELECT 1 FROM grdb_migrations WHERE identifier = '1 log'") ?? false
+    }
+
+    /// The one row about the whole log.
+    private static let head = """
         CREATE TABLE head (
             id INTEGER PRIMARY KEY CHECK (id = 1),
-            version INTEGER NOT NULL CHECK (version >= 0)
+            version INTEGER NOT NULL CHECK (version >= 0),
+            -- The last version that changed every picture: a source's rule, or a deletion by hand.
+            rules INTEGER NOT NULL,
+            -- Tells this log's versions from any other's.
+            log TEXT NOT NULL CHECK (length(log) = 16),
+            -- Transactions that deleted observations, which change no version of a part.
+            deletions INTEGER NOT NULL CHECK (deletions >= 0),
+            -- The secret of ContentTags. A copy of the log keeps it: no stored observation is found without it.
+            tagSecret BLOB NOT NULL CHECK (length(tagSecret) = 16),
+            sum INTEGER NOT NULL
         ) STRICT;
-        INSERT INTO head (id, version) VALUES (1, 0);
+        """
 
+    /// Sources, and the state of their sync.
+    private static let sources = """
         CREATE TABLE source (
+            -- Dense: a number is never given twice.
             number INTEGER PRIMARY KEY CHECK (number BETWEEN 0 AND 255),
             name TEXT NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 64),
             mergeRule INTEGER NOT NULL CHECK (mergeRule IN (0, 1)),
-            simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+            -- Null until a source says whether data is simulated.
+            simulated INTEGER CHECK (simulated IN (0, 1)),
             fetchedAt INTEGER CHECK (fetchedAt >= 0),
-            completeSince INTEGER CHECK (completeSince >= 0)
+            completeSince INTEGER CHECK (completeSince >= 0),
+            -- Whether the source had another merge rule before: its rows may have the tags of either.
+            ruleChanged INTEGER NOT NULL CHECK (ruleChanged IN (0, 1)),
+            sum INTEGER NOT NULL
         ) STRICT;
 
+        -- When each kind of data (DataKind) was last fetched, and since when without a gap.
+        CREATE TABLE fetched (
+            source INTEGER NOT NULL REFERENCES source (number),
+            kind TEXT NOT NULL,
+            fetchedAt INTEGER NOT NULL CHECK (fetchedAt >= 0),
+            since INTEGER NOT NULL CHECK (since >= 0),
+            sum INTEGER NOT NULL,
+            PRIMARY KEY (source, kind)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Where and when a kind of data is complete: areas that are requested (until is null), and that were requested
+        -- (until is their last fetch). A kind without a row is of the whole world.
+        CREATE TABLE coveredArea (
+            number INTEGER PRIMARY KEY,
+            source INTEGER NOT NULL REFERENCES source (number),
+            kind TEXT NOT NULL,
+            -- The part of the source's query.
+            part TEXT NOT NULL,
+            -- The corners, longitude first, as 64-bit numbers, little-endian; null is the world.
+            ring BLOB CHECK (length(ring) >= 48 AND length(ring) % 16 = 0),
+            since INTEGER NOT NULL CHECK (since >= 0),
+            until INTEGER CHECK (until >= since),
+            sum INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX coveredAreaPart ON coveredArea (source, kind, part, until);
+
+        -- Where the next fetch of a piece of the query goes on.
         CREATE TABLE cursor (
             source INTEGER NOT NULL REFERENCES source (number),
             piece TEXT NOT NULL,
             value TEXT NOT NULL,
+            sum INTEGER NOT NULL,
             PRIMARY KEY (source, piece)
         ) STRICT, WITHOUT ROWID;
 
+        -- What else the upstream keeps from round to round: its session, its last queries.
+        CREATE TABLE sourceValue (
+            source INTEGER NOT NULL REFERENCES source (number),
+            name TEXT NOT NULL,
+            value TEXT NOT NULL,
+            sum INTEGER NOT NULL,
+            PRIMARY KEY (source, name)
+        ) STRICT, WITHOUT ROWID;
+
+        -- The access keys that sent observations, and the sources that each of them has named.
+        CREATE TABLE reporter (
+            number INTEGER PRIMARY KEY CHECK (number > 0),
+            accessKey TEXT NOT NULL UNIQUE CHECK (length(accessKey) BETWEEN 1 AND 64)
+        ) STRICT;
+        CREATE TABLE reporterSource (
+            reporter INTEGER NOT NULL REFERENCES reporter (number),
+            source INTEGER NOT NULL REFERENCES source (number),
+            PRIMARY KEY (reporter, source)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// `observation.key` is second << 30 | tag (see `ContentTags`): the table is clustered by time, and a row is found
+    /// by its content without an index. Keys whose tags collide, and reopened content, take the next free key of the
+    /// same second. So a row may only be deleted when the key after its own is free, or a search would end at the gap.
+    private static let observations = """
         CREATE TABLE observation (
             key INTEGER PRIMARY KEY CHECK (key >= 0),
             cell INTEGER NOT NULL CHECK (cell > 0),
@@ -76,14 +146,29 @@ enum Schema {
             until INTEGER CHECK (until >= since),
             externalId TEXT,
             aircraft TEXT,
-            observedAt INTEGER GENERATED ALWAYS AS (key >> 30) VIRTUAL,
+            -- Retention spares imports.
+            imported INTEGER NOT NULL CHECK (imported IN (0, 1)),
+            -- Only a viewport asked for it: it ends with the process, or with the viewport.
+            transient INTEGER NOT NULL CHECK (transient IN (0, 1)),
+            -- Who sent it; 0 for what was fetched or imported.
+            reporter INTEGER NOT NULL CHECK (reporter >= 0),
+            -- Whether another source or reporter has the id already: the public id is made of the key then.
+            idTaken INTEGER NOT NULL CHECK (idTaken IN (0, 1)),
+            sum INTEGER NOT NULL,
             CHECK (severity IS NOT NULL OR edr IS NOT NULL)
         ) STRICT;
+        -- Changes since a version: open and closed rows apart, so that a batch writes each index once.
         CREATE INDEX observationOpen ON observation (since) WHERE until IS NULL;
         CREATE INDEX observationClosed ON observation (until) WHERE until IS NOT NULL;
-        CREATE UNIQUE INDEX observationExternalId ON observation (externalId, source)
+        -- Two reporters may use one id.
+        CREATE UNIQUE INDEX observationExternalId ON observation (externalId, source, reporter)
             WHERE externalId IS NOT NULL AND until IS NULL;
+        -- What a TransientEnd ends, and the rows of kind 2 (superseding) by which it did.
+        CREATE INDEX observationTransient ON observation (source) WHERE transient = 1 AND until IS NULL;
+        CREATE INDEX observationEnd ON observation (source) WHERE transient = 1 AND kind = 2 AND until IS NULL;
+        """
 
+    private static let pilotReports = """
         CREATE TABLE pilotReport (
             number INTEGER PRIMARY KEY,
             id TEXT NOT NULL,
@@ -97,18 +182,23 @@ enum Schema {
             turbulence TEXT NOT NULL CHECK (json_valid(turbulence)),
             text TEXT NOT NULL,
             since INTEGER NOT NULL CHECK (since > 0),
-            until INTEGER CHECK (until >= since)
+            until INTEGER CHECK (until >= since),
+            imported INTEGER NOT NULL CHECK (imported IN (0, 1)),
+            sum INTEGER NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX pilotReportId ON pilotReport (id, source) WHERE until IS NULL;
+        CREATE INDEX pilotReportOpen ON pilotReport (since) WHERE until IS NULL;
+        CREATE INDEX pilotReportClosed ON pilotReport (until) WHERE until IS NOT NULL;
+        -- In the order of pages: of what counts, and of every version.
         CREATE INDEX pilotReportTime ON pilotReport (observedAt, id, source) WHERE until IS NULL;
+        CREATE INDEX pilotReportAny ON pilotReport (observedAt, id, source);
         """
 
-    /// A geometry is the coordinates of a GeoJSON MultiPolygon. `position.bucket` is second ÷ 180: clustered by time,
-    /// and within three minutes by aircraft, so that both a picture and a track read little.
-    private static let areasAndPositions = """
+    private static let areas = """
         CREATE TABLE area (
             number INTEGER PRIMARY KEY,
-            collection INTEGER NOT NULL CHECK (collection BETWEEN 0 AND 2),
+            -- The number of a dataset of areas. A new dataset needs no migration.
+            collection INTEGER NOT NULL CHECK (collection BETWEEN 0 AND 255),
             id TEXT NOT NULL,
             source INTEGER NOT NULL REFERENCES source (number),
             kind TEXT NOT NULL,
@@ -123,19 +213,24 @@ enum Schema {
             history INTEGER,
             status TEXT,
             text TEXT,
+            -- The coordinates of a GeoJSON MultiPolygon.
             geometry TEXT NOT NULL CHECK (json_valid(geometry)),
             since INTEGER NOT NULL CHECK (since > 0),
-            until INTEGER CHECK (until >= since)
+            until INTEGER CHECK (until >= since),
+            imported INTEGER NOT NULL CHECK (imported IN (0, 1)),
+            -- The issued end of an area that ends earlier.
+            statedTo INTEGER CHECK (statedTo >= 0),
+            sum INTEGER NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX areaId ON area (collection, id, source, validFrom) WHERE until IS NULL;
         CREATE INDEX areaOpen ON area (since) WHERE until IS NULL;
         CREATE INDEX areaClosed ON area (until) WHERE until IS NOT NULL;
         CREATE INDEX areaValid ON area (validTo, validFrom);
+        """
 
-        CREATE INDEX pilotReportOpen ON pilotReport (since) WHERE until IS NULL;
-        CREATE INDEX pilotReportClosed ON pilotReport (until) WHERE until IS NOT NULL;
-        CREATE INDEX pilotReportAny ON pilotReport (observedAt, id, source);
-
+    /// `position.bucket` is second ÷ 180: clustered by time, and within three minutes by aircraft, so that both a
+    /// picture and a track read little.
+    private static let positions = """
         CREATE TABLE position (
             bucket INTEGER NOT NULL,
             icao24 INTEGER NOT NULL CHECK (icao24 BETWEEN 0 AND 16777215),
@@ -152,268 +247,80 @@ enum Schema {
             onGround INTEGER NOT NULL CHECK (onGround IN (0, 1)),
             category INTEGER CHECK (category BETWEEN 0 AND 255),
             since INTEGER NOT NULL CHECK (since > 0),
+            sum INTEGER NOT NULL,
             PRIMARY KEY (bucket, icao24, observedAt, source)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX positionSince ON position (since);
         """
 
-    /// Beside the log: who may do what, and what was settled about sources while they ran. Neither raises the version.
-    private static let keys = """
-        CREATE TABLE accessKey (
-            id TEXT PRIMARY KEY CHECK (length(id) = 16),
-            name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
-            hash TEXT NOT NULL CHECK (length(hash) = 64),
-            scopes INTEGER NOT NULL CHECK (scopes BETWEEN 1 AND 7),
-            createdAt INTEGER NOT NULL CHECK (createdAt >= 0),
-            revokedAt INTEGER CHECK (revokedAt >= createdAt)
-        ) STRICT, WITHOUT ROWID;
-
-        CREATE TABLE sourceControl (
-            source TEXT PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 64),
-            value TEXT NOT NULL CHECK (json_valid(value))
-        ) STRICT, WITHOUT ROWID;
-        """
-
-    /// For each step of ten seconds (see `TimeStep`) the last version that changed anything observed in it, which a
-    /// picture's version is the maximum of; and for the sources' rules, which change every picture.
-    private static let changedTimes = """
+    /// Tables that are derived from rows, and the marks of deleted ones.
+    private static let derived = """
+        -- For each step of ten seconds (TimeStep) the last version that changed anything observed in it. A picture's
+        -- version is their maximum. Kind 0 is observations, 1 pilot reports, 2 positions.
         CREATE TABLE changedStep (
             kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),
             step INTEGER NOT NULL,
             version INTEGER NOT NULL CHECK (version > 0),
             PRIMARY KEY (kind, step)
         ) STRICT, WITHOUT ROWID;
-        INSERT INTO changedStep (kind, step, version)
-            SELECT 0, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM observation GROUP BY 2;
-        INSERT INTO changedStep (kind, step, version)
-            SELECT 1, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM pilotReport GROUP BY 2;
-        INSERT INTO changedStep (kind, step, version)
-            SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
-        ALTER TABLE head ADD COLUMN rules INTEGER NOT NULL DEFAULT 0;
-        """
 
-    /// Finds anew when what changed, for a log that was put together of rows.
-    static let recountChangedSteps = """
-        DELETE FROM changedStep;
-        INSERT INTO changedStep (kind, step, version)
-            SELECT 0, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM observation GROUP BY 2;
-        INSERT INTO changedStep (kind, step, version)
-            SELECT 1, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM pilotReport GROUP BY 2;
-        INSERT INTO changedStep (kind, step, version)
-            SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
-        """
-
-    /// Tells this log's versions from any other's.
-    private static let logName = """
-        ALTER TABLE head ADD COLUMN log TEXT NOT NULL DEFAULT '' CHECK (length(log) IN (0, 16));
-        \(renameLog);
-        """
-
-    /// Makes another log of this one.
-    static let renameLog = "UPDATE head SET log = lower(hex(randomblob(8)))"
-
-    /// When each kind of data (`DataKind`) of a source was last fetched.
-    private static let fetchedKinds = """
-        CREATE TABLE fetched (
-            source INTEGER NOT NULL REFERENCES source (number),
-            kind TEXT NOT NULL,
-            fetchedAt INTEGER NOT NULL CHECK (fetchedAt >= 0),
-            PRIMARY KEY (source, kind)
-        ) STRICT, WITHOUT ROWID;
-        """
-
-    /// What was imported stays when what is as old is deleted. Until a source is `settled`, nobody has said whether
-    /// its data is made up. Before this version a source that had never been fetched, and wasn't sent in, was an
-    /// import.
-    private static let importsAndNatures = """
-        ALTER TABLE observation ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
-        ALTER TABLE pilotReport ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
-        ALTER TABLE area ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
-        UPDATE observation SET imported = 1
-            WHERE source IN (SELECT number FROM source WHERE fetchedAt IS NULL AND name <> 'ingest');
-        UPDATE pilotReport SET imported = 1
-            WHERE source IN (SELECT number FROM source WHERE fetchedAt IS NULL AND name <> 'ingest');
-        UPDATE area SET imported = 1
-            WHERE source IN (SELECT number FROM source WHERE fetchedAt IS NULL AND name <> 'ingest');
-        ALTER TABLE source ADD COLUMN settled INTEGER NOT NULL DEFAULT 1 CHECK (settled IN (0, 1));
-        """
-
-    /// Before the version that marks imports, one whose source is fetched too looked like what was fetched. A version
-    /// was not committed before the newest that was observed until then, and nothing that is fetched is a day old when
-    /// it comes: what
-    /// was older than that at its version is an import, and stays. A week's sending in (`ingest`) is none.
-    private static let earlierImports = """
-        CREATE TEMP TABLE importClock (version INTEGER PRIMARY KEY, newest INTEGER NOT NULL);
-        INSERT INTO importClock (version, newest)
-            SELECT version, max(max(step)) OVER (ORDER BY version) * 10 FROM changedStep GROUP BY version;
-        UPDATE observation SET imported = 1
-            WHERE imported = 0 AND source IN (SELECT number FROM source WHERE name <> 'ingest') AND observedAt < (
-                SELECT newest FROM importClock WHERE version <= since ORDER BY version DESC LIMIT 1) - 86400;
-        UPDATE pilotReport SET imported = 1
-            WHERE imported = 0 AND source IN (SELECT number FROM source WHERE name <> 'ingest') AND observedAt < (
-                SELECT newest FROM importClock WHERE version <= since ORDER BY version DESC LIMIT 1) - 86400;
-        UPDATE area SET imported = 1
-            WHERE imported = 0 AND source IN (SELECT number FROM source WHERE name <> 'ingest') AND validTo < (
-                SELECT newest FROM importClock WHERE version <= since ORDER BY version DESC LIMIT 1) - 86400;
-        DROP TABLE importClock;
-        """
-
-    /// Since when a kind of data was fetched without a gap (`DataKind.longestGapSeconds`). Before this version nobody
-    /// noted it.
-    private static let unbrokenFetches = """
-        ALTER TABLE fetched ADD COLUMN since INTEGER NOT NULL DEFAULT 0 CHECK (since >= 0);
-        UPDATE fetched SET since = fetchedAt;
-        """
-
-    /// What only a viewport asked for ends with the process, or with the viewport. Before this version nobody noted it.
-    private static let transientObservations = """
-        ALTER TABLE observation ADD COLUMN transient INTEGER NOT NULL DEFAULT 0 CHECK (transient IN (0, 1));
-        CREATE INDEX observationTransient ON observation (source) WHERE transient = 1 AND until IS NULL;
-        """
-
-    /// Flights that alerts are made for. They outlive a restart; beside the log, as keys are.
-    private static let followedFlights = """
-        CREATE TABLE followedFlight (
-            id TEXT PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 64),
-            accessKey TEXT NOT NULL,
-            value TEXT NOT NULL CHECK (json_valid(value))
-        ) STRICT, WITHOUT ROWID;
-        """
-
-    /// A sum over the rows that were packed (`RowSum`), which finds rows that changed though nobody changed them.
-    private static let rowSums = "ALTER TABLE packedPart ADD COLUMN rowSum INTEGER"
-
-    /// The secret of `ContentTags`, which a copy of the log has to keep: without it no stored observation is found
-    /// again. Keys up to `plainTagsUpTo` may have the tags of `ContentHash` instead. `source.ruleChanged`: the source's
-    /// rows may
-    /// have the tags of either merge rule.
-    private static let keyedTags = """
-        ALTER TABLE head ADD COLUMN tagSecret BLOB NOT NULL DEFAULT x'' CHECK (length(tagSecret) IN (0, 16));
-        ALTER TABLE head ADD COLUMN plainTagsUpTo INTEGER NOT NULL DEFAULT -1;
-        UPDATE head SET tagSecret = randomblob(16),
-            plainTagsUpTo = coalesce((SELECT key FROM observation ORDER BY key DESC LIMIT 1), -1);
-        ALTER TABLE source ADD COLUMN ruleChanged INTEGER NOT NULL DEFAULT 0 CHECK (ruleChanged IN (0, 1));
-        """
-
-    /// `observation.reporter` is the access key that sent an observation; 0: none did, or it came before this version.
-    /// `reporterSource` lists the sources that each key has named. Two reporters may use one id: `idTaken` marks a
-    /// reporter's observation whose public id is made of its key, because another source or reporter had the id first.
-    private static let reporters = """
-        CREATE TABLE reporter (
-            number INTEGER PRIMARY KEY CHECK (number > 0),
-            accessKey TEXT NOT NULL UNIQUE CHECK (length(accessKey) BETWEEN 1 AND 64)
-        ) STRICT;
-        CREATE TABLE reporterSource (
-            reporter INTEGER NOT NULL REFERENCES reporter (number),
-            source INTEGER NOT NULL REFERENCES source (number),
-            PRIMARY KEY (reporter, source)
-        ) STRICT, WITHOUT ROWID;
-        ALTER TABLE observation ADD COLUMN reporter INTEGER NOT NULL DEFAULT 0 CHECK (reporter >= 0);
-        ALTER TABLE observation ADD COLUMN idTaken INTEGER NOT NULL DEFAULT 0 CHECK (idTaken IN (0, 1));
-        DROP INDEX observationExternalId;
-        CREATE UNIQUE INDEX observationExternalId ON observation (externalId, source, reporter)
-            WHERE externalId IS NOT NULL AND until IS NULL;
-        """
-
-    /// Up to when rows were deleted, and the version of the last deletion: 0 of positions, 1 of everything else. A
-    /// version before that one can no longer be read from before that instant.
-    private static let deletions = """
+        -- Up to when rows were deleted, and the version of the last deletion: 0 of positions, 1 of everything else. An
+        -- earlier version can no longer be read from before that instant.
         CREATE TABLE deletion (
             kind INTEGER PRIMARY KEY CHECK (kind IN (0, 1)),
             before INTEGER NOT NULL,
-            version INTEGER NOT NULL CHECK (version > 0)
+            version INTEGER NOT NULL CHECK (version > 0),
+            sum INTEGER NOT NULL
         ) STRICT;
-        """
 
-    /// The key-values of a source: its session, its last queries and how far they reach. Earlier versions kept them
-    /// among the cursors under reserved names.
-    private static let sourceValues = """
-        CREATE TABLE sourceValue (
-            source INTEGER NOT NULL REFERENCES source (number),
-            name TEXT NOT NULL,
-            value TEXT NOT NULL,
-            PRIMARY KEY (source, name)
-        ) STRICT, WITHOUT ROWID;
-        INSERT INTO sourceValue (source, name, value) SELECT source, piece, value FROM cursor
-            WHERE piece IN ('session', 'viewport', 'query', 'corridor coverage', 'viewport coverage', 'global coverage',
-                'all coverage');
-        DELETE FROM cursor
-            WHERE piece IN ('session', 'viewport', 'query', 'corridor coverage', 'viewport coverage', 'global coverage',
-                'all coverage');
-        """
-
-    /// The number of an area's dataset was one of three; now a new dataset needs no migration. SQLite changes no CHECK
-    /// in place, so the table is copied.
-    ///
-    /// Source: sqlite.org/lang_altertable.html, section 7
-    private static let openCollections = """
-        CREATE TABLE newArea (
-            number INTEGER PRIMARY KEY,
-            collection INTEGER NOT NULL CHECK (collection BETWEEN 0 AND 255),
-            id TEXT NOT NULL,
-            source INTEGER NOT NULL REFERENCES source (number),
-            kind TEXT NOT NULL,
-            hazard TEXT,
-            severity INTEGER CHECK (severity BETWEEN 0 AND 4),
-            altitudeMin INTEGER,
-            altitudeMax INTEGER,
-            validFrom INTEGER NOT NULL CHECK (validFrom >= 0),
-            validTo INTEGER NOT NULL CHECK (validTo > validFrom),
-            issuedAt INTEGER,
-            forecastHour INTEGER,
-            history INTEGER,
-            status TEXT,
-            text TEXT,
-            geometry TEXT NOT NULL CHECK (json_valid(geometry)),
-            since INTEGER NOT NULL CHECK (since > 0),
-            until INTEGER CHECK (until >= since),
-            imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1)),
-            statedTo INTEGER CHECK (statedTo >= 0)
-        ) STRICT;
-        INSERT INTO newArea (number, collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom,
-            validTo, issuedAt, forecastHour, history, status, text, geometry, since, until, imported, statedTo)
-            SELECT number, collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo,
-                issuedAt, forecastHour, history, status, text, geometry, since, until, imported, statedTo FROM area;
-        DROP TABLE area;
-        ALTER TABLE newArea RENAME TO area;
-        CREATE UNIQUE INDEX areaId ON area (collection, id, source, validFrom) WHERE until IS NULL;
-        CREATE INDEX areaOpen ON area (since) WHERE until IS NULL;
-        CREATE INDEX areaClosed ON area (until) WHERE until IS NOT NULL;
-        CREATE INDEX areaValid ON area (validTo, validFrom);
-        """
-
-    /// When an area was said to end that is taken to hold for less.
-    private static let statedEnds = "ALTER TABLE area ADD COLUMN statedTo INTEGER CHECK (statedTo >= 0)"
-
-    /// Copies of parts of the archive (`ArchivePart`), as `WindowPart` packs them: they can be made anew of the log at
-    /// any time. `version` is the last one that had changed any row of the part. `head.deletions` counts the
-    /// transactions that deleted
-    /// observations, which change no version.
-    private static let packedParts = """
+        -- Copies of parts of the archive (ArchivePart), packed by WindowPart, with the last version that changed any
+        -- row of the part. They can be made again at any time.
         CREATE TABLE packedPart (
             part INTEGER PRIMARY KEY CHECK (part >= 0),
             version INTEGER NOT NULL CHECK (version > 0),
+            -- A sum over the rows that were packed (PartSum).
+            rowSum INTEGER NOT NULL,
+            -- Of the columns before it: the bytes have a sum of their own.
+            sum INTEGER NOT NULL,
             packed BLOB NOT NULL
         ) STRICT;
-        ALTER TABLE head ADD COLUMN deletions INTEGER NOT NULL DEFAULT 0 CHECK (deletions >= 0);
         """
 
-    /// Where and when a kind of data of a source is complete: the areas that it is asked for (`until` is null) and was
-    /// asked for (`until` is their last fetch). `part` is the part of its query. `ring` has the corners as pairs of
-    /// 64-bit numbers,
-    /// little-endian, longitude first; null is the world. A kind without a row is of the world, as all were before
-    /// this version. A transient row of kind 2 (superseding) ends another transient row (see `TransientEnd`).
-    private static let coveredAreas = """
-        CREATE TABLE coveredArea (
-            number INTEGER PRIMARY KEY,
-            source INTEGER NOT NULL REFERENCES source (number),
-            kind TEXT NOT NULL,
-            part TEXT NOT NULL,
-            ring BLOB CHECK (length(ring) >= 48 AND length(ring) % 16 = 0),
-            since INTEGER NOT NULL CHECK (since >= 0),
-            until INTEGER CHECK (until >= since)
-        ) STRICT;
-        CREATE INDEX coveredAreaPart ON coveredArea (source, kind, part, until);
-        CREATE INDEX observationEnd ON observation (source) WHERE transient = 1 AND kind = 2 AND until IS NULL;
+    /// Access keys, and settings made while the server runs. None of it raises the version.
+    private static let besideTheLog = """
+        CREATE TABLE accessKey (
+            id TEXT PRIMARY KEY CHECK (length(id) = 16),
+            name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+            hash TEXT NOT NULL CHECK (length(hash) = 64),
+            scopes INTEGER NOT NULL CHECK (scopes BETWEEN 1 AND 7),
+            createdAt INTEGER NOT NULL CHECK (createdAt >= 0),
+            revokedAt INTEGER CHECK (revokedAt >= createdAt),
+            sum INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sourceControl (
+            source TEXT PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 64),
+            value TEXT NOT NULL CHECK (json_valid(value)),
+            sum INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        -- Flights that alerts are made for. They outlive a restart.
+        CREATE TABLE followedFlight (
+            id TEXT PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 64),
+            accessKey TEXT NOT NULL,
+            value TEXT NOT NULL CHECK (json_valid(value)),
+            sum INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Computes the times of changes again, for a log that was copied row by row.
+    static let recountChangedSteps = """
+        DELETE FROM changedStep;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 0, ((key >> 30) + 9) / 10, max(max(since, coalesce(until, 0))) FROM observation GROUP BY 2;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 1, (observedAt + 9) / 10, max(max(since, coalesce(until, 0))) FROM pilotReport GROUP BY 2;
+        INSERT INTO changedStep (kind, step, version)
+            SELECT 2, (observedAt + 9) / 10, max(since) FROM position GROUP BY 2;
         """
 }

@@ -88,7 +88,7 @@ package final class UnfinishedFile: Sendable {
         )
     }
 
-    /// Removes what writers left that were killed: nobody holds its lock.
+    /// Removes the files of writers that were killed: no process holds their locks.
     private static func removeRemains(in folder: URL, stem: String) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         for name in names where name.hasPrefix(stem + mark) {

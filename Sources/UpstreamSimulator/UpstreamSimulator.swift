@@ -3,7 +3,7 @@ package import Geometry
 import Hummingbird
 package import Logging
 import NIOCore
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Look-alikes of the upstreams over real HTTP, under one base URL: SkyPath (the v5 corridor call, the v5 bulk
 /// hexagons call, the v4 tick call, and as assumed polygons, nowcast, live flights and pilot reports), OpenSky (all

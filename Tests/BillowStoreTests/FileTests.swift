@@ -34,7 +34,8 @@ struct FileTests {
         #expect(reason.contains(words), "\(reason)")
     }
 
-    @Test func everyConnectionKeepsItsPromises() async throws {
+    @Test("every connection keeps its promises")
+    func everyConnectionKeepsItsPromises() async throws {
         let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
         let (synchronous, journal, id) = try await store.pool.writeWithoutTransaction { db in
             (
@@ -47,7 +48,8 @@ struct FileTests {
         #expect(id == Schema.applicationID)
     }
 
-    @Test func whatWasWrittenIsThereAfterReopening() async throws {
+    @Test("what was written is there after reopening")
+    func whatWasWrittenIsThereAfterReopening() async throws {
         let path = folder.path("a.sqlite")
         let one = try observation(aircraft: "B77W")
         var store = try await SQLiteStore.open(path: path)
@@ -65,7 +67,8 @@ struct FileTests {
         #expect(try await store.commit(one).duplicates == 1)
     }
 
-    @Test func aTemporaryStoreLeavesNothing() async throws {
+    @Test("a temporary store leaves nothing")
+    func aTemporaryStoreLeavesNothing() async throws {
         let path: String
         do {
             let store = try await SQLiteStore.temporary()
@@ -76,7 +79,8 @@ struct FileTests {
         #expect(!FileManager.default.fileExists(atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path))
     }
 
-    @Test func pathsThatCantBe() async throws {
+    @Test("paths that can't be are refused")
+    func pathsThatCantBe() async throws {
         await expectUnavailable(folder.path("none/a.sqlite"), "does not exist")
         await expectUnavailable(folder.url.path, "it is a folder")
         await expectUnavailable("", "path of a file")
@@ -86,7 +90,7 @@ struct FileTests {
     }
 
     /// The kernel's own folder, where not even root makes a file.
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self")))
+    @Test("a folder that takes no file is said", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self")))
     func aFolderThatTakesNoFile() async throws {
         let error = await refusal(of: "/proc/billow.sqlite")
         guard case .unavailable = error else {
@@ -95,7 +99,7 @@ struct FileTests {
         }
     }
 
-    @Test(.enabled(if: getuid() != 0, "root may write anywhere"))
+    @Test("a file without permission is said", .enabled(if: getuid() != 0, "root may write anywhere"))
     func withoutPermission() async throws {
         let path = folder.path("a.sqlite")
         try await SQLiteStore.open(path: path).close()
@@ -109,7 +113,8 @@ struct FileTests {
         try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
     }
 
-    @Test func aFileOfAnotherKindIsRefusedAndNotTouched() async throws {
+    @Test("a file of another kind is refused and not touched")
+    func aFileOfAnotherKindIsRefusedAndNotTouched() async throws {
         let text = Data(String(repeating: "not a database ", count: 20).utf8)
         // The name tells nothing, and a first page of zeros tells no more.
         for name in ["notes.txt", "notes.sqlite"] {
@@ -125,7 +130,8 @@ struct FileTests {
         }
     }
 
-    @Test(arguments: [16..<50, 100..<4_096]) func aDatabaseOfOursThatIsDamagedIsSetAside(_ damaged: Range<Int>)
+    @Test("a database of ours that is damaged is set aside", arguments: [16..<50, 100..<4_096])
+    func aDatabaseOfOursThatIsDamagedIsSetAside(_ damaged: Range<Int>)
         async throws
     {
         let path = folder.path("a.sqlite")
@@ -143,7 +149,8 @@ struct FileTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test(arguments: [0, 1_196_444_487]) func anotherProgramsDatabaseIsRefusedAndNotTouched(id: Int) async throws {
+    @Test("another program's database is refused and not touched", arguments: [0, 1_196_444_487])
+    func anotherProgramsDatabaseIsRefusedAndNotTouched(id: Int) async throws {
         let path = folder.path("other.sqlite")
         let other = try DatabaseQueue(path: path)
         try await other.write { db in
@@ -156,7 +163,8 @@ struct FileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["other.sqlite"])
     }
 
-    @Test func anEmptyFileAndAnEmptyDatabaseBecomeOurs() async throws {
+    @Test("an empty file and an empty database become ours")
+    func anEmptyFileAndAnEmptyDatabaseBecomeOurs() async throws {
         try Data().write(to: URL(fileURLWithPath: folder.path("a.sqlite")))
         #expect(try await SQLiteStore.open(path: folder.path("a.sqlite")).head().version == .zero)
         let other = try DatabaseQueue(path: folder.path("b.sqlite"))
@@ -165,7 +173,8 @@ struct FileTests {
         #expect(try await SQLiteStore.open(path: folder.path("b.sqlite")).head().version == .zero)
     }
 
-    @Test func twoMayMakeTheSameFileAtOnce() async throws {
+    @Test("two may make the same file at once")
+    func twoMayMakeTheSameFileAtOnce() async throws {
         for round in 0..<10 {
             let path = folder.path("a\(round).sqlite")
             try await withThrowingTaskGroup { group in
@@ -175,7 +184,8 @@ struct FileTests {
         }
     }
 
-    @Test func aFullDiskIsSaidSoAndLeavesNothing() async throws {
+    @Test("a full disk is said so and leaves nothing")
+    func aFullDiskIsSaidSoAndLeavesNothing() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(at: -1))
         func limit(pages: Int) async throws {
@@ -195,7 +205,8 @@ struct FileTests {
         #expect(try await store.contents().count == 5_001)
     }
 
-    @Test func aFileFromANewerVersionIsRefused() async throws {
+    @Test("a file from a newer version is refused")
+    func aFileFromANewerVersionIsRefused() async throws {
         let path = folder.path("a.sqlite")
         let store = try await SQLiteStore.open(path: path)
         try await store.pool.write {
@@ -203,82 +214,6 @@ struct FileTests {
         }
         try store.close()
         await expectUnavailable(path, "newer version")
-    }
-
-    @Test func whatAnEarlierVersionImportedIsAnImport() async throws {
-        let path = folder.path("a.sqlite")
-        let earlier = try DatabaseQueue(path: path)
-        try Schema.migrator.migrate(earlier, upTo: "6 fetched kinds")
-        try await earlier.write { db in
-            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
-            for (number, name) in ["awc", "ingest", "import"].enumerated() {
-                try db.execute(
-                    sql: "INSERT INTO source (number, name, mergeRule, simulated, fetchedAt) VALUES (?, ?, 1, 0, ?)",
-                    arguments: [number, name, name == "awc" ? 1 : nil as Int?])
-                try db.execute(
-                    sql: """
-                        INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, source, kind, since)
-                        VALUES (?, ?, 38000, 38000, 2, ?, 0, 1)
-                        """,
-                    arguments: [
-                        ObservationKey.first(of: noon).rawValue + Int64(10 * number),
-                        Int64(bitPattern: try observation().cell.h3), number,
-                    ])
-            }
-            // Of sources that are fetched or sent in: two days old when it came, and an hour.
-            for (number, age) in [(0, 2 * 86_400), (0, 3_600), (1, 2 * 86_400)] {
-                try db.execute(
-                    sql: """
-                        INSERT INTO observation (key, cell, altitudeMin, altitudeMax, severity, source, kind, since)
-                        VALUES (?, ?, 38000, 38000, 2, ?, 0, 2)
-                        """,
-                    arguments: [
-                        ObservationKey.first(of: noon.advanced(by: -age)).rawValue + Int64(10 * number),
-                        Int64(bitPattern: try observation().cell.h3), number,
-                    ])
-            }
-            try db.execute(
-                sql: "INSERT INTO changedStep (kind, step, version) VALUES (0, ?, 1)",
-                arguments: [(noon.seconds + 9) / 10])
-            try db.execute(sql: "UPDATE head SET version = 2")
-        }
-        try earlier.close()
-        let store = try await SQLiteStore.open(path: path)
-        #expect(try await store.sources().map(\.simulated) == [false, false, false])
-        #expect(try await store.prune(Pruning(before: noon.advanced(by: 1), sparesImports: true)).observations == 4)
-        let left = try await store.contents()
-        #expect(left.map(\.source.name) == ["awc", "import"])
-        #expect(left.first?.observedAt == noon.advanced(by: -2 * 86_400))
-    }
-
-    @Test("What an earlier version kept among the cursors moves into the source's values")
-    func valuesLeaveTheCursors() async throws {
-        let path = folder.path("a.sqlite")
-        let earlier = try DatabaseQueue(path: path)
-        try Schema.migrator.migrate(earlier, upTo: "17 deletions")
-        let values = [
-            "session": "a1b2 1800000000 token", "viewport": "0,0;1,0;1,1;0,0", "query": "v4 2h C60 31 http://x 9f",
-            "corridor coverage": "1 2 asked", "viewport coverage": "1 3 asked", "global coverage": "1 4 asked",
-            "all coverage": "4",
-        ]
-        let cursors = ["global map": "7 1800000000 - v4 2h C60 31 http://x", "corridor ring-9f": "8 1 - x", "map": "9"]
-        try await earlier.write { db in
-            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
-            try db.execute(
-                sql: """
-                    INSERT INTO source (number, name, mergeRule, simulated)
-                    VALUES (0, 'skypath', 0, 0), (1, 'b', 0, 0)
-                    """)
-            for (name, value) in values.merging(cursors, uniquingKeysWith: { $1 }) {
-                try db.execute(
-                    sql: "INSERT INTO cursor (source, piece, value) VALUES (0, ?, ?)", arguments: [name, value])
-            }
-        }
-        try earlier.close()
-        let store = try await SQLiteStore.open(path: path)
-        #expect(try await store.values(of: source("skypath")) == values)
-        #expect(try await store.cursors(of: source("skypath")) == cursors)
-        #expect(try await store.values(of: source("b")).isEmpty)
     }
 
     @Test func aDamagedFileIsFound() async throws {
@@ -298,14 +233,18 @@ struct FileTests {
         #expect(try await !damaged.problems().isEmpty)
     }
 
-    @Test func rowsAboveTheHeadAreFound() async throws {
+    @Test("rows above the head are found")
+    func rowsAboveTheHeadAreFound() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation())
-        try await store.pool.write { try $0.execute(sql: "UPDATE head SET version = 0") }
-        #expect(try await store.problems().count == 1)
+        try await store.pool.write { db in
+            try db.execute(sql: HeadColumn.update([.version: "0"], where: "id = 1"))
+        }
+        #expect(try await store.problems().contains { $0.contains("above the head") })
     }
 
-    @Test func aBackupIsTheLogAsItStood() async throws {
+    @Test("a backup is the log as it stood")
+    func aBackupIsTheLogAsItStood() async throws {
         let store = try await makeStore()
         let some = try (0..<100).map { try observation(at: $0) }
         _ = try await store.commit(Batch(source: nil, observations: some))
@@ -323,7 +262,8 @@ struct FileTests {
         await #expect(throws: StoreError.self) { try await store.backup(to: folder.path("none/copy.sqlite")) }
     }
 
-    @Test func aFileLockedForTooLongIsSaidSo() {
+    @Test("a file locked for too long is said so")
+    func aFileLockedForTooLongIsSaidSo() {
         let error = StoreError(DatabaseError(resultCode: .SQLITE_BUSY), path: "a")
         #expect(error.description == "the database failed: another process kept a locked for more than 10 s")
         #expect(StoreError(DatabaseError(resultCode: .SQLITE_FULL), path: "a").description.contains("is full"))

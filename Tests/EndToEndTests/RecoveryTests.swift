@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @Suite("Nothing that goes wrong with a file discards it")
@@ -45,20 +46,20 @@ struct RecoveryTests {
             "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('pragma ignore_check_constraints=on'); "
                 + "c.execute(sys.argv[2]); c.commit(); c.close()", database, sql,
         ]
-        try process.run()
+        try process.runWithDeadline()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
     }
 
     @Test(
-        "one row that can't be read costs nothing but itself: keys, ingest and all other rows stay, and pictures say so"
-    )
-    func oneBadRow() async throws {
+        "one row that can't be read costs nothing but itself: keys, ingest and all other rows stay, and pictures say so",
+        arguments: ["cell = cell + 1", "severity = severity + 1"])
+    func oneBadRow(change: String) async throws {
         let key = try await key()
         var server = try await Server("--database", database)
         #expect(try await server.send(.POST, "/observations", observations(0..<1_000), key: key).status == 200)
         #expect(try await server.stop() == 0)
-        try change("UPDATE observation SET cell = cell + 1 WHERE externalId = 'o-500'")
+        try self.change("UPDATE observation SET \(change) WHERE externalId = 'o-500'")
 
         let checked = try await Command.run("check", "--database", database)
         #expect(checked.status == 65 && checked.output.contains("table observation: 1 row"), "\(checked.output)")
@@ -110,7 +111,7 @@ struct RecoveryTests {
             f.close()
             """, database,
         ]
-        try process.run()
+        try process.runWithDeadline()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
     }

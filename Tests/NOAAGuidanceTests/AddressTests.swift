@@ -15,7 +15,7 @@ struct AddressTests {
         (.gtg, "2026-12-31T23:00:00Z", 18, "dafs/prod/dafs.20261231/dafs.t23z.gtg.3km.conus.f018.grib2"),
     ]
 
-    @Test("A file has one path, and the path has one file", arguments: table)
+    @Test("a file has one path, and the path has one file", arguments: table)
     func path(product: GuidanceProduct, run: String, lead: Int, path: String) throws {
         let seconds = Int(try Date(run, strategy: .iso8601).timeIntervalSince1970)
         let file = try #require(GuidanceFile(product: product, runSeconds: seconds, leadHours: lead))
@@ -24,7 +24,7 @@ struct AddressTests {
         #expect(file.validSeconds == seconds + lead * 3_600)
     }
 
-    @Test("Every file of four years goes to its path and back, in the calendar's own words") func roundTrip() throws {
+    @Test("every file of four years goes to its path and back, in the calendar's own words") func roundTrip() throws {
         var generator = SeededGenerator(seed: 15)
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -44,7 +44,7 @@ struct AddressTests {
     }
 
     @Test(
-        "A path that no file has is none",
+        "a path that no file has is none",
         arguments: [
             "", "/", "gtgn/prod/gtgn.20260924/12/gtgn.t1245z.3km.grib2",
             "/pub/data/nccf/com/gtgn/prod/gtgn.20260924/13/gtgn.t1245z.3km.grib2",
@@ -63,7 +63,7 @@ struct AddressTests {
         ])
     func notAFile(path: String) { #expect(GuidanceFile(path: path) == nil) }
 
-    @Test("A run off the cadence or a lead without a file is none") func impossible() {
+    @Test("a run off the cadence or a lead without a file is none") func impossible() {
         #expect(GuidanceFile(product: .gtgn, runSeconds: 900 * 7 + 1) == nil)
         #expect(GuidanceFile(product: .gtgn, runSeconds: 900, leadHours: 1) == nil)
         #expect(GuidanceFile(product: .gtg, runSeconds: 1_800) == nil)
@@ -72,7 +72,7 @@ struct AddressTests {
         #expect(GuidanceFile(product: .gtg, runSeconds: .max) == nil)
     }
 
-    @Test("Candidates go backwards over midnight and the year's turn, and are bounded") func candidates() {
+    @Test("candidates go backwards over midnight and the year's turn, and are bounded") func candidates() {
         // 2027-01-01T00:20:00Z.
         let now = 1_798_762_800
         let nowcasts = GuidanceProduct.gtgn.candidates(nowSeconds: now)

@@ -18,7 +18,7 @@ struct BudgetTests {
             spacing: spacing, bytesPerDay: bytesPerDay, blockSeconds: 600, clock: clock.guidance, resuming: ledger)
     }
 
-    @Test("Requests begin a spacing apart, and a pause saves nothing up") func spacing() async throws {
+    @Test("requests begin a spacing apart, and a pause saves nothing up") func spacing() async throws {
         let clock = ManualClock(Self.midnight)
         let budget = budget(clock)
         for _ in 0..<4 { _ = try await budget.turn(expecting: 0) }
@@ -32,7 +32,7 @@ struct BudgetTests {
         #expect(clock.slept.count == 5)
     }
 
-    @Test("A cancelled wait takes nothing, and the spacing holds on") func cancelledWait() async throws {
+    @Test("a cancelled wait takes nothing, and the spacing holds on") func cancelledWait() async throws {
         let clock = ManualClock(Self.midnight)
         let budget = budget(clock, bytesPerDay: 1_000)
         _ = try await budget.turn(expecting: 0)
@@ -46,7 +46,7 @@ struct BudgetTests {
         #expect(clock.slept == [.seconds(1)] && budget.ledger.bytes == 700)
     }
 
-    @Test("The day's bytes are refused beyond the budget, with the time until midnight in UTC") func bytes()
+    @Test("the day's bytes are refused beyond the budget, with the time until midnight in UTC") func bytes()
         async throws
     {
         let clock = ManualClock(Self.midnight + 80_000)
@@ -64,7 +64,7 @@ struct BudgetTests {
         _ = try await budget.turn(expecting: 1_000)
     }
 
-    @Test("A request that runs over midnight gives nothing back to the next day") func midnight() async throws {
+    @Test("a request that runs over midnight gives nothing back to the next day") func midnight() async throws {
         let clock = ManualClock(Self.midnight - 10)
         let budget = budget(clock, spacing: .zero, bytesPerDay: 1_000)
         let old = try await budget.turn(expecting: 900)
@@ -74,7 +74,7 @@ struct BudgetTests {
         #expect(budget.ledger.bytes == 300)
     }
 
-    @Test("A request that grows is held to the budget too") func extended() async throws {
+    @Test("a request that grows is held to the budget too") func extended() async throws {
         let budget = budget(ManualClock(Self.midnight), spacing: .zero, bytesPerDay: 1_000)
         var reservation = try await budget.turn(expecting: 100)
         try budget.extend(&reservation, by: 500)
@@ -83,7 +83,7 @@ struct BudgetTests {
         #expect(budget.ledger.bytes == 0)
     }
 
-    @Test("What was used outlives a restart") func restart() async throws {
+    @Test("what was used outlives a restart") func restart() async throws {
         let clock = ManualClock(Self.midnight + 5)
         let first = budget(clock, spacing: .zero, bytesPerDay: 1_000)
         _ = try await first.turn(expecting: 800)
@@ -97,7 +97,7 @@ struct BudgetTests {
         _ = try await second.turn(expecting: 200)
     }
 
-    @Test("Blocks in a row double up to an hour, and a good answer ends the row") func blocks() {
+    @Test("blocks in a row double up to an hour, and a good answer ends the row") func blocks() {
         let clock = ManualClock(Self.midnight)
         let budget = budget(clock)
         let problem = UpstreamProblem(status: 429)
@@ -109,7 +109,7 @@ struct BudgetTests {
         #expect(budget.block(problem, retryAfterSeconds: 700).retryAfterSeconds == 700)
     }
 
-    @Test("Several waiters go one by one") func several() async throws {
+    @Test("several waiters go one by one") func several() async throws {
         let clock = ManualClock(Self.midnight)
         let budget = budget(clock)
         try await withThrowingTaskGroup(of: Void.self) { group in

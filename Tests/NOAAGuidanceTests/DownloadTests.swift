@@ -7,7 +7,7 @@ import UpstreamSimulator
 
 @Suite("Downloads")
 struct DownloadTests {
-    @Test("With an index only wanted messages are received, neighbours by one range") func indexed() async throws {
+    @Test("with an index only wanted messages are received, neighbours by one range") func indexed() async throws {
         try await withRig { rig in
             let reports = Reports()
             let outcome = try await rig.download(rig.forecast, rig.everyOther, reports)
@@ -25,7 +25,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("A gap that is cheaper than a request is received, and dropped") func merged() async throws {
+    @Test("a gap that is cheaper than a request is received, and dropped") func merged() async throws {
         try await withRig(configure: { $0.gapBytes = 10_000 }) { rig in
             let reports = Reports()
             let outcome = try await rig.download(rig.forecast, rig.everyOther, reports)
@@ -35,7 +35,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("All messages, with the last to the file's end, are one range") func everything() async throws {
+    @Test("all messages, with the last to the file's end, are one range") func everything() async throws {
         try await withRig { rig in
             let reports = Reports()
             let outcome = try await rig.download(rig.forecast, .everything, reports)
@@ -45,7 +45,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("Without an index the file is read in pieces, and counted") func sequential() async throws {
+    @Test("without an index the file is read in pieces, and counted") func sequential() async throws {
         try await withRig(configure: { $0.rangeBytes = 1_000 }) { rig in
             let reports = Reports()
             let outcome = try await rig.download(rig.nowcast, .everything, reports)
@@ -59,7 +59,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("A nowcast that has an index is read by it") func indexedNowcast() async throws {
+    @Test("a nowcast that has an index is read by it") func indexedNowcast() async throws {
         try await withRig(simulate: { $0.indexed = [.gtgn, .gtg] }) { rig in
             let reports = Reports()
             let ending = try await rig.ending(rig.nowcast, rig.everyOther, reports)
@@ -68,7 +68,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("A forecast without its index, or changed a moment ago, is growing and not read") func growing() async throws
+    @Test("a forecast without its index, or changed a moment ago, is growing and not read") func growing() async throws
     {
         try await withRig { rig in
             rig.simulator.setFault(.missingIndex)
@@ -87,7 +87,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("What settles too early is found out by its last message") func unsettled() async throws {
+    @Test("what settles too early is found out by its last message") func unsettled() async throws {
         try await withRig(configure: { $0.settleSeconds = 0 }) { rig in
             rig.simulator.setFault(.growingFile)
             let reports = Reports()
@@ -104,7 +104,7 @@ struct DownloadTests {
 
     // MARK: Going on
 
-    @Test("A cut inside a message goes on with the next byte", arguments: [false, true])
+    @Test("a cut inside a message goes on with the next byte", arguments: [false, true])
     func cut(isIndexed: Bool) async throws {
         try await withRig(configure: { $0.rangeBytes = 1_500 }) { rig in
             let file = isIndexed ? rig.forecast : rig.nowcast
@@ -120,7 +120,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("A server that cuts every answer is given up, and the messages that came stay") func cutForEver() async throws
+    @Test("a server that cuts every answer is given up, and the messages that came stay") func cutForEver() async throws
     {
         try await withRig(configure: { $0.maximumResumptions = 3 }) { rig in
             let reports = Reports()
@@ -141,7 +141,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("A caller may stop at any message and go on later, in another process", arguments: [false, true])
+    @Test("a caller may stop at any message and go on later, in another process", arguments: [false, true])
     func stopped(isIndexed: Bool) async throws {
         try await withRig { rig in
             let file = isIndexed ? rig.forecast : rig.nowcast
@@ -166,7 +166,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("A cancelled download ends at once, and what arrived is counted", arguments: [false, true])
+    @Test("a cancelled download ends at once, and what arrived is counted", arguments: [false, true])
     func cancelled(isDripping: Bool) async throws {
         try await withRig(scale: 40, configure: { $0.bytesPerDay = 10_000_000 }) { rig in
             let reports = Reports()
@@ -202,7 +202,7 @@ struct DownloadTests {
 
     // MARK: Replaced files
 
-    @Test("A file replaced while it is read is begun again", arguments: [false, true])
+    @Test("a file replaced while it is read is begun again", arguments: [false, true])
     func replaced(isIndexed: Bool) async throws {
         try await withRig(configure: { $0.rangeBytes = 1_500 }) { rig in
             let file = isIndexed ? rig.forecast : rig.nowcast
@@ -223,7 +223,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("A file replaced between two downloads is begun again") func replacedBetween() async throws {
+    @Test("a file replaced between two downloads is begun again") func replacedBetween() async throws {
         try await withRig { rig in
             let reports = Reports()
             _ = try await rig.download(rig.forecast, rig.everyOther, reports)
@@ -234,7 +234,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("A file replaced at every call is given up") func replacedForEver() async throws {
+    @Test("a file replaced at every call is given up") func replacedForEver() async throws {
         try await withRig { rig in
             rig.simulator.setFault(.replacedFile)
             await #expect(throws: UpstreamError.self) { try await rig.download(rig.forecast, .everything, Reports()) }

@@ -16,7 +16,7 @@ struct FaultTests {
         (.redirected, .unexpectedStatus),
     ]
 
-    @Test("Each is one typed error, and passes", arguments: [false, true])
+    @Test("each is one typed error, and passes", arguments: [false, true])
     func errors(isIndexed: Bool) async throws {
         try await withRig { rig in
             let file = isIndexed ? rig.forecast : rig.nowcast
@@ -40,7 +40,7 @@ struct FaultTests {
         }
     }
 
-    @Test("Each is one typed error of heads, indexes and directories too") func smallAnswers() async throws {
+    @Test("each is one typed error of heads, indexes and directories too") func smallAnswers() async throws {
         try await withRig { rig in
             for fault in [Fault.htmlPage, .connectionReset, .serverError, .unavailable, .redirected] {
                 rig.simulator.setFault(fault)
@@ -66,7 +66,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A server that ignores ranges sends everything once, and all that is wanted is taken from it")
+    @Test("a server that ignores ranges sends everything once, and all that is wanted is taken from it")
     func rangeIgnored() async throws {
         try await withRig { rig in
             rig.simulator.setFault(.rangeIgnored)
@@ -82,7 +82,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A whole file in place of a range is held to the byte budget") func budgetOfWholeFile() async throws {
+    @Test("a whole file in place of a range is held to the byte budget") func budgetOfWholeFile() async throws {
         try await withRig(configure: { $0.bytesPerDay = 9_000 }) { rig in
             rig.simulator.setFault(.rangeIgnored)
             let first = MessageSelection([.edr], altitudesMeters: altitudes.prefix(1))
@@ -97,7 +97,7 @@ struct FaultTests {
         }
     }
 
-    @Test("When the day's bytes are spent nothing more is received, and the messages that came stay")
+    @Test("when the day's bytes are spent nothing more is received, and the messages that came stay")
     func budget() async throws {
         try await withRig(configure: { $0.bytesPerDay = 4_000 }) { rig in
             let reports = Reports()
@@ -116,14 +116,14 @@ struct FaultTests {
         }
     }
 
-    @Test("Requests keep their distance by the clock") func spacing() async throws {
+    @Test("requests keep their distance by the clock") func spacing() async throws {
         try await withRig(configure: { $0.spacing = .seconds(1) }) { rig in
             _ = try await rig.download(rig.forecast, rig.everyOther, Reports())
             #expect(rig.clock.slept == Array(repeating: .seconds(1), count: rig.simulator.calls - 1))
         }
     }
 
-    @Test("Too many requests a minute are blocked, and nothing is sent until the block is over") func ban() async throws
+    @Test("too many requests a minute are blocked, and nothing is sent until the block is over") func ban() async throws
     {
         try await withRig(simulate: { simulation in
             simulation.requestsPerMinute = 5
@@ -153,7 +153,7 @@ struct FaultTests {
         }
     }
 
-    @Test("Every form of the block's notice is one, at every call", arguments: GuidanceSimulation.BanAnswer.allCases)
+    @Test("every form of the block's notice is one, at every call", arguments: GuidanceSimulation.BanAnswer.allCases)
     func notices(answer: GuidanceSimulation.BanAnswer) async throws {
         for allowed in 0...2 {
             try await withRig(simulate: { simulation in
@@ -175,7 +175,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A 429 is waited for as it says, or longer") func rateLimited() async throws {
+    @Test("a 429 is waited for as it says, or longer") func rateLimited() async throws {
         try await withRig(configure: { $0.blockSeconds = 10 }) { rig in
             rig.simulator.setFault(.rateLimited, count: 1)
             await #expect(
@@ -188,7 +188,7 @@ struct FaultTests {
         }
     }
 
-    @Test("Broken messages are refused one by one, counted, and the rest is used", arguments: [false, true])
+    @Test("broken messages are refused one by one, counted, and the rest is used", arguments: [false, true])
     func brokenMessages(isIndexed: Bool) async throws {
         try await withRig { rig in
             let file = isIndexed ? rig.forecast : rig.nowcast
@@ -208,7 +208,7 @@ struct FaultTests {
         }
     }
 
-    @Test("Broken lines of an index cost their messages only") func brokenIndex() async throws {
+    @Test("broken lines of an index cost their messages only") func brokenIndex() async throws {
         try await withRig { rig in
             rig.simulator.setFault(.wrongTypes)
             let reports = Reports()
@@ -222,7 +222,7 @@ struct FaultTests {
         }
     }
 
-    @Test("An answer that drips is a timeout, however often it is resumed") func timeout() async throws {
+    @Test("an answer that drips is a timeout, however often it is resumed") func timeout() async throws {
         try await withRig(
             scale: 20,
             configure: { configuration in
@@ -240,7 +240,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A caller's own time is no part of the timeout, and a longer body may be given more") func deadline() {
+    @Test("a caller's own time is no part of the timeout, and a longer body may be given more") func deadline() {
         let start = ContinuousClock.now
         let deadline = StreamDeadline(after: .seconds(60), from: start)
         #expect(deadline.rest(at: start + .seconds(20)) == .seconds(40))
@@ -254,7 +254,7 @@ struct FaultTests {
         #expect(deadline.rest(at: start + .seconds(700)) < .zero)
     }
 
-    @Test("A file or message longer than the limit is refused") func limits() async throws {
+    @Test("a file or message longer than the limit is refused") func limits() async throws {
         try await withRig(configure: { $0.maximumFileBytes = 1_000 }) { rig in
             await #expect(throws: UpstreamError.tooLarge(limitBytes: 1_000)) {
                 try await rig.download(rig.nowcast, .everything, Reports())
@@ -276,7 +276,7 @@ struct FaultTests {
         }
     }
 
-    @Test("Several ranges at once are refused by the look-alike, and a range beyond the end too") func ranges()
+    @Test("several ranges at once are refused by the look-alike, and a range beyond the end too") func ranges()
         async throws
     {
         try await withRig { rig in
@@ -295,7 +295,7 @@ struct FaultTests {
         }
     }
 
-    @Test("The client speaks HTTP/1.1 and follows no redirect") func httpConfiguration() {
+    @Test("the client speaks HTTP/1.1 and follows no redirect") func httpConfiguration() {
         let configuration = GuidanceClient.recommendedHTTPConfiguration
         #expect("\(configuration.httpVersion)" == "\(HTTPClient.Configuration.HTTPVersion.http1Only)")
         var wrong = GuidanceConfiguration(baseURL: "ftp://x")

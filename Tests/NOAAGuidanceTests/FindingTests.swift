@@ -6,7 +6,7 @@ import UpstreamSimulator
 
 @Suite("Finding files")
 struct FindingTests {
-    @Test("The newest nowcast is found from the clock backwards, growing ones are named") func nowcast() async throws {
+    @Test("the newest nowcast is found from the clock backwards, growing ones are named") func nowcast() async throws {
         try await withRig { rig in
             // The file of 22:30 is whole by 22:35 at the latest.
             let search = try await rig.client.newest(.gtgn)
@@ -29,7 +29,7 @@ struct FindingTests {
         }
     }
 
-    @Test("After some missing files directories are read, and the search is bounded") func late() async throws {
+    @Test("after some missing files directories are read, and the search is bounded") func late() async throws {
         try await withRig { rig in
             rig.simulator.setFault(.lateFiles)
             let search = try await rig.client.newest(.gtgn)
@@ -45,7 +45,7 @@ struct FindingTests {
         }
     }
 
-    @Test("A forecast's leads appear one by one while its run grows") func leads() async throws {
+    @Test("a forecast's leads appear one by one while its run grows") func leads() async throws {
         // 22:00's run: its first lead is whole at 22:50, each other 90 s later.
         try await withRig(clock: ManualClock(testTime + 600)) { rig in
             let run = testTime - 2_400
@@ -73,7 +73,7 @@ struct FindingTests {
         }
     }
 
-    @Test("A lead that is listed without its index is growing") func growing() async throws {
+    @Test("a lead that is listed without its index is growing") func growing() async throws {
         try await withRig { rig in
             rig.simulator.setFault(.growingFile)
             let many = try await rig.client.leads(of: .gtg, runSeconds: testTime - 9_600, leadHours: [0, 1, 2, 3])
@@ -84,7 +84,7 @@ struct FindingTests {
         }
     }
 
-    @Test("The newest run with a lead falls back over runs that lack it") func run() async throws {
+    @Test("the newest run with a lead falls back over runs that lack it") func run() async throws {
         try await withRig { rig in
             // At 22:40 the run of 21:00 is whole for an hour ahead since 21:51:30; that of 22:00 isn't there.
             let search = try await rig.client.newest(.gtg, leadHours: 1)
@@ -92,7 +92,7 @@ struct FindingTests {
         }
     }
 
-    @Test("What hasn't changed is said without a body") func unchanged() async throws {
+    @Test("what hasn't changed is said without a body") func unchanged() async throws {
         try await withRig { rig in
             guard case .whole(let head) = try await rig.client.state(of: rig.forecast),
                 case .present(let index, let validators) = try await rig.client.index(of: rig.forecast)
@@ -109,7 +109,7 @@ struct FindingTests {
         }
     }
 
-    @Test("A directory page has the files, and none is where there is no directory") func listing() async throws {
+    @Test("a directory page has the files, and none is where there is no directory") func listing() async throws {
         try await withRig { rig in
             let page = try #require(try await rig.client.listing(of: rig.forecast.directory))
             #expect(page.entries.contains { $0.name == rig.forecast.name && $0.modifiedSeconds != nil })

@@ -60,7 +60,7 @@ struct FrameTests {
         return results + reader.finish()
     }
 
-    @Test("A file in pieces of any length gives its messages, numbered and placed") func pieces() {
+    @Test("a file in pieces of any length gives its messages, numbered and placed") func pieces() {
         var generator = SeededGenerator(seed: 1)
         for round in 0..<200 {
             let frames = (0..<12).map { frame(Int.random(in: 20...300, using: &generator), seed: $0 + round) }
@@ -75,7 +75,7 @@ struct FrameTests {
         }
     }
 
-    @Test("A broken message is refused alone, and the rest of the file is used") func broken() {
+    @Test("a broken message is refused alone, and the rest of the file is used") func broken() {
         var generator = SeededGenerator(seed: 2)
         let frames = (0..<9).map { frame(60 + 13 * $0, seed: $0) }
         let damages: [(([UInt8]) -> [UInt8], String)] = [
@@ -94,7 +94,7 @@ struct FrameTests {
         }
     }
 
-    @Test("A file that ends inside a message says so") func cutOff() {
+    @Test("a file that ends inside a message says so") func cutOff() {
         var generator = SeededGenerator(seed: 6)
         let file = frame(100) + frame(200).prefix(150)
         let results = split(Array(file), &generator)
@@ -104,7 +104,7 @@ struct FrameTests {
         #expect(split([], &generator).isEmpty)
     }
 
-    @Test("Random bytes end, hold little and give no message") func random() {
+    @Test("random bytes end, hold little and give no message") func random() {
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<100 {
             let noise = (0..<3_000).map { _ in Array("GRIB\u{0}\u{2}7".utf8).randomElement(using: &generator) ?? 0 }
@@ -113,7 +113,7 @@ struct FrameTests {
         }
     }
 
-    @Test("An indexed reader takes its messages out of any ranges that cover them") func indexed() {
+    @Test("an indexed reader takes its messages out of any ranges that cover them") func indexed() {
         var generator = SeededGenerator(seed: 8)
         for _ in 0..<200 {
             let frames = (0..<15).map { frame(Int.random(in: 20...200, using: &generator), seed: $0) }
@@ -136,7 +136,7 @@ struct FrameTests {
         }
     }
 
-    @Test("A last message of unknown end ends with the file; what never came is cut off") func unknownEnd() {
+    @Test("a last message of unknown end ends with the file; what never came is cut off") func unknownEnd() {
         let spans = [
             MessageSpan(number: 1, lower: 0, upper: 100, keys: []),
             MessageSpan(number: 2, lower: 100, upper: nil, keys: []),

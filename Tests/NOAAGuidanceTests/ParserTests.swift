@@ -7,7 +7,7 @@ import Testing
 struct IndexTests {
     private func index(_ lines: String...) -> MessageIndex { MessageIndex(lines.joined(separator: "\n").utf8) }
 
-    @Test("A line says where a message begins and what it is") func lines() throws {
+    @Test("a line says where a message begins and what it is") func lines() throws {
         let index = index(
             "1:0:d=2026092412:EDPARM:30 m above mean sea level:3 hour fcst:",
             "2:780111:d=2026092412:CATEDR:10668 m above mean sea level:anl:\r",
@@ -40,7 +40,7 @@ struct IndexTests {
         (String(repeating: "1", count: 600), .tooLong),
     ]
 
-    @Test("A line that can't be read is refused alone, with its reason", arguments: refused)
+    @Test("a line that can't be read is refused alone, with its reason", arguments: refused)
     func refusal(line: String, reason: MessageIndex.Refusal) {
         let good = "7:700:d=2026092412:EDPARM:30 m above mean sea level:anl:"
         let index = index(line, good)
@@ -48,7 +48,7 @@ struct IndexTests {
         #expect(index.entries.map(\.number) == [7])
     }
 
-    @Test("Offsets and numbers must ascend; parts of one message share them") func order() {
+    @Test("offsets and numbers must ascend; parts of one message share them") func order() {
         let tail = "d=2026092412:EDPARM:30 m above mean sea level:anl:"
         let index = index(
             "1:0:\(tail)", "2.1:100:\(tail)", "2.2:100:d=2026092412:CATEDR:30 m above mean sea level:anl:",
@@ -62,13 +62,13 @@ struct IndexTests {
         #expect(index.spans(fileBytes: nil).last?.upper == nil)
     }
 
-    @Test("An index of more lines than any file has is cut") func bound() {
+    @Test("an index of more lines than any file has is cut") func bound() {
         let text = (1...5_000).map { "\($0):\($0 * 10):d=2026092412:EDPARM:x:anl:\n" }.joined()
         let index = MessageIndex(text.utf8)
         #expect(index.entries.count == MessageIndex.maximumLines && index.refused == [.tooMany: 1])
     }
 
-    @Test("Random bytes and broken indexes never give spans that overlap") func random() {
+    @Test("random bytes and broken indexes never give spans that overlap") func random() {
         var generator = SeededGenerator(seed: 4)
         let good = (1...40).map { "\($0):\($0 * 1_000):d=2026092412:EDPARM:\($0) m above mean sea level:anl:\n" }
             .joined()
@@ -94,7 +94,7 @@ struct IndexTests {
 struct ListingTests {
     private func listing(_ html: String) -> [DirectoryListing.Entry] { DirectoryListing(Array(html.utf8)).entries }
 
-    @Test("Pages of Apache, with and without a table, and of nginx give the same files") func pages() {
+    @Test("pages of Apache, with and without a table, and of nginx give the same files") func pages() {
         let expected: [DirectoryListing.Entry] = [
             .init(name: "12", isDirectory: true, modifiedSeconds: 1_790_251_320),
             .init(name: "gtgn.t1200z.3km.grib2", modifiedSeconds: 1_790_251_440, size: "28M"),
@@ -124,7 +124,7 @@ struct ListingTests {
     }
 
     @Test(
-        "Links to elsewhere are passed over",
+        "links to elsewhere are passed over",
         arguments: [
             "/absolute", "https://elsewhere.invalid/x", "../", "./", "..", ".", "", "?C=N", "#top", "a/b", "a%2Fb",
             "%2e%2e/",
@@ -134,7 +134,7 @@ struct ListingTests {
         #expect(listing("<a href=\"\(target)\">x</a>\n<a href=\"kept\">y</a>").map(\.name) == ["kept"])
     }
 
-    @Test("Pages that break off, nest or say nothing are read as far as they go") func broken() {
+    @Test("pages that break off, nest or say nothing are read as far as they go") func broken() {
         #expect(listing("").isEmpty)
         #expect(listing("<a href=\"x").isEmpty)
         #expect(listing("<a").isEmpty && listing("<a ").isEmpty && listing("<").isEmpty)
@@ -147,7 +147,7 @@ struct ListingTests {
         #expect(listing(many).count == DirectoryListing.maximumEntries)
     }
 
-    @Test("Random bytes give no name that could lead elsewhere") func random() {
+    @Test("random bytes give no name that could lead elsewhere") func random() {
         var generator = SeededGenerator(seed: 5)
         let pieces = [
             "<a href=", "\"", "'", ">", "</a>", "x", "/", "..", "%2F", "\n", "<", " ", "2026-09-24 12:02", "\u{0}",
@@ -163,7 +163,7 @@ struct ListingTests {
 
 @Suite("Content-Range")
 struct ContentRangeTests {
-    @Test("Parts, totals and refusals are read") func good() throws {
+    @Test("parts, totals and refusals are read") func good() throws {
         #expect(ContentRange("bytes 0-9/100")?.part == 0..<10)
         #expect(ContentRange("Bytes 90-99/100")?.total == 100)
         #expect(ContentRange("bytes 5-5/*")?.part == 5..<6 && ContentRange("bytes 5-5/*")?.total == nil)
@@ -172,7 +172,7 @@ struct ContentRangeTests {
     }
 
     @Test(
-        "What is not sound is none",
+        "what is not sound is none",
         arguments: [
             "", "bytes", "bytes 0-9", "items 0-9/10", "bytes 9-0/10", "bytes 0-10/10", "bytes -9/10", "bytes 0-/10",
             "bytes a-b/c", "bytes 0-9/10/11", "bytes 0-9-8/10", "bytes 0-99999999999999999999/*", "bytes 0-9 / 10",

@@ -17,7 +17,7 @@ struct RangeTests {
         RangePlan.ranges(spans(pairs), gapBytes: gap, longestBytes: longest).map(\.header)
     }
 
-    @Test("Neighbours and near ones are one range; the last may go to the file's end") func table() {
+    @Test("neighbours and near ones are one range; the last may go to the file's end") func table() {
         #expect(plan([]) == [])
         #expect(plan([(0, 10)]) == ["bytes=0-9"])
         #expect(plan([(0, 10), (10, 30), (30, 40)]) == ["bytes=0-39"])
@@ -30,7 +30,7 @@ struct RangeTests {
         #expect(plan([(0, 100), (100, 120)], longest: 20) == ["bytes=0-99", "bytes=100-119"])
     }
 
-    @Test("Every wanted byte is covered once, and no larger gap is received") func property() {
+    @Test("every wanted byte is covered once, and no larger gap is received") func property() {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<2_000 {
             var offset = 0

@@ -8,8 +8,7 @@ struct Check: AsyncParsableCommand {
         abstract: "Look through the whole database for damage.",
         discussion: """
             Changes nothing; the file and its folder may be read-only. Exit status 0 where all is well, 65 where something \
-            is wrong; each problem is a line. A row that changed by itself is found by the sum of its packed part of the \
-            archive. The last nine hours, pilot reports, areas, positions and keys have no such sum.
+            is wrong; each problem is a line. Each row has a sum over its columns, by which a bit that flipped is found.
             """)
 
     @OptionGroup var common: CommonOptions

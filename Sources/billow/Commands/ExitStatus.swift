@@ -28,7 +28,7 @@ extension Failure.Kind {
     init(_ error: StoreError) {
         self =
             switch error {
-            case .corrupt, .foreign: .data
+            case .corrupt, .foreign, .unreleased: .data
             case .unavailable, .replaced, .full, .tooManySources, .tooManySourcesOfReporter, .unknownSource, .mixed,
                 .deleted, .failed:
                 .inputOutput

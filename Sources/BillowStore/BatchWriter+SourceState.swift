@@ -1,0 +1,89 @@
+internal import GRDB
+internal import Geometry
+internal import Turbulence
+
+extension BatchWriter {
+    /// Stores cursors, values and times, whether a row changed or not.
+    func storeState(of batch: Batch, source: SourceNumber) throws {
+        try set(batch.cursors, Query.setCursor, Query.removeCursor, source: source)
+        try set(batch.values, Query.setSourceValue, Query.removeSourceValue, source: source)
+        for change in batch.coverage { try changeCoverage(change, source: source) }
+        try set(Query.setFetched, batch.fetchedAt, source: source)
+        for (kind, instant) in batch.fetchedKinds {
+            let statement = try RawStatement(db, Query.setFetchedKind)
+            try statement.bind(
+                Int64(source.rawValue), kind.rawValue, Int64(instant.seconds), Int64(kind.longestGapSeconds ?? .max))
+            try statement.run()
+        }
+        try set(Query.setComplete, batch.completeSince, source: source)
+    }
+
+    func set(
+        _ values: [String: String?], _ setQuery: String, _ removeQuery: String, source: SourceNumber
+    ) throws {
+        for (name, value) in values {
+            let statement = try RawStatement(db, value == nil ? removeQuery : setQuery)
+            if let value {
+                try statement.bind(Int64(source.rawValue), name, value)
+            } else {
+                try statement.bind(Int64(source.rawValue), name)
+            }
+            try statement.run()
+        }
+    }
+
+    /// How many former areas of one part stay: a viewport that is dragged about makes thousands.
+    static let formerAreas: Int64 = 100
+
+    /// Notes what a part of the source's query asks for from now on.
+    func changeCoverage(_ change: CoverageChange, source: SourceNumber) throws {
+        var wanted: [[UInt8]?] = []
+        for ring in change.rings.map({ $0?.stored }) where !wanted.contains(ring) { wanted.append(ring) }
+        var ended: [(number: Int64, since: Int64)] = []
+        let open = try RawStatement(db, Query.openCoveredAreas)
+        try open.bind(Int64(source.rawValue), change.kind.rawValue, change.part)
+        try open.forEachRow { columns in
+            typealias Column = CoveredAreaColumn
+            let ring: [UInt8]? = columns.isNull(Column.ring) ? nil : columns.bytes(Column.ring)
+            let isWhole = columns.isWhole(Column.self)
+            if isWhole, change.isContinued, let index = wanted.firstIndex(of: ring) {
+                wanted.remove(at: index)
+            } else {
+                // A row whose sum doesn't hold is removed: nothing was fetched since it was complete.
+                ended.append((columns.integer(Column.number), isWhole ? columns.integer(Column.since) : .max))
+            }
+        }
+        for area in ended {
+            if let last = change.lastFetch.map({ Int64($0.seconds) }), last >= area.since {
+                let close = try RawStatement(db, Query.closeCoveredArea)
+                try close.bind(last, area.number)
+                try close.run()
+            } else {
+                let remove = try RawStatement(db, Query.removeCoveredArea)
+                try remove.bind(area.number)
+                try remove.run()
+            }
+        }
+        if !ended.isEmpty {
+            let removeOld = try RawStatement(db, Query.removeOldCoveredAreas)
+            try removeOld.bind(Int64(source.rawValue), change.kind.rawValue, change.part, Self.formerAreas)
+            try removeOld.run()
+        }
+        for ring in wanted {
+            let insert = try RawStatement(db, Query.insertCoveredArea)
+            insert.bind(Int64(source.rawValue), CoveredAreaColumn.source)
+            try insert.bind(change.kind.rawValue, CoveredAreaColumn.kind)
+            try insert.bind(change.part, CoveredAreaColumn.part)
+            if let ring { insert.bind(ring, CoveredAreaColumn.ring) }
+            insert.bind(Int64(change.since.seconds), CoveredAreaColumn.since)
+            try insert.run()
+        }
+    }
+
+    func set(_ query: String, _ instant: Instant?, source: SourceNumber) throws {
+        guard let instant else { return }
+        let statement = try RawStatement(db, query)
+        try statement.bind(Int64(instant.seconds), Int64(source.rawValue))
+        try statement.run()
+    }
+}

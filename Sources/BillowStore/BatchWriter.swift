@@ -1,0 +1,119 @@
+internal import GRDB
+internal import Geometry
+internal import Turbulence
+
+/// One batch on its way into the log, inside its transaction.
+struct BatchWriter {
+    let db: Database
+    let tags: ContentTags
+    let importedBefore: Instant
+    let isTransient: Bool
+    let damage: DamageRegister
+    let sources: [SourceID: SourceRecord]
+    let names: SourceNames
+    let sourcesOfChangedRule: Set<SourceID>
+    /// The number of the reporter that sent the batch; 0 for fetched and imported data.
+    let reporter: Int64
+    let before: Int64
+    /// The version that the batch's rows carry. No other writer can raise the head meanwhile: the transaction holds the
+    /// write lock from its start.
+    let version: Int64
+    var result: BatchResult
+    /// By kind, the steps of time in which something was observed that this batch changes.
+    var changed: [ObservedKind: Set<TimeStep>] = [:]
+    /// Where the search for a computed value goes on: no row before that key counts for its place and time.
+    var keysOfValues: [Subject: ObservationKey] = [:]
+    /// Whether rows were closed that the result doesn't count.
+    var hasReopened = false
+
+    let insertObservation: RawStatement
+    let closeObservation: RawStatement
+    let setAsideObservation: RawStatement
+    let markImported: RawStatement
+    let markLasting: RawStatement
+    let observationByKey: RawStatement
+    let openObservationsByID: RawStatement
+    let insertPosition: RawStatement
+
+    init(_ db: Database, tags: ContentTags, _ batch: Batch, damage: DamageRegister) throws {
+        self.db = db
+        self.tags = tags
+        importedBefore = batch.importedBefore
+        isTransient = batch.isTransient
+        self.damage = damage
+        reporter = try batch.reporter.map { try Self.number(ofReporter: $0, db) } ?? 0
+        if let registration = batch.registration { try Self.register(registration, reporter: reporter, db) }
+        let records = try SourceRecord.all(db)
+        sources = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var changed = Set<Int64>()
+        try RawStatement(db, Query.sources).forEachRow { columns in
+            guard columns.integer(SourceColumn.ruleChanged) != 0 else { return }
+            changed.insert(columns.integer(SourceColumn.number))
+        }
+        names = SourceNames(records)
+        sourcesOfChangedRule = Set(records.filter { changed.contains(Int64($0.number.rawValue)) }.map(\.id))
+        before = try Head(db).version.rawValue
+        version = before + 1
+        result = BatchResult(version: Version(rawValue: before))
+        insertObservation = try RawStatement(db, Query.insertObservation)
+        closeObservation = try RawStatement(db, Query.closeObservation)
+        setAsideObservation = try RawStatement(db, Query.setAsideObservation)
+        markImported = try RawStatement(db, Query.markObservationImported)
+        markLasting = try RawStatement(db, Query.markObservationLasting)
+        observationByKey = try RawStatement(db, Query.observationByKey)
+        openObservationsByID = try RawStatement(db, Query.openObservationsByExternalID)
+        insertPosition = try RawStatement(db, Query.insertPosition)
+    }
+
+    // MARK: Items
+
+    /// Items that are written before the clock is read again.
+    static let stride = 128
+
+    /// Writes items from one place on, until the end or until the transaction has taken `longest`.
+    /// - Returns: where the next transaction goes on.
+    mutating func write(_ items: BatchItems, from first: Int, longest: Duration?) throws -> Int {
+        let began = ContinuousClock.now
+        let batch = items.batch
+        for index in first..<items.count {
+            if let longest, index > first, (index - first) % Self.stride == 0, ContinuousClock.now - began >= longest {
+                return index
+            }
+            var index = index
+            if index < items.observations.count {
+                try upsert(batch.observations[items.observations[index]])
+                continue
+            }
+            index -= items.observations.count
+            if index < batch.pilotReports.count {
+                try upsert(batch.pilotReports[index])
+                continue
+            }
+            index -= batch.pilotReports.count
+            if index < batch.areas.count {
+                try upsert(batch.areas[index])
+            } else {
+                try insert(batch.positions[index - batch.areas.count])
+            }
+        }
+        return items.count
+    }
+
+    /// Raises the head where a row changed.
+    mutating func finish() throws -> BatchResult {
+        guard result.changed || hasReopened else { return result }
+        guard try Head.raise(db) == version else {
+            throw StoreError.failed("the head moved under a transaction; nothing was written")
+        }
+        let note = try RawStatement(db, Query.noteChangedStep)
+        for (kind, steps) in changed {
+            // In the order of the table, so that steps that follow each other share their pages.
+            for step in steps.sorted() {
+                try note.bind(Int64(kind.rawValue), Int64(step.number), version)
+                try note.run()
+            }
+        }
+        result.version = Version(rawValue: version)
+        return result
+    }
+}

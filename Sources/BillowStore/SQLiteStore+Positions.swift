@@ -1,0 +1,200 @@
+internal import GRDB
+package import Turbulence
+
+extension SQLiteStore {
+    package func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError)
+        -> [AircraftPosition]
+    {
+        try await reading { [self] db in
+            try DeletedBefore.check(.positions, from: from, asOf: version, db)
+            let statement = try RawStatement(db, Query.positionsBetween)
+            try statement.bind(
+                AircraftPosition.bucket(from), AircraftPosition.bucket(to), Int64(from.seconds), Int64(to.seconds),
+                version.bound)
+            do { return try statement.positions(register, SourceNames(db)) } catch let error as DatabaseError
+                where error.isPageDamage
+            {
+                var positions: [AircraftPosition] = []
+                try positionsAround(error, from: from, to: to, asOf: version, db) { positions.append($0) }
+                return positions
+            }
+        }
+    }
+
+    /// Positions from an aircraft's in a bucket on, around pages that can't be read, which are noted. Where such a page
+    /// ends within an aircraft's three minutes, the rest of these is skipped with it.
+    private func positionsAround(
+        _ damage: DatabaseError, after first: Int64 = 0, from: Instant, to: Instant, asOf version: Version?,
+        _ db: Database, _ body: (AircraftPosition) throws -> Void
+    ) throws {
+        guard let stored = try Self.storedBuckets(db) else { return }
+        let buckets = (
+            first: max(AircraftPosition.bucket(from), stored.lowerBound),
+            last: min(AircraftPosition.bucket(to), stored.upperBound)
+        )
+        let keys = (
+            first: max(first, PositionKey.first(of: buckets.first)), end: PositionKey.first(of: buckets.last + 1)
+        )
+        guard keys.first < keys.end else { return }
+        let names = try SourceNames(db)
+        try readAround(damage, keys.first...keys.end - 1, of: .position, db) { keys, body in
+            let statement = try RawStatement(db, Query.positionsPage)
+            try statement.bind(
+                PositionKey.bucket(of: keys.lowerBound), PositionKey.aircraft(of: keys.lowerBound), -1 as Int64,
+                -1 as Int64, PositionKey.bucket(of: keys.upperBound), Int64(from.seconds), Int64(to.seconds),
+                version.bound)
+            try statement.forEachReadable(self.register, { try AircraftPosition($0, names) }) { position in
+                try body(PositionKey.key(of: position), position)
+            }
+        } times: { gap in
+            PositionKey.start(
+                of: gap.lowerBound)...PositionKey.start(of: gap.upperBound)
+                .advanced(by: AircraftPosition.bucketSeconds)
+        } body: { _, position in
+            try body(position)
+        }
+    }
+
+    /// A quarter of a day to a read, so that none holds a reader for long, however much is stored.
+    package func aircraft(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [ICAO24] {
+        let stored = try await reading { db in
+            try DeletedBefore.check(.positions, from: from, asOf: version, db)
+            return try Self.storedBuckets(db)
+        }
+        guard let stored else { return [] }
+        let first = max(AircraftPosition.bucket(from), stored.lowerBound)
+        let last = min(AircraftPosition.bucket(to), stored.upperBound)
+        var aircraft = Set<ICAO24>()
+        // Nothing where the two ranges have no bucket in common.
+        for bucket in stride(from: first, through: last, by: Int64.Stride(Self.bucketsOfARead)) {
+            let start = Instant(clamping: Int(bucket) * AircraftPosition.bucketSeconds)
+            let end = start.advanced(by: Int(Self.bucketsOfARead) * AircraftPosition.bucketSeconds)
+            aircraft.formUnion(
+                try await reading { [self] db in
+                    let (from, to) = (max(from, start), min(to, end))
+                    var found = Set<ICAO24>()
+                    let statement = try RawStatement(db, Query.aircraftBetween)
+                    // The end is not part of the time.
+                    let lastBucket = AircraftPosition.bucket(to.advanced(by: -1))
+                    try statement.bind(
+                        AircraftPosition.bucket(from), lastBucket, Int64(from.seconds), Int64(to.seconds),
+                        version.bound)
+                    do {
+                        try statement.forEachRow { columns in
+                            if let address = UInt32(exactly: columns.integer(0)).flatMap({ ICAO24(rawValue: $0) }) {
+                                found.insert(address)
+                            }
+                        }
+                    } catch let error as DatabaseError where error.isPageDamage {
+                        try positionsAround(error, from: from, to: to, asOf: version, db) { found.insert($0.icao24) }
+                    }
+                    return found
+                })
+        }
+        return aircraft.sorted()
+    }
+
+    private static let bucketsOfARead: Int64 = 120
+
+    /// The first and last bucket of positions; nil where there is none, or it isn't known.
+    private static func storedBuckets(_ db: Database) throws -> ClosedRange<Int64>? {
+        if let oldest = try edge(Query.oldestBucket, db), let newest = try edge(Query.newestBucket, db) {
+            return oldest...max(oldest, newest)
+        }
+        return try storedTimes(.positions, db).map {
+            AircraftPosition.bucket($0.lowerBound)...AircraftPosition.bucket($0.upperBound)
+        }
+    }
+
+    /// By bucket of three minutes, aircraft, time and source. A source that isn't known starts after all of its
+    /// second.
+    package func positions(
+        after: PositionPlace?, from: Instant, to: Instant, limit: Int, asOf version: Version?
+    ) async throws(StoreError) -> [AircraftPosition] {
+        try await reading { [self] db in
+            let statement = try RawStatement(db, Query.positionsPage)
+            let start = after?.observedAt ?? from
+            try DeletedBefore.check(.positions, from: max(from, start), asOf: version, db)
+            let number = try after.flatMap { after in
+                try SourceRecord.all(db).first { $0.id == after.source }?.number.rawValue
+            }
+            try statement.bind(
+                AircraftPosition.bucket(start), after.map { Int64($0.icao24.rawValue) } ?? -1,
+                after.map { Int64($0.observedAt.seconds) } ?? -1, number.map { Int64($0) } ?? 256,
+                AircraftPosition.bucket(to), Int64(from.seconds), Int64(to.seconds), version.bound)
+            var page: [AircraftPosition] = []
+            guard limit > 0 else { return page }
+            func take(_ position: AircraftPosition) throws {
+                page.append(position)
+                if page.count == limit { throw EndOfPage() }
+            }
+            do {
+                do {
+                    let names = try SourceNames(db)
+                    try statement.forEachReadable(register, { try AircraftPosition($0, names) }, take)
+                } catch let error as DatabaseError where error.isPageDamage {
+                    let last = page.last.map(PositionKey.key)
+                    let next =
+                        last ?? after.map { PositionKey.key(bucket: AircraftPosition.bucket($0.observedAt), $0.icao24) }
+                    try positionsAround(
+                        error, after: next.map { $0 + 1 } ?? 0, from: from, to: to, asOf: version, db, take)
+                }
+            } catch is EndOfPage {}
+            return page
+        }
+    }
+
+    /// - Complexity: one search for each bucket between the times, within the stored ones.
+    package func track(
+        of aircraft: ICAO24, from: Instant, to: Instant, asOf version: Version?
+    ) async throws(StoreError) -> [AircraftPosition] {
+        try await reading { [register] db in
+            try DeletedBefore.check(.positions, from: from, asOf: version, db)
+            guard let stored = try Self.storedBuckets(db) else { return [] }
+            let first = max(AircraftPosition.bucket(from), stored.lowerBound)
+            let last = min(AircraftPosition.bucket(to), stored.upperBound)
+            guard first <= last else { return [] }
+            let statement = try RawStatement(db, Query.trackInBucket)
+            let names = try SourceNames(db)
+            var track: [AircraftPosition] = []
+            for bucket in first...last {
+                // A look at each bucket is short, and SQLite interrupts only what runs.
+                if bucket % 100 == 0 { try db.checkCancellation() }
+                try statement.bind(
+                    bucket, Int64(aircraft.rawValue), Int64(from.seconds), Int64(to.seconds), version.bound)
+                do { track += try statement.positions(register, names) } catch let error as DatabaseError
+                    where error.isPageDamage
+                {
+                    let start = Instant(clamping: Int(bucket) * AircraftPosition.bucketSeconds)
+                    register.note(
+                        gap: bucket...bucket, of: .position, from: start,
+                        to: start.advanced(by: AircraftPosition.bucketSeconds), error.description)
+                }
+            }
+            return track
+        }
+    }
+}
+
+/// A place in the order of positions: a bucket, and an aircraft within it.
+enum PositionKey {
+    static let aircraftBits: Int64 = 24
+    private static let lastAircraft: Int64 = 1 << aircraftBits - 1
+
+    static func key(bucket: Int64, _ aircraft: ICAO24) -> Int64 { first(of: bucket) + Int64(aircraft.rawValue) }
+
+    static func key(of position: AircraftPosition) -> Int64 {
+        key(bucket: AircraftPosition.bucket(position.observedAt), position.icao24)
+    }
+
+    /// The first of a bucket.
+    static func first(of bucket: Int64) -> Int64 { bucket << aircraftBits }
+
+    static func bucket(of key: Int64) -> Int64 { key >> aircraftBits }
+    static func aircraft(of key: Int64) -> Int64 { key & lastAircraft }
+
+    /// When a key's bucket begins.
+    static func start(of key: Int64) -> Instant {
+        Instant(clamping: Int(bucket(of: key)) * AircraftPosition.bucketSeconds)
+    }
+}

@@ -1,0 +1,119 @@
+internal import GRDB
+internal import Turbulence
+
+extension SQLiteStore {
+    /// Observations in a range of keys, around pages that can't be read, which are noted.
+    func readAround<Value>(
+        _ damage: DatabaseError, _ keys: ClosedRange<Int64>, _ db: Database, _ scan: @escaping DamagedRange.Scan<Value>,
+        body: (Int64, Value) throws -> Void
+    ) throws {
+        var keys = keys
+        if let stored = try Self.storedTimes(.observations, db) {
+            let first = max(keys.lowerBound, ObservationKey.first(of: stored.lowerBound).rawValue)
+            let last = min(keys.upperBound, ObservationKey.first(of: stored.upperBound.advanced(by: 1)).rawValue - 1)
+            guard first <= last else { return }
+            keys = first...last
+        }
+        try readAround(
+            damage, keys, of: .observation, db, scan,
+            times: { gap in
+                ObservationKey(rawValue: gap.lowerBound)
+                    .observedAt...ObservationKey(rawValue: gap.upperBound).observedAt
+            }, body: body)
+    }
+
+    /// Rows of a table in a range of keys, around pages that can't be read, which are noted.
+    ///
+    /// - Parameter times: what a gap is about.
+    func readAround<Value>(
+        _ damage: DatabaseError, _ keys: ClosedRange<Int64>, of table: StoredTable, _ db: Database,
+        _ scan: @escaping DamagedRange.Scan<Value>, times: (ClosedRange<Int64>) -> ClosedRange<Instant>,
+        body: (Int64, Value) throws -> Void
+    ) throws {
+        var range = DamagedRange(check: db.checkCancellation)
+        defer { register.add(looks: range.looks) }
+        var hasGap = false
+        func note(_ gap: ClosedRange<Int64>) {
+            hasGap = true
+            let span = times(gap)
+            register.note(gap: gap, of: table, from: span.lowerBound, to: span.upperBound, damage.description)
+        }
+        try range.read(keys, scan, gap: note, body)
+        // An index names a row that the table doesn't have, or a row has another's key: any row may be missing.
+        if !hasGap { note(keys) }
+    }
+
+    /// Between when something of a kind was observed that is stored, to within a step, whichever of its pages can't be
+    /// read; nil where nothing is, or where that isn't known either.
+    static func storedTimes(_ kind: ObservedKind, _ db: Database) throws -> ClosedRange<Instant>? {
+        let statement = try RawStatement(db, Query.changedExtent)
+        try statement.bind(Int64(kind.rawValue))
+        do {
+            return try statement.first { columns in
+                let steps = [0, 1].compactMap { columns.optionalInteger($0).map { TimeStep(number: Int($0)) } }
+                guard let first = steps.first, let last = steps.last else { return nil }
+                return TimeStep.instants(first...max(first, last))
+            } ?? nil
+        } catch let error as DatabaseError where error.isPageDamage { return nil }
+    }
+
+    /// Rows of a table with numbers, read in their order because an index or a page of the table is damaged.
+    func readByNumber<Value>(
+        _ query: String, _ newest: String, _ table: StoredTable, _ from: Instant, _ to: Instant,
+        asOf version: Version, _ damage: DatabaseError, _ db: Database,
+        _ decode: @escaping (Columns, SourceNames) throws -> Value
+    ) throws -> [Value] {
+        let names = try SourceNames(db)
+        let last = try Self.edge(newest, db) ?? Self.mostNumbers
+        // A missing report is no newer than the newest stored one. Up to when a missing area holds isn't known.
+        let stored = table == .pilotReport ? try Self.storedTimes(.reports, db) : nil
+        let start = max(from, stored?.lowerBound ?? from)
+        let times = start...max(start, min(to, stored?.upperBound ?? to))
+        var values: [Value] = []
+        try readAround(damage, 1...max(1, last), of: table, db) { keys, body in
+            let statement = try RawStatement(db, query)
+            try statement.bind(
+                Int64(from.seconds), Int64(to.seconds), version.rawValue, version.rawValue, keys.lowerBound,
+                keys.upperBound)
+            // The number is the first column.
+            try statement.forEachReadable(self.register, { ($0.integer(0), try decode($0, names)) }) {
+                try body($0, $1)
+            }
+        } times: { _ in
+            times
+        } body: { _, value in
+            values.append(value)
+        }
+        return values
+    }
+
+    /// More rows than a table of reports or areas ever has, where its last page can't be read.
+    private static let mostNumbers: Int64 = 1 << 24
+
+    /// The first or last value of an index; nil where there is none or its page can't be read.
+    static func edge(_ query: String, _ db: Database) throws -> Int64? {
+        do { return try RawStatement(db, query).first { $0.integer(0) } } catch let error as DatabaseError
+            where error.isPageDamage
+        { return nil }
+    }
+}
+
+/// Ends the reading of a result early.
+struct EndOfPage: Error {}
+
+extension RawStatement {
+    /// An id at a version.
+    func bind(id: String, asOf version: Version?) throws {
+        try bind(id, version.bound, version.bound, version.bound, id)
+    }
+
+    /// A range of time, `from` ≤ t < `to`, at a version.
+    func bind(from: Instant, to: Instant, asOf version: Version) throws {
+        try bind(Int64(from.seconds), Int64(to.seconds), version.rawValue, version.rawValue)
+    }
+}
+
+extension Version? {
+    /// The version at which rows must count; rows that count at the largest version count at the head.
+    var bound: Int64 { self?.rawValue ?? .max }
+}

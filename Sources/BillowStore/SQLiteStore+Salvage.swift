@@ -1,0 +1,159 @@
+internal import Foundation
+internal import GRDB
+package import Turbulence
+
+extension SQLiteStore {
+    /// Copies what can be read of a damaged database into a new file, row by row and around damaged pages: keys,
+    /// changed queries, sources, and rows of every kind at their versions. Indices, packed parts and times of changes
+    /// are built again. The damaged file is not changed.
+    ///
+    /// A file of a build from before the first release is copied too, whether it is damaged or not. Cursors are not
+    /// copied from it, so everything is fetched again that an upstream still has.
+    ///
+    /// - Parameter now: the moment of the salvage: nothing newer can be missing. The system's time where it is nil.
+    /// - Throws: `corrupt` where not even the list of tables can be read, `unavailable` where the new file exists.
+    package static func salvage(_ damaged: String, to path: String, now: Instant? = nil) async throws(StoreError)
+        -> Salvaged
+    {
+        let now = now ?? Instant(clamping: Int(Date().timeIntervalSince1970))
+        guard FileIdentity(path) == nil else { throw .unavailable(path: path, reason: "it exists already") }
+        let result: Result<Salvaged, any Error> = await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .userInitiated).async {
+                continuation.resume(returning: Result { try salvageNow(damaged, to: path, at: now) })
+            }
+        }
+        do { return try result.get() } catch { throw StoreError(error, path: damaged) }
+    }
+
+    /// The salvage itself, on the caller's thread.
+    private static func salvageNow(_ damaged: String, to path: String, at now: Instant) throws -> Salvaged {
+        guard FileIdentity(damaged) != nil else {
+            throw StoreError.unavailable(path: damaged, reason: "there is no such file")
+        }
+        let unfinished = try UnfinishedFile(for: path, mode: 0o600)
+        let repaired = unfinished.path + "-source"
+        defer { for suffix in [""] + DatabaseFile.companions { unlink(repaired + suffix) } }
+        do {
+            // Rows of a source that can't be read get one below.
+            var writing = Configuration()
+            writing.foreignKeysEnabled = false
+            writing.prepareDatabase(RowSum.register)
+            let target = try DatabaseQueue(path: unfinished.path, configuration: writing)
+            try Schema.migrator.migrate(target)
+            let source = try SalvageSource(damaged, repaired: repaired, as: target)
+            // No transaction: SQLite can't end one after a page that it can't read, and a damaged file isn't written.
+            let salvaged = try source.queue.unsafeRead { db in
+                try target.writeWithoutTransaction { target in
+                    var salvage = try Salvage(
+                        source: db, target: target, isUnreleased: source.isUnreleased, now: now)
+                    return try salvage.run()
+                }
+            }
+            try source.queue.close()
+            try target.close()
+            try unfinished.finish(replacing: false)
+            return salvaged
+        } catch {
+            unfinished.discard()
+            throw error
+        }
+    }
+}
+
+/// A damaged file, open for reading. Not every table's definition need be readable.
+private struct SalvageSource {
+    let queue: DatabaseQueue
+    /// Whether a build from before the first release wrote it.
+    let isUnreleased: Bool
+
+    /// - Parameters:
+    ///   - repaired: where a copy is made of a file whose definitions are damaged.
+    ///   - target: the new database, with all tables.
+    init(_ path: String, repaired: String, as target: DatabaseQueue) throws {
+        let queue = try Self.open(path)
+        isUnreleased = queue.unsafeRead { (try? Schema.isUnreleased($0)) ?? false }
+        let wrong = try queue.unsafeRead { [isUnreleased] in
+            try Self.wrongTables(of: $0, target, path, isUnreleased: isUnreleased)
+        }
+        guard !wrong.isEmpty else {
+            self.queue = queue
+            return
+        }
+        try queue.close()
+        try Self.repair(path, wrong, into: repaired)
+        self.queue = try Self.open(repaired)
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(TimeInterval(SQLiteStore.busyTimeoutSeconds))
+        configuration.prepareDatabase { db in
+            try RowSum.register(db)
+            try db.execute(sql: "PRAGMA writable_schema = ON")
+        }
+        return try DatabaseQueue(path: try DatabaseFile(path: path).readOnlyAddress(), configuration: configuration)
+    }
+
+    /// A table's definition, and where the table lies.
+    private struct TableDefinition {
+        var name: String
+        var text: String
+        var page: Int64
+    }
+
+    /// The tables whose definition is damaged, as they should be.
+    private static func wrongTables(
+        of source: Database, _ target: DatabaseQueue, _ path: String, isUnreleased: Bool
+    ) throws -> [TableDefinition] {
+        let tables: [TableDefinition]
+        do {
+            tables = try Row.fetchAll(source, sql: "SELECT name, sql, rootpage FROM sqlite_master").map { row in
+                let values = Array(row.databaseValues)
+                return TableDefinition(
+                    name: String.fromDatabaseValue(values[0]) ?? "", text: String.fromDatabaseValue(values[1]) ?? "",
+                    page: Int64.fromDatabaseValue(values[2]) ?? 0)
+            }
+        } catch {
+            throw StoreError.corrupt(path: path, reason: "the list of its tables can't be read")
+        }
+        let wanted = try target.read { db in
+            try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+                .map { (name: $0[0] as String, text: $0[1] as String) }
+        }
+        guard wanted.contains(where: { wanted in tables.contains { $0.name == wanted.name } }) else {
+            throw StoreError.corrupt(path: path, reason: "it has none of our tables")
+        }
+        if isUnreleased { return [] }
+        // Where that can't be read, the file is taken for one of this version.
+        let isKnown = (try? Schema.migrator.appliedIdentifiers(source))?.isEmpty == false
+        return wanted.compactMap { name, text in
+            guard let found = tables.first(where: { $0.name == name || $0.text == text }), found.page > 0 else {
+                return nil
+            }
+            if found.name == name, found.text == text { return nil }
+            // Of an unknown version, the definition may be right as it is.
+            if !isKnown, (try? source.columns(in: name))?.isEmpty == false { return nil }
+            return TableDefinition(name: name, text: text, page: found.page)
+        }
+    }
+
+    /// Copies the file and gives tables their definitions back.
+    private static func repair(_ damaged: String, _ tables: [TableDefinition], into copy: String) throws {
+        for suffix in ["", "-wal"] where FileIdentity(damaged + suffix) != nil {
+            try FileManager.default.copyItem(atPath: damaged + suffix, toPath: copy + suffix)
+        }
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA writable_schema = ON") }
+        let queue = try DatabaseQueue(path: copy, configuration: configuration)
+        try queue.writeWithoutTransaction { db in
+            for table in tables {
+                try db.execute(
+                    sql:
+                        "UPDATE sqlite_master SET type = 'table', name = ?1, tbl_name = ?1, sql = ?2 WHERE rootpage = ?3",
+                    arguments: [table.name, table.text, table.page])
+            }
+        }
+        try queue.close()
+    }
+}

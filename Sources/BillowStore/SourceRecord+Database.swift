@@ -1,0 +1,118 @@
+internal import GRDB
+internal import Geometry
+import Datasets
+internal import Turbulence
+
+/// The names of sources, by the numbers that rows have.
+struct SourceNames {
+    private let names: [SourceID]
+
+    /// - Throws: `UnreadableRow` where a source can't be read.
+    init(_ db: Database) throws {
+        var names: [SourceID] = []
+        try RawStatement(db, Query.sources).forEachRow { names.append(try SourceRecord($0).id) }
+        self.names = names
+    }
+
+    /// - Parameter records: all of them, in the order of their numbers.
+    init(_ records: [SourceRecord]) { names = records.map(\.id) }
+
+    /// nil where no source has the number.
+    subscript(number: Int64) -> SourceID? {
+        guard let index = Int(exactly: number), names.indices.contains(index) else { return nil }
+        return names[index]
+    }
+}
+
+extension SourceRecord {
+    /// - Parameter damage: where rows about fetches are noted that can't be read.
+    /// - Throws: `UnreadableRow` where a source can't be read: nothing says whose its rows are then.
+    static func all(_ db: Database, _ damage: DamageRegister? = nil) throws -> [SourceRecord] {
+        var sources: [SourceRecord] = []
+        try RawStatement(db, Query.sources).forEachRow { sources.append(try SourceRecord($0)) }
+        try RawStatement(db, Query.fetchedKinds).forEachRow { columns in
+            typealias Column = FetchedColumn
+            guard columns.isWhole(Column.self) else {
+                damage?.note(UnreadableRow(unnumbered: columns, Column.self))
+                return
+            }
+            // Numbers are dense. A kind of a later version is none of ours.
+            let index = Int(columns.integer(Column.source))
+            guard sources.indices.contains(index),
+                let kind = columns.text(Column.kind).flatMap(DataKind.init(rawValue:))
+            else { return }
+            sources[index].fetchedKinds[kind] = Instant(clamping: Int(columns.integer(Column.fetchedAt)))
+            sources[index].fetchedSince[kind] = Instant(clamping: Int(columns.integer(Column.since)))
+        }
+        for deletion in [DeletionKind.positions, .rest] {
+            guard let deleted = try DeletedBefore(deletion, db) else { continue }
+            let span = Instant.distantPast...max(.distantPast, deleted.before.advanced(by: -1))
+            for kind in Catalogue.kinds where (kind == .positions) == (deletion == .positions) {
+                for index in sources.indices { sources[index].noteLost(kind, span) }
+            }
+        }
+        return sources
+    }
+
+    /// With the areas that they are and were asked for, which no writer needs.
+    static func allWithAreas(_ db: Database, _ damage: DamageRegister) throws -> [SourceRecord] {
+        var sources = try all(db, damage)
+        try RawStatement(db, Query.coveredAreas).forEachReadable(damage) { columns in
+            typealias Column = CoveredAreaColumn
+            let hasRing = !columns.isNull(Column.ring)
+            let ring = hasRing ? AreaRing(stored: columns.bytes(Column.ring)) : nil
+            guard columns.isWhole(Column.self), !hasRing || ring != nil else {
+                throw UnreadableRow(columns, key: Column.number)
+            }
+            let kind = columns.text(Column.kind).flatMap(DataKind.init(rawValue:))
+            return (
+                index: Int(columns.integer(Column.source)),
+                area: kind.map { kind in
+                    CoveredArea(
+                        kind: kind, ring: ring, since: Instant(clamping: Int(columns.integer(Column.since))),
+                        until: columns.optionalInteger(Column.until).map { Instant(clamping: Int($0)) })
+                }
+            )
+        } _: { index, area in
+            if sources.indices.contains(index), let area { sources[index].coveredAreas.append(area) }
+        }
+        return sources
+    }
+
+    /// Reads a query on all columns of sources.
+    fileprivate init(_ columns: Columns) throws {
+        typealias Column = SourceColumn
+        guard columns.isWhole(Column.self), let number = UInt8(exactly: columns.integer(Column.number)),
+            let id = columns.text(Column.name).flatMap({ SourceID($0) }),
+            let merge = UInt8(exactly: columns.integer(Column.mergeRule)).flatMap(MergeRule.init(rawValue:))
+        else { throw UnreadableRow(table: .source, key: columns.integer(Column.number)) }
+        self.init(
+            number: SourceNumber(rawValue: number), id: id, merge: merge,
+            simulated: columns.optionalInteger(Column.simulated).map { $0 != 0 },
+            fetchedAt: columns.optionalInteger(Column.fetchedAt).map { Instant(clamping: Int($0)) },
+            completeSince: columns.optionalInteger(Column.completeSince).map { Instant(clamping: Int($0)) })
+    }
+}
+
+extension AreaRing {
+    /// As it is stored: the coordinates, 64 bits each, little-endian.
+    var stored: [UInt8] {
+        var bytes: [UInt8] = []
+        for coordinate in coordinates {
+            withUnsafeBytes(of: coordinate.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
+
+    /// Reads `stored` back.
+    init?(stored bytes: [UInt8]) {
+        guard bytes.count % 8 == 0 else { return nil }
+        self.init(
+            coordinates: bytes.withUnsafeBytes { raw in
+                stride(from: 0, to: raw.count, by: 8).map { start in
+                    let bits = raw.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+                    return Double(bitPattern: UInt64(littleEndian: bits))
+                }
+            })
+    }
+}

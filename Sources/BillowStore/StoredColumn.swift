@@ -1,0 +1,181 @@
+/// The columns of a table whose rows have a sum, in the order in which rows are written and read. The texts of queries
+/// and the positions of values are made of this one list.
+///
+/// `sum` is the sum over the columns before it (`RowSum`).
+protocol StoredColumn: CaseIterable, RawRepresentable, Hashable, Sendable where RawValue == Int32 {
+    static var table: StoredTable { get }
+    static var sum: Self { get }
+}
+
+extension StoredColumn {
+    /// As the table names it.
+    var name: String { "\(self)" }
+
+    /// Its position among the arguments of `insert`.
+    var argument: Int32 { rawValue + 1 }
+
+    /// All columns, as a SELECT and an INSERT name them.
+    static var list: String { allCases.map { "\($0)" }.joined(separator: ", ") }
+
+    /// The columns that the sum is over.
+    static var summed: [Self] { allCases.filter { $0.rawValue < sum.rawValue } }
+
+    /// Whether a row's sum holds, as a condition.
+    static var isWhole: String { "sum = \(rowSum { $0.name })" }
+
+    /// The sum of a row whose columns have other values.
+    static func rowSum(_ value: (Self) -> String) -> String {
+        "row_sum(\(summed.map(value).joined(separator: ", ")))"
+    }
+
+    /// Adds a row; SQLite computes the sum.
+    static var insert: String {
+        let values = allCases.map { $0 == sum ? rowSum { "?\($0.argument)" } : "?\($0.argument)" }
+        return "INSERT INTO \(table.rawValue) (\(list)) VALUES (\(values.joined(separator: ", ")))"
+    }
+
+    /// Adds a row, or gives the row with the same key these values.
+    static func upsert(key: [Self]) -> String {
+        "\(insert) ON CONFLICT (\(key.map(\.name).joined(separator: ", "))) DO UPDATE SET \(replacement)"
+    }
+
+    /// Adds a row unless one with the same key is there. One whose sum doesn't hold is replaced.
+    static func insertUnlessWhole(key: [Self]) -> String { "\(upsert(key: key)) WHERE NOT (\(isWhole))" }
+
+    private static var replacement: String {
+        allCases.map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
+    }
+
+    /// Adds a row, whose values give the sum too.
+    static var insertWithSum: String {
+        let values = allCases.map { "?\($0.argument)" }.joined(separator: ", ")
+        return "INSERT INTO \(table.rawValue) (\(list)) VALUES (\(values))"
+    }
+
+    /// Adds a row with the next number, which is its first column.
+    static var insertNumbered: String {
+        let values = allCases.map { column in
+            func value(_ column: Self) -> String { column.rawValue == 0 ? "next.number" : "?\(column.argument)" }
+            return column == sum ? rowSum(value) : value(column)
+        }
+        return """
+            INSERT INTO \(table.rawValue) (\(list))
+            SELECT \(values.joined(separator: ", "))
+            FROM (SELECT coalesce(max(number), 0) + 1 AS number FROM \(table.rawValue)) AS next
+            """
+    }
+
+    /// Changes rows and their sums. A row whose sum doesn't hold stays as it is: it must not look whole afterwards.
+    /// - Parameter changes: the new values, with numbered arguments.
+    static func update(_ changes: [Self: String], where condition: String) -> String {
+        let set = changes.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.name) = \($0.value)" }
+        return """
+            UPDATE \(table.rawValue) SET \(set.joined(separator: ", ")), sum = \(rowSum { changes[$0] ?? $0.name })
+            WHERE \(condition) AND \(isWhole)
+            """
+    }
+
+    /// Closes a row whose sum doesn't hold. It still doesn't hold afterwards: the row takes no place any more, and what
+    /// is missing stays known. The arguments are the version and the key.
+    static func setAside(until: Self, since: Self, key: Self) -> String {
+        let end = "max(?1, \(since.name))"
+        return """
+            UPDATE \(table.rawValue) SET \(until.name) = \(end), sum = ~\(rowSum { $0 == until ? end : $0.name })
+            WHERE \(key.name) = ?2 AND \(until.name) IS NULL
+            """
+    }
+}
+
+/// The head of the log.
+enum HeadColumn: Int32, StoredColumn {
+    case id, version, rules, log, deletions, tagSecret, sum
+    static let table = StoredTable.head
+}
+
+/// Sources.
+enum SourceColumn: Int32, StoredColumn {
+    case number, name, mergeRule, simulated, fetchedAt, completeSince, ruleChanged, sum
+    static let table = StoredTable.source
+}
+
+/// When kinds of data were fetched.
+enum FetchedColumn: Int32, StoredColumn {
+    case source, kind, fetchedAt, since, sum
+    static let table = StoredTable.fetched
+}
+
+/// Areas that sources are asked for.
+enum CoveredAreaColumn: Int32, StoredColumn {
+    case number, source, kind, part, ring, since, until, sum
+    static let table = StoredTable.coveredArea
+}
+
+/// Cursors of pieces.
+enum CursorColumn: Int32, StoredColumn {
+    case source, piece, value, sum
+    static let table = StoredTable.cursor
+}
+
+/// Key-values of sources.
+enum SourceValueColumn: Int32, StoredColumn {
+    case source, name, value, sum
+    static let table = StoredTable.sourceValue
+}
+
+/// Observations.
+enum ObservationColumn: Int32, StoredColumn {
+    case key, cell, altitudeMin, altitudeMax, severity, edr, category, source, kind, since, until, externalId, aircraft
+    case imported, transient, reporter, idTaken, sum
+    static let table = StoredTable.observation
+}
+
+/// Pilot reports.
+enum PilotReportColumn: Int32, StoredColumn {
+    case number, id, source, lon, lat, observedAt, type, aircraft, altitude, turbulence, text, since, until, imported
+    case sum
+    static let table = StoredTable.pilotReport
+}
+
+/// Issued areas.
+enum AreaColumn: Int32, StoredColumn {
+    case number, collection, id, source, kind, hazard, severity, altitudeMin, altitudeMax, validFrom, validTo, issuedAt
+    case forecastHour, history, status, text, geometry, since, until, imported, statedTo, sum
+    static let table = StoredTable.area
+}
+
+/// Positions of aircraft.
+enum PositionColumn: Int32, StoredColumn {
+    case bucket, icao24, observedAt, source, lon, lat, callsign, altitude, geometricAltitude, groundSpeed, heading
+    case verticalRate, onGround, category, since, sum
+    static let table = StoredTable.position
+}
+
+/// Deletions.
+enum DeletionColumn: Int32, StoredColumn {
+    case kind, before, version, sum
+    static let table = StoredTable.deletion
+}
+
+/// Packed parts. The bytes have a sum of their own (`WindowPart`), so they come after this one.
+enum PackedPartColumn: Int32, StoredColumn {
+    case part, version, rowSum, sum, packed
+    static let table = StoredTable.packedPart
+}
+
+/// Access keys.
+enum AccessKeyColumn: Int32, StoredColumn {
+    case id, name, hash, scopes, createdAt, revokedAt, sum
+    static let table = StoredTable.accessKey
+}
+
+/// Settings of sources.
+enum SourceControlColumn: Int32, StoredColumn {
+    case source, value, sum
+    static let table = StoredTable.sourceControl
+}
+
+/// Followed flights.
+enum FollowedFlightColumn: Int32, StoredColumn {
+    case id, accessKey, value, sum
+    static let table = StoredTable.followedFlight
+}

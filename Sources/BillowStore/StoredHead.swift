@@ -1,0 +1,56 @@
+internal import GRDB
+internal import Turbulence
+
+/// The one row about the log.
+struct StoredHead {
+    var head: Head
+    /// The last version that changed every picture.
+    var rules: Version
+    /// How many transactions deleted observations.
+    var deletions: Int64
+    /// 16 bytes.
+    var tagSecret: [UInt8]
+
+    /// - Throws: `UnreadableRow` where there is none, or its sum doesn't hold.
+    init(_ db: Database) throws {
+        let stored = try RawStatement(db, Query.head).first { try StoredHead($0) }
+        guard let stored else { throw UnreadableRow(table: .head, key: 1) }
+        self = stored
+    }
+
+    private init(_ columns: Columns) throws {
+        typealias Column = HeadColumn
+        tagSecret = columns.bytes(Column.tagSecret)
+        guard columns.isWhole(Column.self), let log = columns.text(Column.log), tagSecret.count == 16 else {
+            throw UnreadableRow(table: .head, key: 1)
+        }
+        head = Head(version: Version(rawValue: columns.integer(Column.version)), log: log)
+        rules = Version(rawValue: columns.integer(Column.rules))
+        deletions = columns.integer(Column.deletions)
+    }
+}
+
+extension Head {
+    init(_ db: Database) throws { self = try StoredHead(db).head }
+
+    /// A name that no other log has: 16 hexadecimal digits.
+    static func newName() -> String {
+        let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// Makes another log of a file.
+    static func rename(_ db: Database) throws {
+        let rename = try RawStatement(db, Query.renameLog)
+        try rename.bind(newName())
+        try rename.run()
+    }
+
+    /// The last statement of every transaction that changes rows.
+    static func raise(_ db: Database) throws -> Int64 {
+        guard let version = try RawStatement(db, Query.raiseHead).first({ $0.integer(0) }) else {
+            throw UnreadableRow(table: .head, key: 1)
+        }
+        return version
+    }
+}

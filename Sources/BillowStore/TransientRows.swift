@@ -1,0 +1,38 @@
+internal import GRDB
+internal import Geometry
+internal import Turbulence
+
+/// The transient rows that a picture at an instant could show.
+struct TransientRows {
+    /// All of them.
+    var keys: Set<ObservationKey> = []
+    /// By place, the newest where that is one to be ended: observed before then, and not ended already.
+    var ending: [Retraction.Place: ObservationRow] = [:]
+    /// To be ended, and observed no earlier.
+    var later: [ObservationKey] = []
+
+    init(_ db: Database, _ end: TransientEnd, source: SourceNumber, damage: DamageRegister) throws {
+        let statement = try RawStatement(db, Query.openTransient)
+        let oldest = end.at.advanced(by: -History.sixHours.seconds)
+        try statement.bind(Int64(source.rawValue), ObservationKey.first(of: oldest).rawValue)
+        var newest: [Retraction.Place: ObservationRow] = [:]
+        try statement.forEachReadable(damage, ObservationRow.init) { row in
+            keys.insert(row.key)
+            if row.observedAt >= end.at {
+                if row.kind.isShown, end.covers(row) { later.append(row.key) }
+                return
+            }
+            let place = Retraction.Place(of: row)
+            if newest[place].map({ $0.observedAt < row.observedAt }) ?? true { newest[place] = row }
+        }
+        ending = newest.filter { $0.value.kind.isShown && end.covers($0.value) }
+    }
+}
+
+extension Retraction {
+    /// Whether an open row of its source and window is gone.
+    func closes(_ row: ObservationRow) -> Bool {
+        if let standing = standing[Place(of: row)], row.observedAt <= standing { return false }
+        return covers(row)
+    }
+}
