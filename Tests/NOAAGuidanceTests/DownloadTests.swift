@@ -172,7 +172,8 @@ struct DownloadTests {
             let reports = Reports()
             let (signals, signal) = AsyncStream.makeStream(of: Void.self)
             let download = Task {
-                try await rig.download(rig.nowcast, .everything, reports) { event in
+                defer { signal.finish() }
+                return try await rig.download(rig.nowcast, .everything, reports) { event in
                     switch event {
                     case .began where isDripping:
                         rig.simulator.setFault(.slowBody)
