@@ -54,6 +54,7 @@ let package = Package(
         .target(name: "Datasets", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
             name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
+        .target(name: "BillowFields", dependencies: ["Turbulence", "CDeflate"], swiftSettings: strict),
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
             name: "BillowRaster",
@@ -106,6 +107,12 @@ let package = Package(
             dependencies: [
                 "AviationFormats", "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(
+            name: "NOAAGuidance",
+            dependencies: [
+                "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
             name: "BillowSync",
@@ -204,6 +211,9 @@ let package = Package(
         .testTarget(
             name: "BillowTimelineTests", dependencies: ["BillowTimeline", "Turbulence"], swiftSettings: strict),
         .testTarget(
+            name: "BillowFieldsTests", dependencies: ["TestSupport", "BillowFields", "Turbulence"],
+            swiftSettings: strict),
+        .testTarget(
             name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"],
             swiftSettings: strict),
         .testTarget(
@@ -243,6 +253,14 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
         .testTarget(
+            name: "NOAAGuidanceTests",
+            dependencies: [
+                "NOAAGuidance", "UpstreamSimulator", "TestSupport", "UpstreamKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .testTarget(
             name: "SkyPathTests",
             dependencies: [
                 "SkyPath", "UpstreamSimulator", "Geometry", "UpstreamKit", "JSONKit",
@@ -270,7 +288,7 @@ let package = Package(
             name: "BillowEngineTests",
             dependencies: [
                 "EngineTestSupport", "TestSupport", "BillowEngine", "BillowStore", "BillowSnapshot", "BillowTiles",
-                "BillowRaster", "Turbulence", "Geometry",
+                "BillowRaster", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),

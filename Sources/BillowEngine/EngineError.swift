@@ -9,6 +9,8 @@ package enum EngineError: Error, Sendable, Hashable {
     case starting
     /// The log is another than the snapshot's; the publisher is about to read it.
     case logChanged
+    /// Rows were met that can't be read, which the snapshot doesn't say; the publisher is about to mark it.
+    case damageFound
     /// The version that a page continues can't be read any more.
     case versionExpired
     /// The log, or the layers asked for, have no frame at an instant.
@@ -37,6 +39,7 @@ extension EngineError: CustomStringConvertible {
         case .invalid(let error): "\(error.description)."
         case .starting: "The stored data is being read; try again in a second."
         case .logChanged: "What is stored changed just now; try again in a second."
+        case .damageFound: "Some of what is stored can't be read, and was just found; try again in a second."
         case .versionExpired:
             "The version that this page continues can't be read any more; start again with the first page."
         case .timeOutsideLog(let asked, let extent, _):

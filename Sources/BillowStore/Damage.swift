@@ -71,6 +71,7 @@ final class DamageRegister: Sendable {
         /// Rising; none touches another.
         var gaps: [ClosedRange<Int64>] = []
         var parts: Set<ArchivePart> = []
+        var contradictions = 0
         var spans: [UInt8?: ClosedRange<Instant>] = [:]
         var example: String
 
@@ -117,6 +118,14 @@ final class DamageRegister: Sendable {
         }
     }
 
+    /// Notes that the pages of a table contradict each other: any of its rows may not be found.
+    func note(_ table: StoredTable, contradiction: String) {
+        change(table, contradiction) { entry in
+            entry.contradictions = 1
+            entry.widen(nil, by: .distantPast ... .distantFuture)
+        }
+    }
+
     /// Notes a part whose rows are not the ones of which a sum was kept.
     func note(changed part: ArchivePart) {
         change(.observation, "the rows of \(part.start) are not the ones that were stored") { entry in
@@ -141,7 +150,8 @@ final class DamageRegister: Sendable {
                     let from = entry.spans.values.map(\.lowerBound).min()
                     let to = entry.spans.values.map(\.upperBound).max()
                     return StoredDamage(
-                        table: table, rows: entry.rows.count + entry.moreRows, gaps: entry.gaps.count,
+                        table: table, rows: entry.rows.count + entry.moreRows,
+                        gaps: entry.gaps.count + entry.contradictions,
                         changedParts: entry.parts.count, from: from == .distantPast ? nil : from,
                         to: to == .distantFuture ? nil : to, example: entry.example)
                 }
@@ -174,6 +184,23 @@ extension SourceRecord {
         if kind.longestGapSeconds == nil { completeSince = raised } else { fetchedSince[kind] = raised }
         for index in coveredAreas.indices where coveredAreas[index].kind == kind {
             coveredAreas[index].since = max(coveredAreas[index].since, instant)
+        }
+    }
+}
+
+extension Database {
+    /// What contradicts itself in the pages of a table though each of them can be read, as SQLite says it; nil where
+    /// nothing does. A page that can't be read is not such a contradiction: whoever reads the table meets it.
+    ///
+    /// - Complexity: reads the whole table in one transaction.
+    func contradiction(in table: StoredTable) throws -> String? {
+        let lines: [String]
+        do { lines = try String.fetchAll(self, sql: "PRAGMA quick_check(\(table.rawValue))") } catch let error
+            as DatabaseError where error.isPageDamage
+        { return nil }
+        let unreadable = ["btreeInitPage", "Child page depth differs", "unable to get the page", "failed to get page"]
+        return lines.lazy.flatMap { $0.split(separator: "\n") }.map(String.init).first { line in
+            line.contains("page ") && !unreadable.contains { line.contains($0) } && !line.hasPrefix("***")
         }
     }
 }

@@ -160,13 +160,15 @@ extension SQLiteStore {
     ) throws {
         var range = DamagedRange(check: db.checkCancellation)
         defer { register.add(looks: range.looks) }
-        try range.read(
-            keys, scan,
-            gap: { gap in
-                let span = times(gap)
-                register.note(
-                    gap: gap, of: table, from: span.lowerBound, to: span.upperBound, damage.description)
-            }, body)
+        var hasGap = false
+        func note(_ gap: ClosedRange<Int64>) {
+            hasGap = true
+            let span = times(gap)
+            register.note(gap: gap, of: table, from: span.lowerBound, to: span.upperBound, damage.description)
+        }
+        try range.read(keys, scan, gap: note, body)
+        // An index names a row that the table doesn't have, or a row has another's key: nobody knows what is missing.
+        if !hasGap { note(keys) }
     }
 
     /// Between when something of a kind was observed that is stored, to within a step, whichever of its pages can't be

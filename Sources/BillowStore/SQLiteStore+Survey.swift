@@ -11,6 +11,13 @@ extension SQLiteStore {
     /// Covered by sums are the observations that counted when their part was packed. Observations since then (at least
     /// the last nine hours of a server), pilot reports, areas, positions and keys are decoded only.
     package func survey(rest: Duration) async throws(StoreError) {
+        for table in StoredTable.allCases {
+            do throws(StoreError) { try await surveyStructure(of: table) } catch {
+                // Where a page can't be read, not even the end of the transaction succeeds.
+                guard case .corrupt = error else { throw error }
+            }
+            try await pause(rest)
+        }
         if let extent = try await storedExtent() {
             var next = extent.lowerBound
             while next <= extent.upperBound {
@@ -40,6 +47,14 @@ extension SQLiteStore {
     }
 
     private static let positionsAtOnce = 20_000
+
+    private func surveyStructure(of table: StoredTable) async throws(StoreError) {
+        try await reading { [register] db in
+            if let contradiction = try db.contradiction(in: table) {
+                register.note(table, contradiction: contradiction)
+            }
+        }
+    }
 
     private func pause(_ rest: Duration) async throws(StoreError) {
         guard rest > .zero else { return }

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import GRDB
 internal import Synchronization
-internal import Turbulence
+package import Turbulence
 
 /// The log in one SQLite file: WAL, `synchronous = FULL`, one writer and a few readers per process. What `commit`
 /// returned survives `kill -9` and the loss of power. Another process may write the same file; it shows at the head.
@@ -25,6 +25,7 @@ package final class SQLiteStore: Store {
     /// What was met that can't be read.
     let register = DamageRegister()
     package var damage: [StoredDamage] { register.damage }
+    package func marked(_ sources: [SourceRecord]) -> [SourceRecord] { register.marking(sources) }
     /// By how many bytes the file was too short when it was opened.
     package let missingBytes: Int64
 

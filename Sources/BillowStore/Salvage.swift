@@ -294,6 +294,8 @@ private struct Salvage {
             sql: "INSERT INTO \(table) (\(list)) VALUES (\(marks)) ON CONFLICT DO NOTHING")
         var entry = Salvaged.Table(name: table, rows: 0, refused: 0, gaps: [])
         var pending = 0
+        /// Whether most rows were taken before.
+        var isFromBehind = order == nil
         func take(_ row: Row) throws {
             if pending == 0 { try target.beginTransaction(.immediate) }
             var isTaken = false
@@ -301,7 +303,7 @@ private struct Salvage {
                 try insert.execute(arguments: StatementArguments(row.databaseValues))
                 isTaken = target.changesCount > 0
                 // The same row from the other end.
-                if !isTaken, order?.isUnique != true { return }
+                if !isTaken, isFromBehind || order?.isUnique != true { return }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {}
             if isTaken {
                 entry.rows += 1
@@ -337,6 +339,21 @@ private struct Salvage {
             }
             let newest = newestTime(of: table)
             for gap in entry.gaps { noteMissing(time(gap.upperBound).map { min($0, newest) }) }
+            if let table = StoredTable(rawValue: table), try source.contradiction(in: table) != nil {
+                // A garbled key hides the rows behind it, or before it: from the other end they are found.
+                let rows = try Row.fetchCursor(
+                    source,
+                    sql: """
+                        SELECT \(list) FROM \(table.rawValue) \(order.isUnique ? "NOT INDEXED" : "")
+                        ORDER BY \(order.columns.map { "\($0) DESC" }.joined(separator: ", "))
+                        """)
+                isFromBehind = true
+                do { while let row = try rows.next() { try take(row) } } catch let error as DatabaseError
+                    where error.isPageDamage
+                {}
+                entry.gaps.append(0...0)
+                noteMissing(newest)
+            }
         } else {
             // From both ends: a table without numbers can't be halved.
             for order in ["", "ORDER BY 1 DESC"] {
@@ -417,7 +434,8 @@ private struct Salvage {
 
     private mutating func noteMissing(_ instant: Instant?) {
         guard let instant else { return }
-        missingUntil = max(missingUntil ?? instant, instant)
+        // A row that makes no sense may tell any time.
+        missingUntil = max(missingUntil ?? .distantPast, min(instant, end))
     }
 
     // MARK: Sense
@@ -506,6 +524,7 @@ private struct Salvage {
         let marks = StatementArguments([since.seconds])
         try target.execute(
             sql: "UPDATE source SET completeSince = max(coalesce(completeSince, 0), ?)", arguments: marks)
+        try markLostAreas()
         if try target.tableExists("fetched"), try target.columns(in: "fetched").contains(where: { $0.name == "since" })
         {
             try target.execute(sql: "UPDATE fetched SET since = max(since, ?)", arguments: marks)
@@ -515,4 +534,19 @@ private struct Salvage {
             try target.execute(sql: "UPDATE coveredArea SET since = max(since, ?)", arguments: marks)
         }
     }
+
+    /// Nobody knows until when a lost area holds: as long as the last one that was read, or the longest that any
+    /// product is issued for. What is fetched is had anew as a whole; the rest is marked until then.
+    private func markLostAreas() throws {
+        guard result.tables.contains(where: { $0.name == "area" && ($0.refused > 0 || !$0.gaps.isEmpty) }) else {
+            return
+        }
+        let last = try Int64.fetchOne(target, sql: "SELECT max(validTo) FROM area") ?? 0
+        try target.execute(
+            sql: "UPDATE source SET completeSince = max(coalesce(completeSince, 0), ?) WHERE fetchedAt IS NULL",
+            arguments: [max(last, Int64(end.advanced(by: Self.longestValidity).seconds))])
+    }
+
+    /// A day, in seconds: the longest that SIGMETs, G-AIRMETs and advisories hold is some twelve hours.
+    private static let longestValidity = 86_400
 }

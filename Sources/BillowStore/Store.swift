@@ -9,6 +9,9 @@ package protocol Store: Sendable {
     /// What was met so far that can't be read: reads leave it out, and its sources are complete only after it.
     var damage: [StoredDamage] { get }
 
+    /// Sources as they are complete by what is known of the damage now.
+    func marked(_ sources: [SourceRecord]) -> [SourceRecord]
+
     /// Reads everything once, so that damage is known. Rests after each piece.
     func survey(rest: Duration) async throws(StoreError)
 

@@ -45,6 +45,13 @@ package final class UnfinishedFile: Sendable {
         if let failure { throw failure }
     }
 
+    /// Removes what was written, so that writing begins anew.
+    package func restart() throws(FileError) {
+        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw FileError.system(destination)
+        }
+    }
+
     /// Gives it its name, durably.
     /// - Parameter replacing: whether a file of that name is replaced; otherwise it is an error.
     package func finish(replacing: Bool) throws(FileError) {

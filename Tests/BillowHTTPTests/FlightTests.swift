@@ -115,7 +115,39 @@ struct FlightTests {
             await monitor.tick(noon.advanced(by: 400))
             #expect(events.take() == ["positionLost"])
             #expect(try await monitor.owns(id, key: "k"))
-            await monitor.tick(noon.advanced(by: 86_400))
+            await Self.watch(monitor, from: 400, to: 86_000)
+            #expect(try await monitor.owns(id, key: "k"))
+            await Self.watch(monitor, from: 86_000, to: 86_800)
+            #expect(try await !monitor.owns(id, key: "k"))
+        }
+    }
+
+    /// Lets time go by as a server does, in steps.
+    private static func watch(_ monitor: FlightMonitor, from start: Int, to end: Int) async {
+        for seconds in stride(from: start, through: end, by: 50) { await monitor.tick(noon.advanced(by: seconds)) }
+    }
+
+    @Test("a clock that jumps ends no flight, also at a start")
+    func jumpingClock() async throws {
+        try await withWorld { world in
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            await monitor.tick(noon)
+            for days in [30, 0, 60] {
+                await monitor.tick(noon.advanced(by: days * 86_400))
+                await Self.watch(monitor, from: days * 86_400, to: days * 86_400 + 600)
+                #expect(try await monitor.owns(id, key: "k"))
+            }
+        }
+    }
+
+    @Test("a flight of long ago ends")
+    func endsAfterSilence() async throws {
+        try await withWorld { world in
+            let monitor = Self.monitor(world, HeardEvents())
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            await Self.watch(monitor, from: 0, to: 87_000)
             #expect(try await !monitor.owns(id, key: "k"))
         }
     }
@@ -410,7 +442,7 @@ struct FlightTests {
             try await world.refresh()
             try await fourth.published(try Self.snapshot(world))
             #expect(after.take() == ["positionLost"])
-            await fourth.tick(noon.advanced(by: 86_400))
+            await Self.watch(fourth, from: 600, to: 88_000)
             await fourth.save()
             #expect(try await world.store.followedFlights().isEmpty)
         }

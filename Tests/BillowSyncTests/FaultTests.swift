@@ -33,7 +33,9 @@ struct FaultTests {
         case .slowBody: Expected(code: "timeout", isReachable: false)
         case .connectionReset: Expected(code: "unreachable", isReachable: false)
         case .duplicatesAtCursor, .fallingSeverity, .resolution10, .missingEDR, .severity5, .wrongTypes,
-            .empty, .clockSkew, .futureCursor, .missingCursor, .halfGone, .unequalArrays, .deltaRefused:
+            .empty, .clockSkew, .futureCursor, .missingCursor, .halfGone, .unequalArrays, .deltaRefused, .lateFiles,
+            .growingFile, .replacedFile, .missingIndex, .truncatedMessage, .wrongLength, .rangeIgnored, .wrongRange,
+            .redirected:
             nil
         }
     }

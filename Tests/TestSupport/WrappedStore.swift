@@ -8,6 +8,7 @@ package protocol WrappedStore: Store {
 
 extension WrappedStore {
     package var damage: [StoredDamage] { store.damage }
+    package func marked(_ sources: [SourceRecord]) -> [SourceRecord] { store.marked(sources) }
     package func survey(rest: Duration) async throws(StoreError) { try await store.survey(rest: rest) }
     package func head() async throws(StoreError) -> Head { try await store.head() }
     package func sources() async throws(StoreError) -> [SourceRecord] { try await store.sources() }

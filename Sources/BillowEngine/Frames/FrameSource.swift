@@ -158,10 +158,11 @@ package final class FrameSource: Sendable {
     }
 
     /// Reads from the store what an answer from a snapshot needs. What is read as of a version never changes, unless
-    /// rows are deleted; then the log has another name before the first of them goes.
-    /// - Throws: `EngineError.logChanged` where the log isn't the snapshot's any more, `.versionExpired` where rows of
-    ///   an
-    ///   older version were deleted; `StoreError`.
+    /// rows are deleted; then the log has another name before the first of them goes. And what can't be read is missing
+    /// in no answer that the snapshot's sources don't mark as incomplete, whichever read meets it first.
+    /// - Throws: `EngineError.logChanged` where the log isn't the snapshot's any more, `.versionExpired` where rows of an
+    ///   older version were deleted, `.damageFound` where rows can't be read and the snapshot doesn't say so yet;
+    ///   `StoreError`.
     package func reading<Value>(in snapshot: Snapshot, _ body: () async throws -> Value) async throws -> Value {
         let value: Value
         // Of a former version nothing is live, and what was deleted since then never comes back.
@@ -169,6 +170,9 @@ package final class FrameSource: Sendable {
             throw EngineError.versionExpired
         }
         guard try await store.head().log == snapshot.log else { throw EngineError.logChanged }
+        guard store.damage.isEmpty || store.marked(snapshot.sources) == snapshot.sources else {
+            throw EngineError.damageFound
+        }
         return value
     }
 
@@ -205,7 +209,7 @@ package final class FrameSource: Sendable {
         let head = try await head(of: ArchivePart.seen(part...part), in: snapshot)
         return try await parts.value(for: PartKey(part: part, head: head)) { [self] in
             try await reading(in: snapshot) {
-                try await archive.part(part, asOf: head.version, sources: snapshot.sources)
+                try await archive.part(part, asOf: head.version)
             }
         }
     }

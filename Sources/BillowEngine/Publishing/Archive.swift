@@ -18,16 +18,9 @@ package final class Archive: Sendable {
     }
 
     /// A part as it counts at a version.
-    /// - Parameter sources: those by which its picture is marked. Rows that can't be read are no picture's until its
-    ///   sources say so; that is a moment after they were met.
-    package func part(_ part: ArchivePart, asOf version: Version, sources: [SourceRecord]) async throws(StoreError)
-        -> WindowPart
-    {
+    package func part(_ part: ArchivePart, asOf version: Version) async throws(StoreError) -> WindowPart {
         if let packed = try await packed(part, asOf: version) { return packed }
         let rows = try await store.rows(from: part.start, to: part.end, asOf: version)
-        guard store.damage.isEmpty || rows.sources.allSatisfy({ $0.isMarked(by: sources) }) else {
-            throw .failed("rows of \(part.start) can't be read, which pictures don't yet say; ask again")
-        }
         return WindowPart(part, rows: rows.rows)
     }
 
@@ -90,13 +83,5 @@ package final class Archive: Sendable {
             problems.append("the packed rows of \(part.start) differ: \(problem)")
         }
         return (parts.count, problems)
-    }
-}
-
-extension SourceRecord {
-    /// Whether records say that this source is complete no earlier than this one does.
-    fileprivate func isMarked(by records: [SourceRecord]) -> Bool {
-        guard let completeSince, let record = records.first(where: { $0.number == number }) else { return true }
-        return (record.completeSince ?? .distantPast) >= completeSince
     }
 }

@@ -32,6 +32,7 @@ extension Problem {
         case .invalid(let error): self.init(error)
         case .starting: self.init(.starting, detail: error.description, retryAfterSeconds: 1)
         case .logChanged: self.init(.logChanged, detail: error.description, retryAfterSeconds: 1)
+        case .damageFound: self.init(.damageFound, detail: error.description, retryAfterSeconds: 1)
         case .versionExpired: self.init(.versionExpired, detail: error.description, parameter: "after")
         case .timeOutsideLog(let asked, let extent, let parameter):
             self.init(

@@ -86,6 +86,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case storeReplaced = "store-replaced"
     case deleting = "deleting"
     case logChanged = "log-changed"
+    case damageFound = "damage-found"
     case overloaded = "overloaded"
     case tooManyListeners = "too-many-listeners"
 
@@ -179,6 +180,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
             (.serviceUnavailable, "the database file was removed or replaced: nothing can be stored until a restart")
         case .deleting: (.serviceUnavailable, "data of that time was just deleted; a second later the answer is new")
         case .logChanged: (.serviceUnavailable, "what is stored has changed, and the server is about to read it anew")
+        case .damageFound:
+            (.serviceUnavailable, "stored data was just found that can't be read; a second later the answer says so")
         case .overloaded: (.serviceUnavailable, "too much work is waiting already")
         case .tooManyListeners: (.serviceUnavailable, "1,000 clients listen to events already")
         }

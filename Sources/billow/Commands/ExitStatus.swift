@@ -12,7 +12,7 @@ extension Failure.Kind {
         self =
             switch error {
             case .invalid, .timeOutsideLog, .historyNotMade, .noFrames, .tooManyPixels: .usage
-            case .versionExpired: .data
+            case .versionExpired, .damageFound: .data
             case .starting, .logChanged, .tooManyFlights: .unavailable
             case .flightNotStored: .inputOutput
             }

@@ -50,18 +50,30 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Runs what writes what a database shows. Where damage is met that the snapshot didn't know of, it is run once
+    /// Runs what writes what a database shows. Where damage is met that the snapshot doesn't mark yet, it is run once
     /// more, so that what is written says that it is incomplete.
+    /// - Throws: data, once all is written, where rows were left out that can't be read.
     func write(from store: SQLiteStore, _ publisher: SnapshotPublisher, _ body: () async throws -> Void) async throws {
         try await write {
             try await publisher.refresh()
-            do { try await body() } catch let error as StoreError {
-                guard !store.damage.isEmpty, !written.load(ordering: .relaxed) else { throw error }
+            do { try await body() } catch let error as EngineError where error == .damageFound {
+                guard try restart() else { throw error }
                 try await publisher.refresh()
                 try await body()
             }
         }
-        for damage in store.damage { Terminal.say("billow: left out what can't be read: \(damage)") }
+        let damage = store.damage
+        guard damage.isEmpty else {
+            throw Failure(.data, "left out what can't be read: \(damage.map(\.description).joined(separator: "; "))")
+        }
+    }
+
+    /// - Returns: whether writing can begin anew.
+    private func restart() throws -> Bool {
+        guard written.load(ordering: .relaxed) else { return true }
+        guard case .file(let file) = sink else { return false }
+        try file.restart()
+        return true
     }
 
     func write(_ bytes: [UInt8]) throws {

@@ -1,0 +1,149 @@
+package import Turbulence
+
+/// Which fields the log has. A snapshot has one; planes themselves are read when they are drawn.
+///
+/// - Complexity: O(log n) to find a field among n; two days of nowcasts and three runs of forecasts are some 250.
+package struct FieldIndex: Sendable, Hashable {
+    /// By valid time, then product, then run.
+    package private(set) var frames: [FieldFrame]
+
+    package static let empty = FieldIndex([])
+
+    package init(_ frames: [FieldFrame]) {
+        self.frames = frames.sorted {
+            ($0.identity.validTime, $0.identity.product.rawValue, $0.identity.run, $0.source)
+                < ($1.identity.validTime, $1.identity.product.rawValue, $1.identity.run, $1.source)
+        }
+    }
+
+    /// What a query takes of the fields.
+    package struct Query: Sendable, Hashable {
+        /// nil for both.
+        package var product: FieldProduct?
+        /// nil for the newest.
+        package var run: Instant?
+        /// nil for every source.
+        package var sources: Set<SourceID>?
+
+        package init(product: FieldProduct? = nil, run: Instant? = nil, sources: Set<SourceID>? = nil) {
+            self.product = product
+            self.run = run
+            self.sources = sources
+        }
+
+        fileprivate func takes(_ frame: FieldFrame) -> Bool {
+            (product.map { $0 == frame.identity.product } ?? true) && (run.map { $0 == frame.identity.run } ?? true)
+                && (sources.map { $0.contains(frame.source) } ?? true)
+        }
+    }
+
+    /// The field that a picture of an instant shows: the newest nowcast where there is one within its reach, else the
+    /// forecast nearest in time, of the newest run.
+    ///
+    /// - Parameter version: what was stored after it doesn't count.
+    package func frame(at instant: Instant, _ query: Query = Query(), asOf version: Version) -> FieldFrame? {
+        var best: FieldFrame?
+        for index in indices(around: instant) {
+            let candidate = frames[index]
+            guard candidate.identity.product.reach.contains(instant.seconds - candidate.identity.validTime.seconds),
+                query.takes(candidate)
+            else { continue }
+            if let best, !candidate.isBetter(than: best, at: instant) { continue }
+            if let known = candidate.asOf(version) { best = known }
+        }
+        return best
+    }
+
+    /// The valid times of the fields that pictures of an interval show, rising.
+    package func validTimes(in range: ClosedRange<Instant>, _ query: Query = Query(), asOf version: Version)
+        -> [Instant]
+    {
+        var times: [Instant] = []
+        for frame in frames[firstIndex(from: range.lowerBound)...] {
+            let time = frame.identity.validTime
+            guard time <= range.upperBound else { break }
+            guard times.last != time, query.takes(frame), frame.asOf(version) != nil else { continue }
+            // A forecast for an instant that a nowcast is shown for begins nothing.
+            guard let shown = self.frame(at: time, query, asOf: version), shown.identity.validTime == time else {
+                continue
+            }
+            times.append(time)
+        }
+        return times
+    }
+
+    /// What is in this index and other than in an earlier one, by valid time.
+    package func changedFrames(since earlier: FieldIndex) -> [FieldFrame] {
+        let known = Dictionary(earlier.frames.map { (SourcedIdentity($0), $0) }) { first, _ in first }
+        return frames.filter { known[SourcedIdentity($0)] != $0 }
+    }
+
+    private struct SourcedIdentity: Hashable {
+        var identity: FieldIdentity
+        var source: SourceID
+
+        init(_ frame: FieldFrame) {
+            identity = frame.identity
+            source = frame.source
+        }
+    }
+
+    /// Adds levels that were stored, to the fields that they belong to or as new ones.
+    package func adding(_ added: [FieldFrame]) -> FieldIndex {
+        guard !added.isEmpty else { return self }
+        var joined: [SourcedIdentity: FieldFrame] = [:]
+        for frame in frames + added {
+            let identity = SourcedIdentity(frame)
+            guard let known = joined[identity] else {
+                joined[identity] = frame
+                continue
+            }
+            let new = Set(frame.levels.map(\.level))
+            joined[identity] = FieldFrame(
+                identity: frame.identity, source: frame.source, grid: frame.grid,
+                levels: known.levels.filter { !new.contains($0.level) } + frame.levels)
+        }
+        return FieldIndex(Array(joined.values))
+    }
+
+    /// Without the fields that are about an earlier instant, which retention has deleted.
+    package func dropping(before instant: Instant) -> FieldIndex {
+        let first = firstIndex(from: instant)
+        guard first > 0 else { return self }
+        var rest = self
+        rest.frames.removeFirst(first)
+        return rest
+    }
+
+    /// Those whose valid time is near enough for any product.
+    private func indices(around instant: Instant) -> Range<Int> {
+        let first = firstIndex(from: instant.advanced(by: -Self.farthest.upperBound))
+        let end = firstIndex(from: instant.advanced(by: 1 - Self.farthest.lowerBound))
+        return first..<max(first, end)
+    }
+
+    private static let farthest: ClosedRange<Int> = {
+        let reaches = FieldProduct.allCases.map(\.reach)
+        return (reaches.map(\.lowerBound).min() ?? 0)...(reaches.map(\.upperBound).max() ?? 0)
+    }()
+
+    /// The first frame that is about an instant or a later one.
+    private func firstIndex(from instant: Instant) -> Int {
+        var (low, high) = (0, frames.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if frames[middle].identity.validTime < instant { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension FieldFrame {
+    fileprivate func isBetter(than other: FieldFrame, at instant: Instant) -> Bool {
+        if identity.product != other.identity.product { return identity.product == .nowcast }
+        let distance = abs(instant.seconds - identity.validTime.seconds)
+        let otherDistance = abs(instant.seconds - other.identity.validTime.seconds)
+        if distance != otherDistance { return distance < otherDistance }
+        return (identity.run, other.source) > (other.identity.run, source)
+    }
+}

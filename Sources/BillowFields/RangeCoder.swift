@@ -1,0 +1,145 @@
+/// Writes bits or reads them back. What is coded is said once, for both: a writer returns what it was given, and a reader
+/// what was written.
+protocol BitCoder {
+    mutating func code(_ bit: Bool, _ probability: inout BitProbability) -> Bool
+
+    /// The lowest bits of a number, the highest of them first, each as likely as not.
+    mutating func code(plain value: Int, bits: Int) -> Int
+}
+
+/// An adaptive binary range coder: each bit costs what it was likely to cost, by a probability that learns.
+///
+/// A probability has 12 bits and moves by 1/16 of the distance to what was seen.
+///
+/// Source: G. Martin, "Range encoding: an algorithm for removing redundancy from a digitised message" (1979); carries as
+/// in the LZMA specification of the LZMA SDK (7-zip.org/sdk.html), section "Range decoder"
+struct RangeEncoder: BitCoder {
+    private var low: UInt64 = 0
+    private var range: UInt32 = .max
+    private var held: UInt8 = 0
+    /// As in LZMA the code begins with a byte 0, which no carry reaches.
+    private var heldCount = 1
+    private(set) var bytes: [UInt8]
+
+    /// - Parameter bytes: what comes before; the code is appended.
+    init(after bytes: [UInt8]) { self.bytes = bytes }
+
+    @inline(__always)
+    mutating func code(_ bit: Bool, _ probability: inout BitProbability) -> Bool {
+        let bound = (range >> BitProbability.bits) &* UInt32(probability.ofZero)
+        if bit {
+            low &+= UInt64(bound)
+            range &-= bound
+        } else {
+            range = bound
+        }
+        probability.learn(bit)
+        while range < 1 << 24 {
+            range <<= 8
+            shift()
+        }
+        return bit
+    }
+
+    mutating func code(plain value: Int, bits: Int) -> Int {
+        for bit in stride(from: bits - 1, through: 0, by: -1) {
+            range >>= 1
+            if value >> bit & 1 == 1 { low &+= UInt64(range) }
+            while range < 1 << 24 {
+                range <<= 8
+                shift()
+            }
+        }
+        return value
+    }
+
+    /// Writes what is left.
+    mutating func finish() -> [UInt8] {
+        for _ in 0..<5 { shift() }
+        return bytes
+    }
+
+    private mutating func shift() {
+        if low < 0xFF00_0000 || low > 0xFFFF_FFFF {
+            let carry = UInt8(truncatingIfNeeded: low >> 32)
+            bytes.append(held &+ carry)
+            for _ in 1..<heldCount { bytes.append(0xFF &+ carry) }
+            held = UInt8(truncatingIfNeeded: low >> 24)
+            heldCount = 0
+        }
+        heldCount += 1
+        low = low << 8 & 0xFFFF_FFFF
+    }
+}
+
+/// How likely the next bit is to be zero.
+struct BitProbability {
+    static let bits: UInt32 = 12
+    private static let rate: UInt16 = 4
+    fileprivate private(set) var ofZero: UInt16 = 1 << 11
+
+    @inline(__always)
+    fileprivate mutating func learn(_ bit: Bool) {
+        if bit {
+            ofZero &-= ofZero >> Self.rate
+        } else {
+            ofZero &+= (1 << 12 &- ofZero) >> Self.rate
+        }
+    }
+}
+
+/// Reads what a `RangeEncoder` wrote. Behind the end of the bytes it reads zeros: whoever checks a checksum of what comes
+/// out needs no other check.
+struct RangeDecoder: BitCoder {
+    private let bytes: UnsafeRawBufferPointer
+    private var next: Int
+    private var range: UInt32 = .max
+    private var code: UInt32 = 0
+
+    /// - Parameter start: where the code begins.
+    init(_ bytes: UnsafeRawBufferPointer, from start: Int) {
+        self.bytes = bytes
+        next = start
+        for _ in 0..<5 { code = code << 8 | read() }
+    }
+
+    @inline(__always)
+    mutating func code(_: Bool, _ probability: inout BitProbability) -> Bool {
+        let bound = (range >> BitProbability.bits) &* UInt32(probability.ofZero)
+        let bit = code >= bound
+        if bit {
+            code &-= bound
+            range &-= bound
+        } else {
+            range = bound
+        }
+        probability.learn(bit)
+        while range < 1 << 24 {
+            range <<= 8
+            code = code << 8 | read()
+        }
+        return bit
+    }
+
+    mutating func code(plain _: Int, bits: Int) -> Int {
+        var value = 0
+        for _ in 0..<bits {
+            range >>= 1
+            let bit = code >= range
+            if bit { code &-= range }
+            value = value << 1 | (bit ? 1 : 0)
+            while range < 1 << 24 {
+                range <<= 8
+                code = code << 8 | read()
+            }
+        }
+        return value
+    }
+
+    @inline(__always)
+    private mutating func read() -> UInt32 {
+        guard next < bytes.count else { return 0 }
+        defer { next &+= 1 }
+        return UInt32(bytes[next])
+    }
+}

@@ -1,0 +1,53 @@
+import BillowSnapshot
+import BillowStore
+import BillowSync
+import EngineTestSupport
+import GRDB
+import Testing
+import Turbulence
+
+@testable import BillowEngine
+
+@Suite("Answers from a damaged store")
+struct DamageMarkTests {
+    @Test("a read that is the first to meet damage gives no answer until the snapshot says that it is incomplete")
+    func firstRead() async throws {
+        try await withWorld { world in
+            let hex = try cell(8, 48)
+            try await world.take((0..<20).map { try observation(id: "o\($0)", hex, at: -40_000 - $0) })
+            let frames = FrameSource(
+                publisher: world.publisher, store: world.store, retentionSeconds: 7 * 86_400, logger: World.quiet())
+            let policy = FreshnessPolicy(
+                FreshnessSettings(staleAfterSeconds: nil, feeds: [:]), states: SourceStates(), frames: frames)
+            let read = { try await world.store.rows(from: .distantPast, to: .distantFuture).rows.count }
+            let before = try frames.snapshot()
+            #expect(try await frames.reading(in: before, read) == 20)
+            #expect(policy.freshness(of: [.observations], in: before, filter: Filter()).lost.isEmpty)
+
+            let queue = try DatabaseQueue(path: world.store.path)
+            try await queue.writeWithoutTransaction { db in
+                try db.execute(
+                    sql: """
+                        PRAGMA ignore_check_constraints = ON;
+                        UPDATE observation SET cell = cell + 1 WHERE externalId = 'o7'
+                        """)
+            }
+            await #expect(throws: EngineError.damageFound) { try await frames.reading(in: before, read) }
+            // Again, until the publisher has marked it.
+            await #expect(throws: EngineError.damageFound) { try await frames.reading(in: before, read) }
+            try await world.refresh()
+            let after = try frames.snapshot()
+            #expect(try await frames.reading(in: after, read) == 19)
+
+            let freshness = policy.freshness(of: [.observations], in: after, filter: Filter())
+            let lost = noon.advanced(by: -40_007)
+            #expect(freshness.lost[.observations] == lost...lost)
+            for (seconds, isIncomplete) in [(-1, true), (0, true), (3_599, true), (3_601, false)] {
+                // Of an earlier time nobody knows.
+                let shown = freshness.isIncomplete(
+                    at: lost.advanced(by: seconds), lookBack: [.observations: 3_600])
+                #expect(shown == isIncomplete, "\(seconds)")
+            }
+        }
+    }
+}

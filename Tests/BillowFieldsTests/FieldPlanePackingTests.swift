@@ -1,0 +1,121 @@
+import BillowFields
+import Foundation
+import TestSupport
+import Testing
+
+/// A smooth field as guidance has it: sums of waves, with a part that is missing.
+private func waves(width: Int, height: Int, seed: UInt64) -> FieldPlane? {
+    var random = SeededGenerator(seed: seed)
+    let waves = (0..<12).map { _ in
+        (
+            Double.random(in: 0.005...0.2, using: &random), Double.random(in: 0.005...0.2, using: &random),
+            Double.random(in: 0...6, using: &random)
+        )
+    }
+    let values = (0..<width * height).map { point -> UInt8 in
+        let (y, x) = point.quotientAndRemainder(dividingBy: width)
+        if x + y < width / 8 { return FieldPlane.missing }
+        let sum = waves.reduce(0) { $0 + sin(Double(x) * $1.0 + Double(y) * $1.1 + $1.2) }
+        return UInt8(max(0, min(254, 8 + sum * 2)))
+    }
+    return FieldPlane(width: width, height: height, values: values)
+}
+
+@Suite("Planes of a field as bytes")
+struct FieldPlanePackingTests {
+    @Test("What is packed is read back", arguments: [(1, 1), (1, 40), (40, 1), (2, 3), (257, 129)])
+    func isReadBack(width: Int, height: Int) throws {
+        for seed: UInt64 in 1...5 {
+            let plane = try #require(waves(width: width, height: height, seed: seed))
+            #expect(try FieldPlane(packed: plane.packed()) == plane)
+        }
+    }
+
+    @Test("Noise, the extremes and nothing at all are read back")
+    func isReadBackWhateverItIs() throws {
+        var random = SeededGenerator(seed: 7)
+        let patterns: [(Int) -> UInt8] = [
+            { _ in 255 }, { _ in 0 }, { _ in 254 }, { $0 % 2 == 0 ? 0 : 254 }, { $0 % 3 == 0 ? 255 : 254 },
+        ]
+        for pattern in patterns {
+            let plane = try #require(FieldPlane(width: 61, height: 43, values: (0..<61 * 43).map(pattern)))
+            #expect(try FieldPlane(packed: plane.packed()) == plane)
+        }
+        for _ in 0..<30 {
+            let width = Int.random(in: 1...90, using: &random)
+            let values = (0..<width * 17).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let plane = try #require(FieldPlane(width: width, height: 17, values: values))
+            #expect(try FieldPlane(packed: plane.packed()) == plane)
+        }
+    }
+
+    @Test("A smooth field takes less than a bit a point")
+    func isSmall() throws {
+        let plane = try #require(waves(width: 600, height: 400, seed: 3))
+        #expect(plane.packed().count < 600 * 400 / 8)
+    }
+
+    @Test("Every byte that is changed or missing is noticed")
+    func damageIsNoticed() throws {
+        let plane = try #require(waves(width: 50, height: 30, seed: 11))
+        let bytes = plane.packed()
+        for place in bytes.indices {
+            var changed = bytes
+            changed[place] ^= 1 << (place % 8)
+            // The last bytes of a range coder's output may be any that lie in its last interval.
+            let read = try? FieldPlane(packed: changed)
+            #expect(read == nil || read == plane, "byte \(place)")
+        }
+        for count in 0..<bytes.count / 2 {
+            #expect(throws: FieldDamage.self) { try FieldPlane(packed: Array(bytes.prefix(count))) }
+        }
+    }
+
+    @Test("A header that promises more points than there may be is refused")
+    func hugeSizes() throws {
+        var bytes = try #require(waves(width: 8, height: 8, seed: 1)).packed()
+        bytes.replaceSubrange(8..<12, with: [255, 255, 255, 255])
+        #expect(throws: FieldDamage.size(width: 65_535, height: 65_535)) { try FieldPlane(packed: bytes) }
+        bytes.replaceSubrange(8..<12, with: [0, 0, 8, 0])
+        #expect(throws: FieldDamage.size(width: 0, height: 8)) { try FieldPlane(packed: bytes) }
+    }
+
+    @Test("No bytes make it trap")
+    func randomBytes() throws {
+        var random = SeededGenerator(seed: 23)
+        let header = try #require(waves(width: 40, height: 40, seed: 1)).packed().prefix(12)
+        for _ in 0..<500 {
+            let count = Int.random(in: 0...200, using: &random)
+            let bytes = header + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            #expect(throws: FieldDamage.self) { try FieldPlane(packed: Array(bytes)) }
+        }
+    }
+}
+
+@Suite("Values of a field")
+struct FieldPlaneTests {
+    @Test(
+        "An EDR is stored to the nearest hundredth",
+        arguments: [
+            (0, 0), (0.004, 0), (0.005, 1), (0.094, 9), (0.095, 10), (0.1, 10), (0.1049, 10), (0.45, 45), (2.54, 254),
+            (2.6, 254), (1e20, 254), (-0.01, 255), (.nan, 255), (.infinity, 255),
+        ] as [(Float, UInt8)])
+    func hundredths(edr: Float, value: UInt8) {
+        #expect(FieldPlane.hundredths(edr) == value)
+    }
+
+    @Test("The maximum of planes knows a point that one of them knows")
+    func maximum() throws {
+        var plane = try #require(FieldPlane(width: 3, height: 2, values: [255, 255, 3, 9, 0, 254]))
+        plane.formMaximum(with: try #require(FieldPlane(width: 3, height: 2, values: [255, 0, 255, 2, 7, 1])))
+        #expect(plane.values == [255, 0, 3, 9, 7, 254])
+        #expect(plane.presentCount == 5)
+    }
+
+    @Test("Sides and values that don't fit make no plane")
+    func refusals() {
+        #expect(FieldPlane(width: 0, height: 1, values: []) == nil)
+        #expect(FieldPlane(width: 2, height: 2, values: [1, 2, 3]) == nil)
+        #expect(FieldPlane(width: 70_000, height: 1, values: Array(repeating: 0, count: 70_000)) == nil)
+    }
+}
