@@ -25,6 +25,8 @@ package struct GRIBMessages: Sendable {
     /// Where the buffer begins in the stream.
     private var bufferOffset: Int
     private var number = 0
+    /// As many messages have begun as may be.
+    private var isFull = false
     /// Behind a refused message what isn't one still belongs to it.
     private var isBehindRefusal = false
     /// The fields that were given, and the numbers of their messages.
@@ -68,7 +70,16 @@ package struct GRIBMessages: Sendable {
 
     /// The next message or refusal, or nil when more bytes are needed.
     private mutating func next(atEnd: Bool) -> Item? {
+        if isFull {
+            place = buffer.count
+            return nil
+        }
         guard seek(atEnd: atEnd) else { return nil }
+        guard number < limits.messages else {
+            // The rest isn't looked at: a stream of beginnings would give a refusal for each four bytes.
+            isFull = true
+            return refuse(.tooMany(limit: limits.messages), skipping: 4)
+        }
         let found = buffer.count - place
         let start = place
         func word(_ octets: Range<Int>) -> UInt64 {
@@ -95,7 +106,6 @@ package struct GRIBMessages: Sendable {
             return refuse(.missingEnd, skipping: 4)
         }
         // Both ends are right, so whatever is wrong between them, the search goes on behind.
-        guard number < limits.messages else { return refuse(.tooMany(limit: limits.messages), skipping: Int(length)) }
         do throws(GRIBRefusal) {
             let message = try GRIBMessage(
                 bytes: Array(buffer[place..<end]), number: number + 1, offset: bufferOffset + place, limits: limits)

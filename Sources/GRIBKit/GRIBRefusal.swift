@@ -109,7 +109,7 @@ package struct GRIBLimits: Sendable, Hashable {
     package var messageBytes = 64 << 20
     /// The most points of a grid: GTG's has 1.9 million, a global one of 0.1° 6.5 million.
     package var gridPoints = 16_000_000
-    /// The most messages of a stream, and the most fields of a message.
+    /// The most messages of a stream, refused ones counted, and the most fields of a message.
     package var messages = 10_000
 
     package init() {}

@@ -137,6 +137,9 @@ struct GRIBMessagesTests {
         var limits = GRIBLimits()
         limits.messages = 1
         #expect(Self.words(GRIBMessages.items(in: stream, limits: limits)).last?.hasPrefix("too-many") == true)
+        var messages = GRIBMessages(limits: limits)
+        let beginnings = Array(repeating: Array("GRIB".utf8), count: 1_000).flatMap { $0 }
+        #expect(Self.words(messages.read(beginnings) + messages.read(stream) + messages.finish()).count == 2)
         limits = GRIBLimits()
         limits.messageBytes = 100
         #expect(
