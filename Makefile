@@ -16,7 +16,7 @@ endif
 sources := Package.swift $(shell find Sources -type f)
 formatted := Package.swift Sources Tests Fuzz/Targets Fuzz/Driver.swift $(wildcard Benchmarks/Package.swift Benchmarks/Sources)
 
-.PHONY: help run test build setup format lint bench fuzz clean
+.PHONY: help run test check build setup format lint bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -39,6 +39,11 @@ test: ## All tests
 	swift build --build-tests $(SWIFT_FLAGS)
 	Scripts/test $(SWIFT_FLAGS)
 
+check: ## The viewer: types, tests in a browser, map pages
+	@Scripts/setup test
+	swift build --product billow $(SWIFT_FLAGS)
+	Scripts/check
+
 setup: ## Install what is missing; nothing when nothing is
 	@Scripts/setup
 
@@ -47,6 +52,7 @@ format: ## Bring the sources into shape
 
 lint: ## Say where they are out of shape
 	swift format lint --strict --parallel --recursive $(formatted)
+	Scripts/lint-tests
 
 bench: ## Measure, side by side with Mapnik
 	@Scripts/setup bench

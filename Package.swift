@@ -5,6 +5,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
 ]
 
 let package = Package(
@@ -44,8 +45,12 @@ let package = Package(
         .systemLibrary(name: "CMemory"),
         .systemLibrary(name: "CVector"),
         .systemLibrary(name: "CFreeType", pkgConfig: "freetype2", providers: [.apt(["libfreetype-dev"])]),
+        // Without pkg-config: it names a run path, which the package manager refuses, and the system's own folders.
+        .systemLibrary(name: "CEcCodes", providers: [.apt(["libeccodes-dev"])]),
 
         .target(name: "Geometry", dependencies: ["CH3"], swiftSettings: strict),
+        .target(name: "GRIBKit", dependencies: ["CEcCodes", "Geometry"], swiftSettings: strict),
+        .target(name: "GRIBMaking", dependencies: ["GRIBKit", "Geometry"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
         .target(name: "Datasets", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
@@ -103,6 +108,12 @@ let package = Package(
             dependencies: [
                 "AviationFormats", "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(
+            name: "NOAAGuidance",
+            dependencies: [
+                "UpstreamKit", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
             name: "BillowSync",
@@ -185,11 +196,14 @@ let package = Package(
             dependencies: [
                 "AviationFormats", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowParameters", "BillowRaster",
                 "BillowSnapshot",
-                "BillowTiles", "BillowTimeline", "Geometry",
+                "BillowTiles", "BillowTimeline", "GRIBKit", "Geometry",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "GRIBKitTests", dependencies: ["GRIBKit", "GRIBMaking", "Geometry", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "TurbulenceTests", dependencies: ["TestSupport", "Turbulence", "Geometry"], swiftSettings: strict),
         .testTarget(
@@ -240,9 +254,17 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
         .testTarget(
+            name: "NOAAGuidanceTests",
+            dependencies: [
+                "NOAAGuidance", "UpstreamSimulator", "TestSupport", "UpstreamKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .testTarget(
             name: "SkyPathTests",
             dependencies: [
-                "SkyPath", "UpstreamSimulator", "Geometry", "UpstreamKit", "JSONKit",
+                "TestSupport", "SkyPath", "UpstreamSimulator", "Geometry", "UpstreamKit", "JSONKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -287,11 +309,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-            ], swiftSettings: strict),
+            ], exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowTimeline", "Turbulence",
+                "TestSupport", "billow", "BillowEngine", "BillowRaster", "BillowStore", "BillowTimeline", "Turbulence",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ], swiftSettings: strict),
     ],

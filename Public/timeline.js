@@ -1,3 +1,4 @@
+// @ts-check
 // Plays a Billow timeline on a web map, in any page: one file without dependencies.
 //
 //     import { TimelinePlayer, MapLibreFrames } from "https://your.server/timeline.js";
@@ -27,6 +28,51 @@
 //
 // Events of a clock: `time` (detail: time, index, live), `state` (detail: playing, waiting).
 
+/** A layer of the manifest.
+ * @typedef {{
+ *     id: string, frames: { time: string, tiles: string, forecast?: boolean, incomplete?: boolean }[],
+ * }} ManifestLayer
+ *
+ * A frame by its template of tiles.
+ * @typedef {{ time: number, url: string, forecast: boolean, incomplete: boolean, live: boolean }} Frame
+ *
+ * What puts frames on a map. A handle is what `add` gave.
+ * @typedef {{
+ *     add(url: string, manifest: ManifestLayer | null): any, isReady(handle: any): boolean, hasFailed(handle: any): boolean,
+ *     show(handle: any, previous: any): void, remove(handle: any): void,
+ * }} FrameAdapter
+ *
+ * A feature at its time.
+ * @typedef {{
+ *     geometry: { type: string, coordinates: any }, properties: Record<string, any>, time: number,
+ * }} TimedFeature
+ *
+ * What puts points on a map.
+ * @typedef {{
+ *     add(points: TimedFeature[]): any, show(handle: any, after: number, until: number): void, remove(handle: any): void,
+ * }} PointAdapter
+ *
+ * @typedef {{ frameMilliseconds?: number, hold?: number, loops?: number, speed?: number }} ClockOptions
+ * @typedef {() => Record<string, string>} Headers
+ * @typedef {Record<string, string | number | boolean | null | undefined>} Parameters
+ *
+ * What a page may change of a player while it runs.
+ * @typedef {{
+ *     layer?: string, start?: string | null, end?: string | null, intervals?: number | null, anchor?: boolean | null,
+ *     parameters?: Parameters,
+ * }} PlayerChange
+ * @typedef {PlayerChange & ClockOptions & {
+ *     url?: string, clock?: TimelineClock, ahead?: number, keep?: number, headers?: Headers, events?: string | null,
+ * }} PlayerOptions
+ * @typedef {ClockOptions & {
+ *     url?: string, timeProperty?: string, start?: string | null, end?: string | null, parameters?: Parameters,
+ *     headers?: Headers, lifetime?: number, most?: number, clock?: TimelineClock,
+ * }} PointsOptions
+ *
+ * What plays by a clock.
+ * @typedef {TimelinePlayer | TimelinePoints} Part
+ * @typedef {"ready" | "failed" | "loading"} Readiness */
+
 const LOOK_MILLISECONDS = 50;
 /** A manifest is asked for again this long after the last, where no event came sooner. */
 const POLL_MILLISECONDS = 15_000;
@@ -49,15 +95,22 @@ const JOIN = Symbol("join");
 const LEAVE = Symbol("leave");
 const CHANGED = Symbol("its instants have changed");
 
-/** The newest of some instants in rising order at or before one; the first where all are later. */
+/** The newest of some instants in rising order at or before one; the first where all are later.
+ * @param {number[]} times
+ * @param {number} instant */
 const indexAt = (times, instant) => Math.max(times.findLastIndex((time) => time <= instant), 0);
 
 /** Time as it plays, for all players and points that are given it. It stops at every instant that any of them has a frame of. */
 export class TimelineClock extends EventTarget {
     #options;
+    /** @type {Set<Part>} */
     #parts = new Set();
+    /** @type {number[]} */
     #times = [];
-    #instant = null; // the one that is wanted
+    /** The one that is wanted.
+     * @type {number | null} */
+    #instant = null;
+    /** @type {number | null} */
     #live = null;
     #playing = false;
     #waiting = false;
@@ -65,16 +118,18 @@ export class TimelineClock extends EventTarget {
     #dwelling = 0; // how long the present instant stays
     #pace = 1; // above 1 while frames arrive slower than they play
     #loopsLeft = 0;
+    /** @type {number | null} */
     #ticker = null;
 
     /**   frameMilliseconds  how long an instant stays at speed 1, 500
      *   hold           how many times as long the last one stays, 3
      *   loops          how often it plays before it stops, Infinity
-     *   speed          1 */
+     *   speed          1
+     * @param {ClockOptions} options */
     constructor(options = {}) {
         super();
         const { frameMilliseconds = 500, hold = 3, loops = Infinity, speed = 1 } = options;
-        this.#options = { frameMilliseconds, hold, loops };
+        this.#options = { frameMilliseconds, hold, loops, speed };
         this.speed = speed;
     }
 
@@ -90,7 +145,8 @@ export class TimelineClock extends EventTarget {
         this.#options.speed = speed;
     }
 
-    /** Plays on from where it is, or from the frame at an instant; at the end it begins again. */
+    /** Plays on from where it is, or from the frame at an instant; at the end it begins again.
+     * @param {{ from?: number | null }} options */
     play({ from = null } = {}) {
         if (from !== null) this.goTo(from);
         this.#loopsLeft = this.#options.loops;
@@ -108,23 +164,26 @@ export class TimelineClock extends EventTarget {
         this.#sayState();
     }
 
-    /** Shows the newest instant at or before one; outside the timeline its nearer end. */
+    /** Shows the newest instant at or before one; outside the timeline its nearer end.
+     * @param {number} instant */
     goTo(instant) {
-        if (this.#times.length) this.#want(this.#times[indexAt(this.#times, instant)]);
+        const found = this.#times[indexAt(this.#times, instant)];
+        if (found !== undefined) this.#want(found);
     }
 
     // What its parts tell it
 
+    /** @param {Part} part */
     [JOIN](part) { this.#parts.add(part); }
 
+    /** @param {Part} part */
     [LEAVE](part) {
         this.#parts.delete(part);
         this.#gather();
         if (!this.#parts.size) {
             this.#playing = false;
             this.#waiting = false;
-            clearInterval(this.#ticker);
-            this.#ticker = null;
+            this.#stop();
         }
     }
 
@@ -133,7 +192,8 @@ export class TimelineClock extends EventTarget {
         const wasLive = this.#instant === null || (this.#instant === this.#live && !this.#playing);
         this.#gather();
         if (!this.#times.length) return;
-        const instant = wasLive ? this.#live : this.#times[indexAt(this.#times, this.#instant)];
+        const instant = wasLive ? this.#live : this.#times[indexAt(this.#times, this.#instant ?? 0)];
+        if (instant === null || instant === undefined) return;
         this.#instant = instant;
         for (const part of this.#parts) part[WANT](instant);
         this.#run();
@@ -143,12 +203,13 @@ export class TimelineClock extends EventTarget {
     #gather() {
         const parts = [...this.#parts];
         this.#times = [...new Set(parts.flatMap(({ times }) => times))].sort((a, b) => a - b);
-        const live = parts.map((part) => part[LIVE_TIME]()).filter((time) => time !== null);
+        const live = parts.flatMap((part) => part[LIVE_TIME]() ?? []);
         this.#live = live.length ? Math.max(...live) : this.#times.at(-1) ?? null;
     }
 
     // Playing
 
+    /** @param {number} instant */
     #want(instant) {
         this.#instant = instant;
         this.#dwell();
@@ -165,30 +226,37 @@ export class TimelineClock extends EventTarget {
 
     #look() {
         if (this.#instant === null || !this.#times.length) return;
-        const moment = this.#moment();
+        const moment = this.#moment(this.#instant);
         for (const part of this.#parts) part[PREPARE](moment);
         if (this.#playing) this.#advance();
-        else if ([...this.#parts].every((part) => part[IS_SETTLED](this.#instant))) {
-            clearInterval(this.#ticker);
-            this.#ticker = null;
+        else if ([...this.#parts].every((part) => part[IS_SETTLED]())) {
+            this.#stop();
         }
     }
 
+    #stop() {
+        clearInterval(this.#ticker ?? undefined);
+        this.#ticker = null;
+    }
+
     /** The time between two instants, in proportion to how long the first has stayed. */
-    #moment() {
-        const next = this.#times[this.#times.indexOf(this.#instant) + 1];
-        if (!this.#playing || next === undefined || !this.#dwelling) return this.#instant;
+    #moment(/** @type {number} */ instant) {
+        const next = this.#times[this.#times.indexOf(instant) + 1];
+        if (!this.#playing || next === undefined || !this.#dwelling) return instant;
         const share = 1 - Math.max(this.#dueAt - performance.now(), 0) / this.#dwelling;
-        return this.#instant + share * (next - this.#instant);
+        return instant + share * (next - instant);
     }
 
     #advance() {
         if (performance.now() < this.#dueAt) return;
-        const count = this.#times.length;
-        const index = this.#times.indexOf(this.#instant);
+        const times = this.#times;
+        const count = times.length;
+        const index = times.findIndex((time) => time === this.#instant);
         let next = (index + 1) % count;
+        /** @param {number} place */
         const stateOf = (place) => {
-            const states = [...this.#parts].map((part) => part[STATE_AT](this.#times[place]));
+            const instant = /** @type {number} */ (times[place]);
+            const states = [...this.#parts].map((part) => part[STATE_AT](instant));
             return states.includes("failed") ? "failed" : states.every((state) => state === "ready") ? "ready" : "loading";
         };
         // An instant that a part can't show is passed over; the manifest to come may have another frame in its place.
@@ -211,11 +279,12 @@ export class TimelineClock extends EventTarget {
         } else {
             this.#pace = Math.max(1, this.#pace * 0.95);
         }
-        this.#instant = this.#times[next];
+        const instant = /** @type {number} */ (times[next]);
+        this.#instant = instant;
         this.#dwell();
         for (const part of this.#parts) {
-            part[WANT](this.#instant);
-            part[PREPARE](this.#instant);
+            part[WANT](instant);
+            part[PREPARE](instant);
         }
         this.#sayTime();
     }
@@ -228,7 +297,7 @@ export class TimelineClock extends EventTarget {
     }
 
     #sayTime() {
-        const detail = { time: this.#instant, index: this.#times.indexOf(this.#instant), live: this.#instant === this.#live };
+        const detail = { time: this.#instant, index: this.#times.findIndex((time) => time === this.#instant), live: this.#instant === this.#live };
         this.dispatchEvent(new CustomEvent("time", { detail }));
     }
 
@@ -243,13 +312,22 @@ export class TimelinePlayer extends EventTarget {
     #adapter;
     #options;
     #clock;
+    /** @type {ManifestLayer | null} */
     #manifest = null;
-    #frames = []; // {time, url, live, forecast, incomplete}, oldest first
-    #slots = new Map(); // url → {handle, since}
-    #shown = null; // {frame, slot}
+    /** Oldest first.
+     * @type {Frame[]} */
+    #frames = [];
+    /** By a frame's address.
+     * @type {Map<string, { handle: any }>} */
+    #slots = new Map();
+    /** @type {{ frame: Frame, slot: { handle: any } } | null} */
+    #shown = null;
     #index = -1; // the frame that is wanted
-    #poller = null;
+    /** @type {number | undefined} */
+    #poller;
+    /** @type {EventSource | null} */
     #events = null;
+    /** @type {AbortController | null} */
     #request = null;
     #progress = "";
     #ended = false;
@@ -267,10 +345,13 @@ export class TimelinePlayer extends EventTarget {
      *   ahead          how many frames load at once, 4
      *   keep           the most frames whose tiles are kept, 60
      *   headers        what requests for the manifest need besides, as a function: () => ({ "X-API-Key": key })
-     *   events         the address of the server's events, to follow the live edge at once; null: ask every 15 s */
+     *   events         the address of the server's events, to follow the live edge at once; null: ask every 15 s
+     * @param {FrameAdapter} adapter
+     * @param {PlayerOptions} options */
     constructor(adapter, options = {}) {
         super();
         this.#adapter = adapter;
+        /** @type {Required<Omit<PlayerOptions, "clock" | keyof ClockOptions>>} */
         this.#options = {
             url: "timeline.json", layer: "hexagons", start: null, end: null, intervals: null, anchor: null, parameters: {},
             ahead: 4, keep: 60, headers: () => ({}), events: null, ...options,
@@ -304,20 +385,25 @@ export class TimelinePlayer extends EventTarget {
     /** Asks for the manifest now: for pages that hear by themselves that there is something new. */
     async refresh() { await this.#refresh(); }
 
-    /** Plays on from where it is, or from the frame at an instant; at the end it begins again. */
+    /** Plays on from where it is, or from the frame at an instant; at the end it begins again.
+     * @param {{ from?: number | null }} options */
     play(options = {}) { this.#clock.play(options); }
 
     pause() { this.#clock.pause(); }
 
-    /** Shows the newest frame at or before an instant; one outside the timeline is brought to its nearer end. */
+    /** Shows the newest frame at or before an instant; one outside the timeline is brought to its nearer end.
+     * @param {number} instant */
     goTo(instant) { this.#clock.goTo(instant); }
 
-    /** Shows a frame by its place. */
+    /** Shows a frame by its place.
+     * @param {number} index */
     goToFrame(index) {
-        if (this.#frames.length) this.goTo(this.#frames[Math.min(Math.max(index, 0), this.#frames.length - 1)].time);
+        const frame = this.#frames[Math.min(Math.max(index, 0), this.#frames.length - 1)];
+        if (frame) this.goTo(frame.time);
     }
 
-    /** Changes {start, end, intervals, anchor, parameters, layer}: stops playing, and loads only what is not the same as before. */
+    /** Changes {start, end, intervals, anchor, parameters, layer}: stops playing, and loads only what is not the same as before.
+     * @param {PlayerChange} difference */
     async change(difference) {
         this.pause();
         Object.assign(this.#options, difference);
@@ -342,35 +428,42 @@ export class TimelinePlayer extends EventTarget {
 
     [LIVE_TIME]() { return this.#frames.find(({ live }) => live)?.time ?? null; }
 
+    /** @param {number} instant */
     [WANT](instant) {
         if (!this.#frames.length) return;
         this.#index = indexAt(this.times, instant);
         this.#say("frame", this.#detail());
     }
 
-    [PREPARE]() {
-        if (this.#ended || !this.#frames.length) return;
+    [PREPARE](/** @type {number} */ _moment) {
+        const wanted = this.#wanted;
+        if (this.#ended || !wanted) return;
         this.#preload();
-        const slot = this.#slots.get(this.#frames[this.#index].url);
+        const slot = this.#slots.get(wanted.url);
         if (slot && slot !== this.#shown?.slot && this.#isReady(slot)) this.#show(slot);
         this.#reportProgress();
     }
 
-    /** A player without frames holds nobody up. */
+    /** A player without frames holds nobody up.
+     * @param {number} instant
+     * @returns {Readiness} */
     [STATE_AT](instant) {
-        if (!this.#frames.length) return "ready";
-        const { url } = this.#frames[indexAt(this.times, instant)];
+        const frame = this.#frames[indexAt(this.times, instant)];
+        if (!frame) return "ready";
+        const { url } = frame;
         if (this.#hasFailed(url)) return "failed";
         const slot = this.#slots.get(url);
         return slot && this.#isReady(slot) ? "ready" : "loading";
     }
 
     [IS_SETTLED]() {
-        if (this.#ended || !this.#frames.length) return true;
-        const slot = this.#slots.get(this.#frames[this.#index].url);
+        const wanted = this.#wanted;
+        if (this.#ended || !wanted) return true;
+        const slot = this.#slots.get(wanted.url);
         return slot === this.#shown?.slot && this.#frames.every(({ url }) => this.#isSettled(url));
     }
 
+    /** @param {object} detail */
     [SAY_STATE](detail) { this.#say("state", detail); }
 
     // The manifest
@@ -386,24 +479,27 @@ export class TimelinePlayer extends EventTarget {
             // Several are one picture, whose frames the server names.
             if (layer.includes(",")) address.searchParams.set("composed", "true");
             for (const [name, value] of Object.entries({ start, end, intervals, anchor, ...parameters })) {
-                if (value !== null && value !== undefined) address.searchParams.set(name, value);
+                if (value !== null && value !== undefined) address.searchParams.set(name, String(value));
             }
             const response = await fetch(address, { signal: abort.signal, cache: "no-cache", headers: headers() });
             const body = await response.json();
             if (!response.ok) throw new Error(body.detail ?? `${response.status}`);
-            const found = body.layers.find(({ id }) => id === layer);
+            /** @type {ManifestLayer[]} */
+            const layers = body.layers;
+            const found = layers.find(({ id }) => id === layer);
             if (!found) throw new Error(`the manifest has no layer ${layer}`);
             this.#take(found);
             this.#say("problem", null);
         } catch (error) {
             // Replaced by a newer request, or ended: nobody asks any more.
             if (abort !== this.#request || this.#ended) return;
-            this.#say("problem", error.name === "TypeError" ? "the server can't be reached" : error.message);
+            this.#say("problem", words(error));
         } finally {
             clearTimeout(limit);
         }
     }
 
+    /** @param {ManifestLayer} layer */
     #take(layer) {
         this.#manifest = layer;
         // Times to come follow the newest of what is known.
@@ -423,6 +519,7 @@ export class TimelinePlayer extends EventTarget {
 
     #follow() {
         if (this.#ended) return;
+        /** @param {number} milliseconds */
         const later = (milliseconds) => {
             clearTimeout(this.#poller);
             this.#poller = setTimeout(() => this.#refresh().finally(() => !this.#ended && later(POLL_MILLISECONDS)), milliseconds);
@@ -435,9 +532,13 @@ export class TimelinePlayer extends EventTarget {
 
     // Frames on the map
 
+    get #wanted() { return this.#frames[this.#index]; }
+
+    /** @param {{ handle: any }} slot */
     #show(slot) {
         const before = this.#shown;
-        const frame = this.#frames[this.#index];
+        const frame = this.#wanted;
+        if (!frame) return;
         this.#adapter.show(slot.handle, before?.slot.handle ?? null);
         this.#shown = { frame, slot };
         if (before && !this.#frames.some(({ url }) => url === before.frame.url)) this.#drop(before.frame.url);
@@ -449,7 +550,7 @@ export class TimelinePlayer extends EventTarget {
         const count = this.#frames.length;
         let loading = [...this.#slots.values()].filter((slot) => !this.#isReady(slot) && !this.#adapter.hasFailed(slot.handle)).length;
         for (let step = 0; step < Math.min(count, this.#options.keep) && loading < this.#options.ahead; step += 1) {
-            const { url } = this.#frames[(this.#index + step) % count];
+            const { url } = /** @type {Frame} */ (this.#frames[(this.#index + step) % count]);
             if (this.#slots.has(url)) continue;
             this.#makeRoom();
             this.#slots.set(url, { handle: this.#adapter.add(url, this.#manifest) });
@@ -462,11 +563,12 @@ export class TimelinePlayer extends EventTarget {
         if (this.#slots.size < this.#options.keep) return;
         const count = this.#frames.length;
         for (let step = count - 1; step > 0; step -= 1) {
-            const { url } = this.#frames[(this.#index + step) % count];
+            const { url } = /** @type {Frame} */ (this.#frames[(this.#index + step) % count]);
             if (this.#slots.has(url) && this.#slots.get(url) !== this.#shown?.slot) return this.#drop(url);
         }
     }
 
+    /** @param {string} url */
     #drop(url) {
         const slot = this.#slots.get(url);
         if (!slot) return;
@@ -474,12 +576,22 @@ export class TimelinePlayer extends EventTarget {
         this.#slots.delete(url);
     }
 
-    #isReady(slot) { return !this.#adapter.hasFailed(slot.handle) && this.#adapter.isReady(slot.handle); }
-    #hasFailed(url) { return this.#slots.has(url) && this.#adapter.hasFailed(this.#slots.get(url).handle); }
-    #isSettled(url) { return this.#hasFailed(url) || (this.#slots.has(url) && this.#isReady(this.#slots.get(url))) || this.#slots.size >= this.#options.keep; }
+    /** @param {{ handle: any } | undefined} slot */
+    #isReady(slot) { return slot !== undefined && !this.#adapter.hasFailed(slot.handle) && this.#adapter.isReady(slot.handle); }
+
+    /** @param {string} url */
+    #hasFailed(url) {
+        const slot = this.#slots.get(url);
+        return slot !== undefined && this.#adapter.hasFailed(slot.handle);
+    }
+
+    /** @param {string} url */
+    #isSettled(url) {
+        return this.#hasFailed(url) || this.#isReady(this.#slots.get(url)) || this.#slots.size >= this.#options.keep;
+    }
 
     #reportProgress() {
-        const ready = this.#frames.map(({ url }) => this.#slots.has(url) && this.#isReady(this.#slots.get(url)));
+        const ready = this.#frames.map(({ url }) => this.#isReady(this.#slots.get(url)));
         const text = ready.join();
         if (text === this.#progress) return;
         this.#progress = text;
@@ -487,10 +599,12 @@ export class TimelinePlayer extends EventTarget {
     }
 
     #detail() {
-        const { time, live, forecast, incomplete, url } = this.#frames[this.#index];
+        const { time, live, forecast, incomplete, url } = /** @type {Frame} */ (this.#wanted);
         return { time, index: this.#index, live, forecast, incomplete, ready: this.#shown?.frame.url === url };
     }
 
+    /** @param {string} name
+     * @param {unknown} detail */
     #say(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 }
 
@@ -499,8 +613,10 @@ export class TimelinePoints extends EventTarget {
     #adapter;
     #options;
     #clock;
+    /** @type {any} */
     #handle = null;
     #range = "";
+    /** @type {AbortController | null} */
     #request = null;
 
     /** `adapter` puts points on a map: MapLibrePoints, LeafletPoints, or anything with their three methods.
@@ -512,10 +628,13 @@ export class TimelinePoints extends EventTarget {
      *   headers        what the requests need besides, as a function: () => ({ "X-API-Key": key })
      *   lifetime       milliseconds that a feature stays, 30 min
      *   most           features at most, 20,000; a `problem` says when there are more
-     *   clock          the TimelineClock to play along with */
+     *   clock          the TimelineClock to play along with
+     * @param {PointAdapter} adapter
+     * @param {PointsOptions} options */
     constructor(adapter, options = {}) {
         super();
         this.#adapter = adapter;
+        /** @type {Required<Omit<PointsOptions, "clock" | keyof ClockOptions>>} */
         this.#options = {
             url: "collections/pireps/items", timeProperty: "observedAt", start: null, end: null, parameters: {},
             headers: () => ({}), lifetime: 1_800_000, most: 20_000, ...options,
@@ -525,7 +644,8 @@ export class TimelinePoints extends EventTarget {
     }
 
     get clock() { return this.#clock; }
-    /** It has no frames: the clock doesn't stop for it. */
+    /** It has no frames: the clock doesn't stop for it.
+     * @returns {number[]} */
     get times() { return []; }
 
     /** Loads all features of the range. Call it again for newer ones. Resolves when they are on the map. */
@@ -534,9 +654,11 @@ export class TimelinePoints extends EventTarget {
         const { signal } = (this.#request = new AbortController());
         const { start, end, timeProperty, lifetime, most } = this.#options;
         const times = this.#clock.times;
+        /** @param {string | null} text
+         * @param {number | undefined} time */
         const bound = (text, time) => (text === null ? time : Date.parse(text));
         const first = bound(start, times[0]), last = bound(end, times.at(-1));
-        if (!(first <= last)) throw new Error("there is no range: give start and end, or load a player of the same clock before");
+        if (first === undefined || last === undefined || !(first <= last)) throw new Error("there is no range: give start and end, or load a player of the same clock before");
         try {
             const features = await this.#fetch(first - lifetime, last, signal);
             const points = features.slice(0, most).map((feature) => ({ ...feature, time: Date.parse(feature.properties[timeProperty]) }))
@@ -548,7 +670,7 @@ export class TimelinePoints extends EventTarget {
             this.#showAt(this.#clock.currentTime ?? last);
             this.#say("problem", features.length > most ? `there are more than ${most}; only these are shown` : null);
         } catch (error) {
-            if (!signal.aborted) this.#say("problem", error.name === "TypeError" ? "the server can't be reached" : error.message);
+            if (!signal.aborted) this.#say("problem", words(error));
         }
     }
 
@@ -562,13 +684,20 @@ export class TimelinePoints extends EventTarget {
 
     // What its clock asks
 
+    /** @returns {number | null} */
     [LIVE_TIME]() { return null; }
+    /** @param {number} instant */
     [WANT](instant) { this.#showAt(instant); }
+    /** @param {number} moment */
     [PREPARE](moment) { this.#showAt(moment); }
-    [STATE_AT]() { return "ready"; }
+    /** @param {number} _instant
+     * @returns {Readiness} */
+    [STATE_AT](_instant) { return "ready"; }
     [IS_SETTLED]() { return true; }
+    /** @param {object} detail */
     [SAY_STATE](detail) { this.#say("state", detail); }
 
+    /** @param {number} moment */
     #showAt(moment) {
         const range = `${moment}`;
         if (this.#handle === null || range === this.#range) return;
@@ -576,30 +705,57 @@ export class TimelinePoints extends EventTarget {
         this.#adapter.show(this.#handle, moment - this.#options.lifetime, moment);
     }
 
-    /** All pages. */
+    /** All pages.
+     * @param {number} first
+     * @param {number} last
+     * @param {AbortSignal} signal
+     * @returns {Promise<Omit<TimedFeature, "time">[]>} */
     async #fetch(first, last, signal) {
         const { url, parameters, headers, most } = this.#options;
+        /** @param {number} time */
         const text = (time) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
-        let address = new URL(url, document.baseURI);
-        address.searchParams.set("datetime", `${text(first)}/${text(last)}`);
-        address.searchParams.set("limit", "10000");
+        const start = new URL(url, document.baseURI);
+        start.searchParams.set("datetime", `${text(first)}/${text(last)}`);
+        start.searchParams.set("limit", "10000");
         for (const [name, value] of Object.entries(parameters)) {
-            if (value !== null && value !== undefined) address.searchParams.set(name, value);
+            if (value !== null && value !== undefined) start.searchParams.set(name, String(value));
         }
+        /** @type {Omit<TimedFeature, "time">[]} */
         const features = [];
+        /** @type {URL | null} */
+        let address = start;
         while (address && features.length <= most) {
-            const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLISECONDS)]);
-            const response = await fetch(address, { signal: limit, headers: headers() });
+            const response = await fetch(address, { signal: limited(signal), headers: headers() });
+            /** @type {{ features: Omit<TimedFeature, "time">[], links?: { rel: string, href: string }[], detail?: string }} */
             const page = await response.json();
             if (!response.ok) throw new Error(page.detail ?? `${response.status}`);
             features.push(...page.features);
+            /** @type {string | undefined} */
             const next = page.links?.find(({ rel }) => rel === "next")?.href;
             address = next ? new URL(next, address) : null;
         }
         return features;
     }
 
+    /** @param {string} name
+     * @param {unknown} detail */
     #say(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+}
+
+/** A signal that aborts with another, and after a while: `AbortSignal.any` is not in every browser.
+ * @param {AbortSignal} signal */
+function limited(signal) {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new DOMException("no answer in time", "TimeoutError")), TIMEOUT_MILLISECONDS);
+    signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
+    return controller.signal;
+}
+
+/** Why a request failed.
+ * @param {unknown} error */
+function words(error) {
+    if (!(error instanceof Error)) return String(error);
+    return error.name === "TypeError" ? "the server can't be reached" : error.message;
 }
 
 /** Frames on a MapLibre GL map: a raster source and layer for each, of which one is opaque. */
@@ -608,18 +764,26 @@ export class MapLibreFrames {
     #map;
     #options;
     #number = 0;
+    /** @type {Set<string>} */
     #failed = new Set();
-    #onError = ({ sourceId }) => sourceId && this.#failed.add(sourceId);
+    /** @param {{ sourceId?: string }} event */
+    #onError = ({ sourceId }) => {
+        if (sourceId) this.#failed.add(sourceId);
+    };
 
     /** `before`: the layer under which frames go; `opacity` of the frame that is shown; `address` may change a frame's
-     * template, for @2x tiles say; `prefix` of the ids of sources and layers, another for each unless it is given. */
+     * template, for @2x tiles say; `prefix` of the ids of sources and layers, another for each unless it is given.
+     * @param {maplibregl.Map} map
+     * @param {{ before?: string, opacity?: number, address?: (url: string) => string, prefix?: string, maxzoom?: number }} options */
     constructor(map, options = {}) {
         this.#map = map;
         const prefix = `timeline-${(MapLibreFrames.#made += 1)}`;
-        this.#options = { before: undefined, opacity: 1, address: (url) => url, prefix, maxzoom: 14, ...options };
+        /** @type {{ before?: string, opacity: number, address: (url: string) => string, prefix: string, maxzoom: number }} */
+        this.#options = { opacity: 1, address: String, prefix, maxzoom: 14, ...options };
         map.on("error", this.#onError);
     }
 
+    /** @param {string} url */
     add(url) {
         const { before, address, prefix, maxzoom } = this.#options;
         const id = `${prefix}-${(this.#number += 1)}`;
@@ -630,15 +794,20 @@ export class MapLibreFrames {
         return id;
     }
 
+    /** @param {string} id */
     isReady(id) { return Boolean(this.#map.getSource(id)) && this.#map.isSourceLoaded(id); }
+    /** @param {string} id */
     hasFailed(id) { return this.#failed.has(id); }
 
-    /** Both in one frame of the map. */
+    /** Both in one frame of the map.
+     * @param {string} id
+     * @param {string | null} previous */
     show(id, previous) {
         this.#map.setPaintProperty(id, "raster-opacity", this.#options.opacity);
         if (previous && previous !== id && this.#map.getLayer(previous)) this.#map.setPaintProperty(previous, "raster-opacity", 0);
     }
 
+    /** @param {string} id */
     remove(id) {
         this.#failed.delete(id);
         if (this.#map.getLayer(id)) this.#map.removeLayer(id);
@@ -646,21 +815,30 @@ export class MapLibreFrames {
     }
 }
 
+/** A tile layer of Leaflet.
+ * @typedef {{ layer: leaflet.TileLayer, ready: boolean, failed: boolean, timer: number | undefined }} LeafletFrame */
+
 /** Frames on a Leaflet map: a tile layer for each, of which one is opaque. */
 export class LeafletFrames {
     #map;
     #leaflet;
     #options;
 
-    /** `leaflet` is the library's `L`; `options` go to its tile layers, `opacity` is that of the frame that is shown. */
+    /** `leaflet` is the library's `L`; `options` go to its tile layers, `opacity` is that of the frame that is shown.
+     * @param {leaflet.Map} map
+     * @param {leaflet.Library} leaflet
+     * @param {{ opacity?: number, maxNativeZoom?: number, [option: string]: unknown }} options */
     constructor(map, leaflet, options = {}) {
         this.#map = map;
         this.#leaflet = leaflet;
         this.#options = { opacity: 1, maxNativeZoom: 14, ...options };
     }
 
+    /** @param {string} url
+     * @returns {LeafletFrame} */
     add(url) {
-        const frame = { layer: this.#leaflet.tileLayer(url, { ...this.#options, opacity: 0 }), ready: false, failed: false, timer: null };
+        /** @type {LeafletFrame} */
+        const frame = { layer: this.#leaflet.tileLayer(url, { ...this.#options, opacity: 0 }), ready: false, failed: false, timer: undefined };
         frame.layer.on("loading", () => {
             clearTimeout(frame.timer);
             frame.ready = false;
@@ -675,27 +853,36 @@ export class LeafletFrames {
         return frame;
     }
 
+    /** @param {LeafletFrame} frame */
     isReady(frame) { return frame.ready; }
+    /** @param {LeafletFrame} frame */
     hasFailed(frame) { return frame.failed; }
 
+    /** @param {LeafletFrame} frame
+     * @param {LeafletFrame | null} previous */
     show(frame, previous) {
         frame.layer.setOpacity(this.#options.opacity);
         if (previous && previous !== frame) previous.layer.setOpacity(0);
     }
 
+    /** @param {LeafletFrame} frame */
     remove(frame) {
         clearTimeout(frame.timer);
         frame.layer.remove();
     }
 }
 
-/** The middle of a feature: its place, or the mean of its outline. */
-function middle({ type, coordinates }) {
+/** The middle of a feature: its place, or the mean of its outline.
+ * @param {TimedFeature["geometry"]} geometry
+ * @returns {[longitude: number, latitude: number]} */
+export function middle({ type, coordinates }) {
     if (type === "Point") return coordinates;
+    /** @type {[number, number][]} */
     const ring = (type === "MultiPolygon" ? coordinates[0][0] : type === "Polygon" ? coordinates[0] : coordinates).slice(0, -1);
-    const [west] = ring[0];
+    const west = ring[0]?.[0] ?? 0;
     // On the way from the first corner, so that the antimeridian doesn't matter.
     const turns = ring.map(([longitude]) => longitude - west - Math.round((longitude - west) / 360) * 360);
+    /** @param {number[]} values */
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
     return [west + mean(turns), mean(ring.map(([, latitude]) => latitude))];
 }
@@ -711,15 +898,19 @@ export class MapLibrePoints {
     #options;
     #number = 0;
 
-    /** `paint` and `before` of the circle layer; `prefix` of the ids of source and layer. */
+    /** `paint` and `before` of the circle layer; `prefix` of the ids of source and layer.
+     * @param {maplibregl.Map} map
+     * @param {{ paint?: object, before?: string, prefix?: string }} options */
     constructor(map, options = {}) {
         this.#map = map;
         const prefix = `points-${(MapLibrePoints.#made += 1)}`;
         const colour = ["match", ["get", "severity"], ...POINT_COLOURS.flatMap((colour, severity) => [severity, colour]), SILENT_COLOUR];
         const paint = { "circle-radius": 6, "circle-color": colour, "circle-stroke-color": "#14181D", "circle-stroke-width": 1.5 };
-        this.#options = { prefix, before: undefined, ...options, paint: { ...paint, ...options.paint } };
+        /** @type {{ prefix: string, before?: string, paint: object }} */
+        this.#options = { prefix, ...options, paint: { ...paint, ...options.paint } };
     }
 
+    /** @param {TimedFeature[]} points */
     add(points) {
         const { prefix, before, paint } = this.#options;
         const id = `${prefix}-${(this.#number += 1)}`;
@@ -732,17 +923,24 @@ export class MapLibrePoints {
         return id;
     }
 
-    /** Those of times in (after, until]. */
+    /** Those of times in (after, until].
+     * @param {string} id
+     * @param {number} after
+     * @param {number} until */
     show(id, after, until) {
         const time = ["get", "billow:time"];
         this.#map.setFilter(id, ["all", [">", time, after], ["<=", time, until]]);
     }
 
+    /** @param {string} id */
     remove(id) {
         if (this.#map.getLayer(id)) this.#map.removeLayer(id);
         if (this.#map.getSource(id)) this.#map.removeSource(id);
     }
 }
+
+/** A circle marker of Leaflet at its time.
+ * @typedef {{ time: number, shown: boolean, marker: leaflet.Marker }} LeafletPoint */
 
 /** Points on a Leaflet map: a circle marker for each. */
 export class LeafletPoints {
@@ -750,13 +948,18 @@ export class LeafletPoints {
     #leaflet;
     #options;
 
-    /** `leaflet` is the library's `L`; `options` go to its circle markers. */
+    /** `leaflet` is the library's `L`; `options` go to its circle markers.
+     * @param {leaflet.Map} map
+     * @param {leaflet.Library} leaflet
+     * @param {object} options */
     constructor(map, leaflet, options = {}) {
         this.#map = map;
         this.#leaflet = leaflet;
         this.#options = { radius: 6, weight: 1.5, color: "#14181D", fillOpacity: 1, ...options };
     }
 
+    /** @param {TimedFeature[]} points
+     * @returns {LeafletPoint[]} */
     add(points) {
         return points.map(({ geometry, properties, time }) => {
             const [longitude, latitude] = middle(geometry);
@@ -765,7 +968,10 @@ export class LeafletPoints {
         });
     }
 
-    /** Those of times in (after, until]. */
+    /** Those of times in (after, until].
+     * @param {LeafletPoint[]} points
+     * @param {number} after
+     * @param {number} until */
     show(points, after, until) {
         for (const point of points) {
             const shown = point.time > after && point.time <= until;
@@ -776,5 +982,6 @@ export class LeafletPoints {
         }
     }
 
+    /** @param {LeafletPoint[]} points */
     remove(points) { for (const { marker } of points) marker.remove(); }
 }

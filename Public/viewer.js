@@ -1,16 +1,18 @@
+// @ts-check
 // The viewer: composes the map, the pictures on it, the form, the legend and the status line, and asks the server
 // every few seconds whether there is something newer.
-import { drawNames, style } from "./js/basemap.js";
+import { BASE_MAP, drawNames, style } from "./js/basemap.js";
 import { Controls } from "./js/controls.js";
 import { Dock } from "./js/dock.js";
-import { element } from "./js/dom.js";
-import { compact, instantOf } from "./js/format.js";
+import { byId, element } from "./js/dom.js";
+import { compact } from "./js/format.js";
 import { listen } from "./js/events.js";
 import { Inspector } from "./js/inspect.js";
 import { keyHeaders } from "./js/key.js";
 import { Legend } from "./js/legend.js";
 import { Pictures } from "./js/picture.js";
-import { getJSON, now } from "./js/server.js";
+import { pictureRequest, subjectOf } from "./js/request.js";
+import { getJSON, now, ServerError } from "./js/server.js";
 import { showSources } from "./js/sources.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
 import { filters, formatHash, parseHash } from "./js/view.js";
@@ -19,26 +21,30 @@ const POLL_MILLISECONDS = 15_000;
 const TICK_MILLISECONDS = 1_000;
 const BURST_MILLISECONDS = 1_000;
 
-const knowledge = emptyKnowledge();
+const { view: firstView, problems: firstProblems } = parseHash(location.hash);
+const knowledge = emptyKnowledge(firstView);
+/** @type {AbortController | null} */
 let polling = null;
-let timer = null;
+/** @type {number | undefined} */
+let timer;
 
 function start() {
     if (typeof maplibregl === "undefined") {
-        return fatal("The map library is missing. Run Scripts/setup-viewer where Billow is installed, then load this page again.");
+        fatal("The map library is missing. Run Scripts/setup-viewer where Billow is installed, then load this page again.");
+        return;
     }
-    const { view, problems } = parseHash(location.hash);
-    knowledge.view = view;
-    noteLink(problems);
-    const map = makeMap(view);
-    if (!map) return;
+    const view = firstView;
+    noteLink(firstProblems);
+    const made = makeMap(view);
+    if (!made) return;
+    const map = made;
 
-    const legend = new Legend(document.getElementById("legend"));
+    const legend = new Legend(byId("legend"));
     const status = new StatusBar(() => (dock.isOpen ? dock.close() : change({ time: null })));
     const draw = () => {
         status.show(knowledge);
         showSources(knowledge.server);
-        map.getContainer().setAttribute("aria-busy", !pictures.current || pictures.next !== null || !map.areTilesLoaded());
+        map.getContainer().setAttribute("aria-busy", String(isBusy()));
     };
     const pictures = new Pictures(map, maplibregl, () => requestDraw());
     knowledge.pictures = pictures;
@@ -52,8 +58,11 @@ function start() {
         requestDraw();
     });
     const inspector = new Inspector(map, maplibregl, legend, () => ({ ...knowledge.view, time: shownTime() }));
+    /** @type {string | null} */
     let shownKey = null;
-    let refused = null; // what there was no picture of, as its instant lies outside of what there is
+    /** What there was no picture of, as its instant lies outside of what there is.
+     * @type {{ subject: string, isPast: boolean } | null} */
+    let refused = null;
     let drawing = false;
 
     /** At most one redraw a frame, however many tiles arrive in it. */
@@ -69,11 +78,18 @@ function start() {
         }, 0);
     }
 
+    /** Whether the map is still to show what was asked for last. */
+    function isBusy() {
+        const isBehind = pictures.isBusy || pictures.current?.request.subject !== subjectOf(knowledge.view);
+        return (isBehind && refused === null) || dock.isBusy || !map.isSourceLoaded(BASE_MAP);
+    }
+
     /** The instant that is looked at, or null for live. */
     function shownTime() {
         return knowledge.frame && !knowledge.frame.live ? knowledge.frame.time : knowledge.view.time;
     }
 
+    /** @param {Partial<Billow.View>} difference */
     function change(difference) {
         Object.assign(knowledge.view, difference);
         if ("time" in difference) dock.close();
@@ -108,6 +124,7 @@ function start() {
     /** Hears of new data at once. One stream for all: browsers open few connections to a server. Where it breaks off, the
      * polling goes on meanwhile. */
     function follow() {
+        /** @type {number | null} */
         let soon = null;
         listen("events", (name) => {
             if (name !== "data") return;
@@ -120,27 +137,30 @@ function start() {
         });
     }
 
+    /** @param {AbortSignal} signal */
     async function pollPicture(signal) {
         const view = { ...knowledge.view };
-        if (refused?.subject === subjectOf(view) && (refused.isPast || view.time > now())) return;
+        if (refused?.subject === subjectOf(view) && (refused.isPast || (view.time ?? 0) > now())) return;
         refused = null;
         const query = filters(view);
         if (view.time !== null) query.set("time", compact(view.time));
         try {
+            /** @type {Billow.TileJSON} */
             const tileJSON = await getJSON(`tiles/${view.layers.join()}.json`, query, signal);
             noteContact();
             knowledge.problems.delete("The picture");
             knowledge.billow = tileJSON.billow ?? { unknown: true };
-            pictures.show(pictureRequest(tileJSON, view));
+            pictures.show(pictureRequest(tileJSON, view, devicePixelRatio > 1 ? 2 : 1));
         } catch (error) {
             if (signal.aborted) return;
+            if (!(error instanceof ServerError)) throw error;
             noteFailure(error);
             if (error.status === 0) return;
             noteContact();
             knowledge.problems.set("The picture", error.message);
             if (error.code === "time-outside-retention") {
                 // Said once: what is past doesn't come back, and no tile of it would either.
-                refused = { subject: subjectOf(view), isPast: view.time <= now() };
+                refused = { subject: subjectOf(view), isPast: (view.time ?? 0) <= now() };
                 return pictures.clear();
             }
             // What is on the map is not what the form says: better none than another.
@@ -148,12 +168,13 @@ function start() {
         }
     }
 
+    /** @param {AbortSignal} signal */
     async function pollStatus(signal) {
         try {
             knowledge.server = await getJSON("status", null, signal);
             knowledge.problems.delete("The server's status");
         } catch (error) {
-            if (!signal.aborted && error.status !== 0) knowledge.problems.set("The server's status", error.message);
+            if (!signal.aborted && !isOutOfReach(error)) knowledge.problems.set("The server's status", messageOf(error));
         }
     }
 
@@ -163,7 +184,7 @@ function start() {
             legend.mark(knowledge.view.minSeverity);
             knowledge.problems.delete("The legend");
         } catch (error) {
-            knowledge.problems.set("The legend", error.message);
+            knowledge.problems.set("The legend", messageOf(error));
         }
         draw();
     }
@@ -203,6 +224,7 @@ function start() {
     });
 }
 
+/** @param {Billow.View} view */
 function makeMap(view) {
     try {
         const map = new maplibregl.Map({
@@ -220,34 +242,10 @@ function makeMap(view) {
         return map;
     } catch (error) {
         // MapLibre's message is a JSON text where WebGL is what is missing.
-        const reason = /webgl/i.test(error.message) ? "this browser or device gives no WebGL" : error.message;
+        const message = messageOf(error);
+        const reason = /webgl/i.test(message) ? "this browser or device gives no WebGL" : message;
         return fatal(`The map can't be drawn here: ${reason}.`);
     }
-}
-
-/** What to draw, from the server's TileJSON: its template with our filters, the instant and the publication. */
-function pictureRequest(tileJSON, view) {
-    const [path, query] = tileJSON.tiles[0].split("?");
-    const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
-    const time = view.time === null ? null : compact(view.time);
-    const parameters = new URLSearchParams(query);
-    for (const [name, value] of filters(view)) parameters.set(name, value);
-    // A live picture's address is the same each time. This parameter means nothing to the server; it keeps the
-    // browser's cache from handing out the publication before.
-    const { version = tileJSON.version, asOf = tileJSON.time } = tileJSON.billow ?? {};
-    const publication = time === null ? `${version}-${asOf}` : `${version}`;
-    parameters.set("p", publication);
-    const template = (time === null ? path : path.replace(/(\/tiles\/[^/]+)\/[^/]+\//, `$1/${time}/`)).replace(/(@\dx)?\.png$/, scale);
-    const subject = subjectOf(view);
-    return {
-        tileJSON, subject, key: `${subject} ${publication}`, template: `${template}?${parameters}`,
-        asOf: view.time ?? instantOf(asOf),
-    };
-}
-
-/** The same for pictures that differ in nothing but what was known. */
-function subjectOf(view) {
-    return `${view.layers} ${filters(view)} ${view.time ?? "live"}`;
 }
 
 function noteContact() {
@@ -255,10 +253,19 @@ function noteContact() {
     knowledge.contactProblem = null;
 }
 
+/** @param {ServerError} error */
 function noteFailure(error) {
     if (!error.status) knowledge.contactProblem = error.message;
 }
 
+/** @param {unknown} error */
+const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
+/** Whether there was no answer at all; the line of the contact says that.
+ * @param {unknown} error */
+const isOutOfReach = (error) => error instanceof ServerError && error.status === 0;
+
+/** @param {string[]} problems */
 function noteLink(problems) {
     if (problems.length) knowledge.problems.set("This link", `${problems.join("; ")}. The default is shown instead`);
     else knowledge.problems.delete("This link");
@@ -268,6 +275,8 @@ function writeHash() {
     history.replaceState(null, "", formatHash(knowledge.view));
 }
 
+/** @param {string} message
+ * @returns {null} */
 function fatal(message) {
     document.body.append(element("p", { className: "fatal", role: "alert" }, message));
     return null;

@@ -32,6 +32,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case body
     /// Packed parts of the archive.
     case packed
+    /// Messages of GRIB2, and their values.
+    case grib
 
     /// Any fixed time.
     private static let now = Instant(clamping: 1_795_262_400)
@@ -55,6 +57,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             _ = try? OpenSky.ReplyReader.track(bytes)
         case .body: Self.body(bytes)
         case .packed: Self.packed(bytes)
+        case .grib: GRIBFuzz.run(bytes)
         }
     }
 

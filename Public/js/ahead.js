@@ -1,28 +1,37 @@
+// @ts-check
 // What lies ahead of an aircraft: the server looks along its track, and the area and the groups that it finds are on the map
 // and in the card. It is asked anew with every picture, from where the aircraft is then.
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";
-import { getJSON, now, postJSON } from "./server.js";
+import { getJSON, now, postJSON, ServerError } from "./server.js";
 
 const AREA = "ahead";
 const BLUE = "#1552c4";
+/** @typedef {Record<string, any>} Properties */
+
 const EMPTY = { type: "FeatureCollection", features: [] };
 
 export class Ahead {
     #map;
-    #maplibregl;
+    #library;
     #view;
+    /** @type {string | null} */
     #icao24 = null;
+    /** @type {maplibregl.Marker[]} */
     #labels = [];
 
-    /** `view` gives the present view. */
-    constructor(map, maplibregl, view) {
+    /** `view` gives the present view.
+     * @param {maplibregl.Map} map
+     * @param {Pick<typeof maplibregl, "Marker">} library
+     * @param {() => Billow.View} view */
+    constructor(map, library, view) {
         this.#map = map;
-        this.#maplibregl = maplibregl;
+        this.#library = library;
         this.#view = view;
     }
 
+    /** @param {string} icao24 */
     follow(icao24) {
         this.#icao24 = icao24;
     }
@@ -32,19 +41,24 @@ export class Ahead {
         this.#draw(null);
     }
 
-    /** A section on what lies ahead by now; null where no aircraft is followed. */
+    /** A section on what lies ahead by now; null where no aircraft is followed.
+     * @param {AbortSignal} signal */
     async section(signal) {
         if (this.#icao24 === null) return null;
         const view = this.#view();
         const time = view.time === null ? null : new Date(view.time).toISOString().replace(".000Z", "Z");
-        let aircraft, answer;
+        /** @type {Billow.Feature} */
+        let aircraft;
+        /** @type {Billow.Alerts} */
+        let answer;
         try {
             aircraft = await getJSON(`collections/traffic/items/${this.#icao24}`, new URLSearchParams(time ? { time } : {}), signal);
             answer = await postJSON("alerts", question(aircraft, view, time), signal);
         } catch (error) {
             if (signal.aborted) throw error;
             this.#draw(null);
-            const reason = error.status === 404 ? "it isn't seen any more" : error.message;
+            const isGone = error instanceof ServerError && error.status === 404;
+            const reason = isGone ? "it isn't seen any more" : /** @type {Error} */ (error).message;
             return section(`Ahead of ${this.#icao24}`, element("p", { className: "problem" }, `That can't be told: ${reason}.`));
         }
         if (signal.aborted) return null;
@@ -52,18 +66,21 @@ export class Ahead {
         return told(aircraft.properties, answer);
     }
 
+    /** @param {Billow.Alerts | null} answer */
     #draw(answer) {
         for (const label of this.#labels) label.remove();
         this.#labels = [];
         const data = answer?.area ? { type: "Feature", properties: {}, geometry: answer.area } : EMPTY;
-        if (this.#map.getSource(AREA)) this.#map.getSource(AREA).setData(data);
+        const source = this.#map.getSource(AREA);
+        if (source) source.setData(data);
         else if (answer) this.#add(data);
         for (const { longitude, latitude, text } of answer?.clusters ?? []) {
             const label = element("div", { className: "cluster" }, text);
-            this.#labels.push(new this.#maplibregl.Marker({ element: label }).setLngLat([longitude, latitude]).addTo(this.#map));
+            this.#labels.push(new this.#library.Marker({ element: label }).setLngLat([longitude, latitude]).addTo(this.#map));
         }
     }
 
+    /** @param {object} data */
     #add(data) {
         this.#map.addSource(AREA, { type: "geojson", data });
         this.#map.addLayer({ id: `${AREA}-fill`, type: "fill", source: AREA, paint: { "fill-color": BLUE, "fill-opacity": 0.12 } });
@@ -71,9 +88,13 @@ export class Ahead {
     }
 }
 
-/** The body of the question: 20 minutes ahead, smooth air left out, with the view's history. */
+/** The body of the question: 20 minutes ahead, smooth air left out, with the view's history.
+ * @param {Billow.Feature} aircraft
+ * @param {Billow.View} view
+ * @param {string | null} time */
 function question({ geometry, properties }, view, time) {
     const { altitude, geometricAltitude, heading, groundSpeed } = properties;
+    /** @type {Record<string, unknown>} */
     const body = {
         position: geometry.coordinates, altitude: Math.min(Math.max(altitude ?? geometricAltitude ?? 0, 0), 60_000),
         timeFrame: 1200, hours: view.hours, minSeverity: Math.max(view.minSeverity, 1),
@@ -84,6 +105,8 @@ function question({ geometry, properties }, view, time) {
     return body;
 }
 
+/** @param {Properties} aircraft
+ * @param {Billow.Alerts} answer */
 function told({ callsign, icao24 }, { clusters, hazards, query, dataTime, stale, incomplete }) {
     const band = `${flightLevel(query.minAltitude)} – ${flightLevel(query.maxAltitude)}`;
     const lines = clusters.map(({ text, members }) =>
@@ -103,5 +126,10 @@ function told({ callsign, icao24 }, { clusters, hazards, query, dataTime, stale,
         incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null);
 }
 
+/** @param {string} what
+ * @param {string} note */
 const line = (what, note) => element("li", {}, element("strong", {}, what), element("span", {}, note));
-const section = (title, ...children) => element("section", { className: "others ahead" }, element("h4", {}, title), ...children);
+/** @param {string} title
+ * @param {...(Node | string | null)} children */
+const section = (title, ...children) =>
+    element("section", { className: "others ahead" }, element("h4", {}, title), ...children);

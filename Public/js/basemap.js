@@ -1,6 +1,8 @@
+// @ts-check
 // The map under the turbulence: quiet greys and blues, so that white, yellow, orange and red stand out.
 
-const SOURCE = "basemap";
+/** The id of its source. */
+export const BASE_MAP = "basemap";
 const LIGHT = {
     ocean: "#b9c8d3", land: "#d3d8d3", coast: "#6f7f8c", border: "#8e979c", state: "#aab1b2",
     graticule: "#a9bac7", text: "#44525d", halo: "rgba(222,227,224,0.85)",
@@ -18,10 +20,12 @@ export const FIRST_LINE_LAYER = "state";
 const scheme = matchMedia("(prefers-color-scheme: dark)");
 const colours = () => (scheme.matches ? DARK : LIGHT);
 
-/** Calls back when the reader's scheme changes between light and dark. */
+/** Calls back when the reader's scheme changes between light and dark.
+ * @param {() => void} action */
 export const onSchemeChange = (action) => scheme.addEventListener("change", action);
 
 function graticule() {
+    /** @type {number[][][]} */
     const lines = [];
     for (let longitude = -180; longitude < 180; longitude += GRATICULE_DEGREES) {
         lines.push([[longitude, -MERCATOR_LATITUDE], [longitude, MERCATOR_LATITUDE]]);
@@ -30,8 +34,9 @@ function graticule() {
     return { type: "Feature", properties: {}, geometry: { type: "MultiLineString", coordinates: lines } };
 }
 
+/** @type {(kind: string, colour: string, width: unknown, minzoom?: number) => maplibregl.Specification} */
 const line = (kind, colour, width, minzoom = 0) => ({
-    id: kind, type: "line", source: SOURCE, filter: ["==", ["get", "kind"], kind], minzoom,
+    id: kind, type: "line", source: BASE_MAP, filter: ["==", ["get", "kind"], kind], minzoom,
     layout: { "line-join": "round" }, paint: { "line-color": colour, "line-width": width },
 });
 
@@ -41,7 +46,7 @@ export function style() {
     return {
         version: 8,
         sources: {
-            [SOURCE]: {
+            [BASE_MAP]: {
                 type: "geojson", data: new URL("vendor/basemap/basemap.geojson", document.baseURI).href,
                 attribution: "Base map: Natural Earth, GSHHG", maxzoom: 8, tolerance: 0.3,
             },
@@ -51,19 +56,19 @@ export function style() {
             { id: "ocean", type: "background", paint: { "background-color": colour.ocean } },
             { id: "graticule", type: "line", source: "graticule", paint: { "line-color": colour.graticule, "line-width": 0.7 } },
             {
-                id: "land", type: "fill", source: SOURCE, filter: ["==", ["get", "kind"], "land"],
+                id: "land", type: "fill", source: BASE_MAP, filter: ["==", ["get", "kind"], "land"],
                 // Countries share their borders' vertices; antialiased, each border would show as a seam.
                 paint: { "fill-color": colour.land, "fill-antialias": false },
             },
             {
-                id: "lake", type: "fill", source: SOURCE, filter: ["==", ["get", "kind"], "lake"],
+                id: "lake", type: "fill", source: BASE_MAP, filter: ["==", ["get", "kind"], "lake"],
                 paint: { "fill-color": colour.ocean, "fill-antialias": false },
             },
             line("state", colour.state, 0.8, 2.5),
             line("border", colour.border, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.4]),
             line("coast", colour.coast, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.2]),
             {
-                id: "place", type: "symbol", source: SOURCE, minzoom: 1.5,
+                id: "place", type: "symbol", source: BASE_MAP, minzoom: 1.5,
                 filter: ["all", ["==", ["get", "kind"], "place"], ["<=", ["get", "rank"], ["step", ["zoom"], 2, 3, 3, 4, 4, 5, 7]]],
                 layout: { "icon-image": ["get", "name"], "symbol-sort-key": ["get", "rank"], "icon-padding": 8 },
             },
@@ -72,8 +77,10 @@ export function style() {
 }
 
 /** Names are drawn as images when MapLibre misses them: its text needs a glyph server, and this page has no other
- * server than Billow. */
+ * server than Billow.
+ * @param {maplibregl.Map} map */
 export function drawNames(map) {
+    /** @type {Set<string>} */
     const drawn = new Set();
     map.on("styleimagemissing", ({ id }) => {
         drawn.add(id);
@@ -84,13 +91,15 @@ export function drawNames(map) {
         map.setPaintProperty("ocean", "background-color", colour.ocean);
         map.setPaintProperty("land", "fill-color", colour.land);
         map.setPaintProperty("lake", "fill-color", colour.ocean);
-        for (const layer of ["graticule", "state", "border", "coast"]) map.setPaintProperty(layer, "line-color", colour[layer]);
+        for (const layer of /** @type {const} */ (["graticule", "state", "border", "coast"])) map.setPaintProperty(layer, "line-color", colour[layer]);
         for (const id of drawn) map.updateImage(id, nameImage(id));
     });
 }
 
+/** @param {string} name */
 function nameImage(name) {
     const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    if (!context) throw new Error("this browser draws no canvas");
     const font = "500 23px system-ui, 'DejaVu Sans', sans-serif";
     context.font = font;
     context.canvas.width = Math.ceil(context.measureText(name).width) + 14;

@@ -1,18 +1,28 @@
+// @ts-check
 // The form. It reads and writes the filters and the instant of a view, and calls `changed` with what is different.
 import { LAYERS } from "./datasets.js";
 import { bandText, fromTyped, hoursText, typed } from "./format.js";
-import { element } from "./dom.js";
+import { byId, element } from "./dom.js";
 import { now } from "./server.js";
 import { CEILING_FEET, HISTORIES, inOrder, SEVERITIES, severityText } from "./view.js";
 
 const FEET_PER_STEP = 1000;
 const STEP_MILLISECONDS = 600_000;
-const byId = (id) => document.getElementById(id);
+/** @param {string} id */
+const inputById = (id) => byId(id, HTMLInputElement);
+/** @param {string} id */
+const inputsIn = (id) => byId(id).querySelectorAll("input");
+/** @param {Event} event */
+const valueOf = (event) => /** @type {HTMLInputElement | HTMLSelectElement} */ (event.target).value;
+
+/** @typedef {(difference: Partial<Billow.View>) => void} Changed */
 
 export class Controls {
     #changed;
     #view;
 
+    /** @param {Billow.View} view
+     * @param {Changed} changed */
     constructor(view, changed) {
         this.#changed = changed;
         byId("layers").append(...LAYERS.map(({ id, name }) => element("label", {},
@@ -20,22 +30,23 @@ export class Controls {
         byId("history").append(...HISTORIES.map((hours) => element("label", {},
             element("input", { type: "radio", name: "hours", value: hours }), element("span", {}, hoursText(hours)))));
         byId("severity").append(...SEVERITIES.map((_, value) => element("option", { value }, severityText(value))));
+        this.#view = view;
         this.show(view);
 
         byId("settings").addEventListener("submit", (event) => event.preventDefault());
         byId("layers").addEventListener("change", (event) => {
-            const wanted = inOrder([...byId("layers").querySelectorAll("input:checked")].map((input) => input.value));
+            const wanted = inOrder([...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value));
             // A map of nothing would look like smooth air: the last one stays.
             if (wanted.length) changed({ layers: wanted });
-            else event.target.checked = true;
+            else /** @type {HTMLInputElement} */ (event.target).checked = true;
         });
-        byId("history").addEventListener("change", (event) => changed({ hours: Number(event.target.value) }));
-        byId("severity").addEventListener("change", (event) => changed({ minSeverity: Number(event.target.value) }));
+        byId("history").addEventListener("change", (event) => changed({ hours: Number(valueOf(event)) }));
+        byId("severity").addEventListener("change", (event) => changed({ minSeverity: Number(valueOf(event)) }));
         byId("lowest").addEventListener("input", () => this.#dragBand("lowest"));
         byId("highest").addEventListener("input", () => this.#dragBand("highest"));
         for (const id of ["lowest", "highest"]) byId(id).addEventListener("change", () => changed(this.#band()));
         byId("all-levels").addEventListener("click", () => changed({ minAltitude: null, maxAltitude: null }));
-        byId("when").addEventListener("change", (event) => this.#chooseWhen(event.target.value));
+        byId("when").addEventListener("change", (event) => this.#chooseWhen(valueOf(event)));
         byId("instant").addEventListener("change", () => this.#chooseInstant());
         byId("earlier").addEventListener("click", () => this.#step(-STEP_MILLISECONDS));
         byId("later").addEventListener("click", () => this.#step(STEP_MILLISECONDS));
@@ -45,52 +56,56 @@ export class Controls {
         });
     }
 
-    /** Shows a view's values. */
+    /** Shows a view's values.
+     * @param {Billow.View} view */
     show(view) {
         this.#view = view;
-        for (const box of byId("layers").querySelectorAll("input")) box.checked = view.layers.includes(box.value);
-        for (const radio of byId("history").querySelectorAll("input")) radio.checked = Number(radio.value) === view.hours;
-        byId("severity").value = view.minSeverity;
-        byId("lowest").value = (view.minAltitude ?? 0) / FEET_PER_STEP;
-        byId("highest").value = (view.maxAltitude ?? CEILING_FEET) / FEET_PER_STEP;
+        for (const box of inputsIn("layers")) box.checked = view.layers.includes(box.value);
+        for (const radio of inputsIn("history")) radio.checked = Number(radio.value) === view.hours;
+        byId("severity", HTMLSelectElement).value = String(view.minSeverity);
+        inputById("lowest").value = String((view.minAltitude ?? 0) / FEET_PER_STEP);
+        inputById("highest").value = String((view.maxAltitude ?? CEILING_FEET) / FEET_PER_STEP);
         this.#showBand();
-        const past = view.time !== null;
-        for (const radio of byId("when").querySelectorAll("input")) radio.checked = (radio.value === "past") === past;
+        const { time } = view;
+        const past = time !== null;
+        for (const radio of inputsIn("when")) radio.checked = (radio.value === "past") === past;
         byId("instant-row").hidden = !past;
-        if (past) byId("instant").value = typed(view.time);
+        if (past) inputById("instant").value = typed(time);
         this.#problem(null);
     }
 
-    /** The thumbs can meet but not cross: a band has at least one level. */
+    /** The thumbs can meet but not cross: a band has at least one level.
+     * @param {"lowest" | "highest"} moved */
     #dragBand(moved) {
-        const low = byId("lowest");
-        const high = byId("highest");
+        const low = inputById("lowest");
+        const high = inputById("highest");
         if (Number(low.value) >= Number(high.value)) {
-            if (moved === "lowest") low.value = Number(high.value) - 1;
-            else high.value = Number(low.value) + 1;
+            if (moved === "lowest") low.value = String(Number(high.value) - 1);
+            else high.value = String(Number(low.value) + 1);
         }
         this.#showBand();
     }
 
     #band() {
-        const low = Number(byId("lowest").value) * FEET_PER_STEP;
-        const high = Number(byId("highest").value) * FEET_PER_STEP;
+        const low = Number(inputById("lowest").value) * FEET_PER_STEP;
+        const high = Number(inputById("highest").value) * FEET_PER_STEP;
         return { minAltitude: low === 0 ? null : low, maxAltitude: high === CEILING_FEET ? null : high };
     }
 
     #showBand() {
         const { minAltitude, maxAltitude } = this.#band();
-        const low = byId("lowest");
-        const high = byId("highest");
-        byId("band").value = bandText(minAltitude, maxAltitude);
+        const low = inputById("lowest");
+        const high = inputById("highest");
+        byId("band", HTMLOutputElement).value = bandText(minAltitude, maxAltitude);
         byId("all-levels").hidden = minAltitude === null && maxAltitude === null;
-        for (const input of [low, high]) input.setAttribute("aria-valuetext", `flight level ${input.value * 10}`);
-        byId("range").style.setProperty("--low", `${(low.value / 60) * 100}%`);
-        byId("range").style.setProperty("--high", `${(high.value / 60) * 100}%`);
+        for (const input of [low, high]) input.setAttribute("aria-valuetext", `flight level ${Number(input.value) * 10}`);
+        byId("range").style.setProperty("--low", `${(Number(low.value) / 60) * 100}%`);
+        byId("range").style.setProperty("--high", `${(Number(high.value) / 60) * 100}%`);
         // Where both thumbs are far right the lower one must be on top, or neither could be moved.
-        low.style.zIndex = Number(low.value) > 30 ? 3 : 2;
+        low.style.zIndex = Number(low.value) > 30 ? "3" : "2";
     }
 
+    /** @param {string} choice */
     #chooseWhen(choice) {
         if (choice === "live") return this.#changed({ time: null });
         const minute = 60_000;
@@ -99,25 +114,27 @@ export class Controls {
     }
 
     #chooseInstant() {
-        const instant = fromTyped(byId("instant").value);
+        const instant = fromTyped(inputById("instant").value);
         if (instant === null) return this.#problem("Please give a UTC date and time, such as 2026-07-21 20:00.");
         if (instant > now()) return this.#problem("That instant is still to come.");
         this.#changed({ time: instant });
     }
 
+    /** @param {number} milliseconds */
     #step(milliseconds) {
-        this.#changed({ time: Math.min(this.#view.time + milliseconds, Math.floor(now() / 1000) * 1000) });
+        this.#changed({ time: Math.min((this.#view.time ?? now()) + milliseconds, Math.floor(now() / 1000) * 1000) });
     }
 
+    /** @param {string | null} text */
     #problem(text) {
-        byId("instant").setAttribute("aria-invalid", text !== null);
+        byId("instant").setAttribute("aria-invalid", String(text !== null));
         byId("instant-problem").hidden = text === null;
         byId("instant-problem").textContent = text ?? "";
     }
 
     #toggle() {
         const open = byId("toggle").getAttribute("aria-expanded") !== "true";
-        byId("toggle").setAttribute("aria-expanded", open);
+        byId("toggle").setAttribute("aria-expanded", String(open));
         document.body.classList.toggle("settings-open", open);
         if (!open) byId("toggle").focus();
     }

@@ -1,3 +1,4 @@
+// @ts-check
 // The server's events (HTML Living Standard, section 9.2), read by fetch: EventSource can't send a key.
 import { answer } from "./server.js";
 
@@ -5,8 +6,14 @@ const RETRY_MILLISECONDS = 3_000;
 /** The server says something every 15 s. A line that is silent for longer is broken. */
 const SILENCE_MILLISECONDS = 45_000;
 
-/** Calls `hear(name, data)` for every event, for as long as the page lives; comes back where the line breaks. */
+/** @typedef {(name: string, data: string) => void} Hear
+ * @typedef {{ lastEventID: string | null }} State what a stream that comes back goes on from */
+
+/** Calls `hear(name, data)` for every event, for as long as the page lives; comes back where the line breaks.
+ * @param {string} path
+ * @param {Hear} hear */
 export async function listen(path, hear) {
+    /** @type {State} */
     const state = { lastEventID: null };
     for (;;) {
         try {
@@ -18,17 +25,24 @@ export async function listen(path, hear) {
     }
 }
 
+/** @param {string} path
+ * @param {Hear} hear
+ * @param {State} state */
 async function read(path, hear, state) {
     const abort = new AbortController();
-    const headers = { Accept: "text/event-stream", ...(state.lastEventID && { "Last-Event-ID": state.lastEventID }) };
-    let watch = null;
+    /** @type {Record<string, string>} */
+    const headers = { Accept: "text/event-stream" };
+    if (state.lastEventID) headers["Last-Event-ID"] = state.lastEventID;
+    /** @type {number | undefined} */
+    let watch;
     const live = () => {
         clearTimeout(watch);
         watch = setTimeout(() => abort.abort(), SILENCE_MILLISECONDS);
     };
     try {
         const response = await answer(path, { signal: abort.signal, headers, cache: "no-store" });
-        const reader = response.body.getReader();
+        const reader = response.body?.getReader();
+        if (!reader) return;
         const decoder = new TextDecoder();
         let text = "";
         for (;;) {
@@ -37,7 +51,7 @@ async function read(path, hear, state) {
             if (done) return;
             text += decoder.decode(value, { stream: true });
             const blocks = text.split("\n\n");
-            text = blocks.pop();
+            text = blocks.pop() ?? "";
             for (const block of blocks) tell(block, hear, state);
         }
     } finally {
@@ -45,11 +59,16 @@ async function read(path, hear, state) {
     }
 }
 
-function tell(block, hear, state) {
+/** Tells of an event, and takes in its id.
+ * @param {string} block  its lines
+ * @param {Hear} hear
+ * @param {State} state */
+export function tell(block, hear, state) {
     let name = "message";
+    /** @type {string[]} */
     const data = [];
     for (const line of block.split("\n")) {
-        const [, field, value] = /^([a-z]+): ?(.*)$/.exec(line) ?? [];
+        const [, field, value = ""] = /^([a-z]+): ?(.*)$/.exec(line) ?? [];
         if (field === "event") name = value;
         if (field === "data") data.push(value);
         if (field === "id") state.lastEventID = value;

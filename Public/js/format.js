@@ -1,29 +1,36 @@
+// @ts-check
 // Times, ages and levels as words. Instants are milliseconds since 1970 UTC, altitudes feet.
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+/** @param {number} number */
 const two = (number) => String(number).padStart(2, "0");
 
-/** "20:00:05Z" */
+/** "20:00:05Z"
+ * @param {number} instant */
 export function clockTime(instant) {
     const date = new Date(instant);
     return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}Z`;
 }
 
-/** "21 Jul 2026 20:00Z"; the seconds only where there are some. */
+/** "21 Jul 2026 20:00Z"; the seconds only where there are some.
+ * @param {number} instant */
 export function dateTime(instant) {
     const date = new Date(instant);
     const time = date.getUTCSeconds() ? clockTime(instant) : `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}Z`;
     return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()} ${time}`;
 }
 
-/** The time alone where the day is that of `now`, else with the date. */
+/** The time alone where the day is that of `now`, else with the date.
+ * @param {number} instant
+ * @param {number} now */
 export function near(instant, now) {
     return new Date(instant).toDateString() === new Date(now).toDateString() && Math.abs(now - instant) < 86_400_000
         ? clockTime(instant)
         : dateTime(instant);
 }
 
-/** "19 s", "4 min 05 s", "2 h 05 min", "3 d 4 h"; a negative age (clocks differ) is none. */
+/** "19 s", "4 min 05 s", "2 h 05 min", "3 d 4 h"; a negative age (clocks differ) is none.
+ * @param {number} milliseconds */
 export function age(milliseconds) {
     const seconds = Math.max(0, Math.round(milliseconds / 1000));
     if (seconds < 60) return `${seconds} s`;
@@ -34,19 +41,22 @@ export function age(milliseconds) {
     return `${Math.floor(minutes / 1440)} d ${Math.floor((minutes % 1440) / 60)} h`;
 }
 
-/** The instant of an ISO 8601 text with a zone, else null. */
+/** The instant of an ISO 8601 text with a zone, else null.
+ * @param {unknown} text */
 export function instantOf(text) {
     if (typeof text !== "string" || !/(Z|[+-]\d\d:?\d\d)$/.test(text)) return null;
     const milliseconds = Date.parse(text);
     return Number.isNaN(milliseconds) ? null : milliseconds;
 }
 
-/** "20260721T200000Z", as it stands in paths. */
+/** "20260721T200000Z", as it stands in paths.
+ * @param {number} instant */
 export function compact(instant) {
     return new Date(instant).toISOString().replace(/\.\d+Z$/, "Z").replace(/[-:]/g, "");
 }
 
-/** The instant of the compact form, else null; a 30 February is none. */
+/** The instant of the compact form, else null; a 30 February is none.
+ * @param {string} text */
 export function fromCompact(text) {
     const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
     if (!parts) return null;
@@ -55,32 +65,37 @@ export function fromCompact(text) {
     return !Number.isNaN(instant) && compact(instant) === text ? instant : null;
 }
 
-/** "2026-07-21 20:00", as it is typed; the seconds only where there are some. */
+/** "2026-07-21 20:00", as it is typed; the seconds only where there are some.
+ * @param {number} instant */
 export function typed(instant) {
     return new Date(instant).toISOString().replace("T", " ").replace(/(:00)?\.\d+Z$/, "");
 }
 
 /** The instant of a typed UTC date and time of 24 hours, else null; the browser's own field for it would show a.m. and
- * p.m. and no zone. */
+ * p.m. and no zone.
+ * @param {string} text */
 export function fromTyped(text) {
     const parts = /^\s*(\d{4})-(\d\d)-(\d\d)[ T](\d\d):?(\d\d)(?::?(\d\d))?\s*Z?\s*$/i.exec(text);
     return parts ? fromCompact(`${parts[1]}${parts[2]}${parts[3]}T${parts[4]}${parts[5]}${parts[6] ?? "00"}Z`) : null;
 }
 
-/** "FL380" for 38,000 feet; the surface by its name. */
+/** "FL380" for 38,000 feet; the surface by its name.
+ * @param {number} feet */
 export function flightLevel(feet) {
     return feet === 0 ? "SFC" : `FL${String(Math.round(feet / 100)).padStart(3, "0")}`;
 }
 
-/** The band in words; null is an open end. */
+/** The band in words; null is an open end.
+ * @param {number | null} minAltitude
+ * @param {number | null} maxAltitude */
 export function bandText(minAltitude, maxAltitude) {
-    if (minAltitude === null && maxAltitude === null) return "All levels";
+    if (minAltitude === null) return maxAltitude === null ? "All levels" : `Below ${flightLevel(maxAltitude)}`;
     if (maxAltitude === null) return `${flightLevel(minAltitude)} and above`;
-    if (minAltitude === null) return `Below ${flightLevel(maxAltitude)}`;
     return `${flightLevel(minAltitude)} – ${flightLevel(maxAltitude)}`;
 }
 
-/** "½ h", "2 h" */
+/** "½ h", "2 h"
+ * @param {number} hours */
 export function hoursText(hours) {
     return hours === 0.5 ? "½ h" : `${hours} h`;
 }

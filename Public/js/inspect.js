@@ -1,8 +1,9 @@
+// @ts-check
 // What is at a place: a click, or Enter on the map, asks the server for the hexagon there and the reports behind it, and for
 // what the other layers show there.
 import { LAYERS } from "./datasets.js";
 import { Ahead } from "./ahead.js";
-import { element, swatch } from "./dom.js";
+import { byId, element, swatch } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
 import { box, contains, others } from "./others.js";
 import { getJSON, now } from "./server.js";
@@ -17,31 +18,40 @@ const MOST_ROWS = 12;
 /** The layers that show hexagons, as such or dissolved. */
 const CELL_LAYERS = new Set(LAYERS.filter(({ shape }) => shape === "cells" || shape === "polygons").map(({ id }) => id));
 
+/** @typedef {Record<string, any>} Properties */
+
 export class Inspector {
     #map;
     #view;
     #legend;
     #marker;
     #ahead;
-    #root = document.getElementById("details");
-    #body = document.getElementById("details-body");
+    #root = byId("details");
+    #body = byId("details-body");
+    /** @type {maplibregl.LngLat | null} */
     #place = null;
+    /** @type {AbortController | null} */
     #abort = null;
 
-    /** `view` gives the present view. */
-    constructor(map, maplibregl, legend, view) {
+    /** `view` gives the present view.
+     * @param {maplibregl.Map} map
+     * @param {Pick<typeof maplibregl, "Marker">} library
+     * @param {import("./legend.js").Legend} legend
+     * @param {() => Billow.View} view */
+    constructor(map, library, legend, view) {
         this.#map = map;
         this.#view = view;
         this.#legend = legend;
-        this.#ahead = new Ahead(map, maplibregl, view);
-        this.#marker = new maplibregl.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
-        document.getElementById("details-close").addEventListener("click", () => this.close());
+        this.#ahead = new Ahead(map, library, view);
+        this.#marker = new library.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
+        byId("details-close").addEventListener("click", () => this.close());
         map.on("click", (event) => this.open(event.lngLat));
         map.getCanvas().addEventListener("keydown", (event) => event.key === "Enter" && this.open(map.getCenter()));
         addEventListener("keydown", (event) => event.key === "Escape" && this.close());
     }
 
-    /** Shows what is at a place. */
+    /** Shows what is at a place.
+     * @param {maplibregl.LngLat} lngLat */
     open(lngLat) {
         this.#place = lngLat;
         this.#ahead.clear();
@@ -71,6 +81,7 @@ export class Inspector {
         const { lng: longitude, lat: latitude } = this.#place.wrap();
         const view = this.#view();
         const showsCells = view.layers.some((id) => CELL_LAYERS.has(id));
+        /** @type {Node[]} */
         let content;
         try {
             const [cell, rest, ahead] = await Promise.all([
@@ -78,25 +89,30 @@ export class Inspector {
                 others(view, this.#map.getZoom(), longitude, latitude, abort.signal, (icao24) => this.#look(icao24)),
                 this.#ahead.section(abort.signal),
             ]);
-            content = [ahead, cell, ...rest].filter(Boolean);
+            content = [ahead, cell, ...rest].flatMap((part) => part ?? []);
             if (!content.length) content = [element("p", {}, element("strong", {}, "Nothing here"), " of the layers that are shown.")];
         } catch (error) {
-            content = [element("p", { className: "problem" }, `What is here can't be told: ${error.message}`)];
+            content = [element("p", { className: "problem" }, `What is here can't be told: ${/** @type {Error} */ (error).message}`)];
         }
         // Another place was asked for meanwhile, or none.
         if (!abort.signal.aborted) this.#body.replaceChildren(...content);
     }
 
+    /** @param {string} icao24 */
     #look(icao24) {
         this.#ahead.follow(icao24);
         this.refresh();
     }
 
+    /** @param {number} longitude
+     * @param {number} latitude
+     * @param {AbortSignal} signal */
     async #content(longitude, latitude, signal) {
         const tileZoom = Math.round(this.#map.getZoom() + 1);
         const coarse = tileZoom < FIRST_CELL_TILE_ZOOM;
         const half = coarse ? (COARSE_PIXELS * 360) / (512 * 2 ** this.#map.getZoom()) : POINT_DEGREES;
         const query = this.#query(longitude, latitude, half);
+        /** @type {Billow.FeatureCollection} */
         const collection = await getJSON("collections/hexagons/items", query, signal);
         const features = coarse
             ? collection.features
@@ -108,6 +124,9 @@ export class Inspector {
         return this.#card(properties, records, coarse ? features.length : 1);
     }
 
+    /** @param {number} longitude
+     * @param {number} latitude
+     * @param {number} half */
     #query(longitude, latitude, half) {
         const view = this.#view();
         const query = filters(view);
@@ -116,15 +135,21 @@ export class Inspector {
         return query;
     }
 
-    /** The standing records of one cell, highest level first. */
+    /** The standing records of one cell, highest level first.
+     * @param {string} cell
+     * @param {URLSearchParams} query
+     * @param {AbortSignal} signal */
     async #records(cell, query, signal) {
         const parameters = new URLSearchParams(query);
         parameters.set("aggregate", "false");
+        /** @type {Billow.FeatureCollection} */
         const collection = await getJSON("collections/hexagons/items", parameters, signal);
         return collection.features.map((feature) => feature.properties).filter((record) => record.h3 === cell)
             .sort((a, b) => b.altitudeMin - a.altitudeMin || b.severity - a.severity);
     }
 
+    /** @param {Billow.FeatureCollection} collection
+     * @param {boolean} coarse */
     #nothing(collection, coarse) {
         const from = instantOf(collection.completeSince);
         return element("div", {},
@@ -135,6 +160,9 @@ export class Inspector {
                     ? "Some data is missing here." : `The data is complete only since ${near(from, now())}.`) : null);
     }
 
+    /** @param {Properties} record
+     * @param {Properties[]} records
+     * @param {number} count */
     #card(record, records, count) {
         const entry = this.#legend.entry(record.severity);
         const rows = [
@@ -144,7 +172,7 @@ export class Inspector {
             ["Severity", record.severityBasis === "edr" ? `from EDR, category ${record.category ?? "–"}` : "as reported"],
             ["Source", [record.source, record.kind].filter(Boolean).join(", ")],
             ["Aircraft", record.aircraft],
-            ["Since 30 min", { worse: "worse", better: "better" }[record.trend]],
+            ["Since 30 min", ["worse", "better"].includes(record.trend) ? record.trend : null],
             ["Reports", record.reports],
         ].filter(([, value]) => value !== undefined && value !== null && value !== "");
         return element("div", {},
@@ -155,6 +183,7 @@ export class Inspector {
             element("p", { className: "cell" }, record.h3));
     }
 
+    /** @param {Properties[]} records */
     #table(records) {
         const rows = records.slice(0, MOST_ROWS).map((record) => {
             const entry = this.#legend.entry(record.severity);
@@ -173,13 +202,16 @@ export class Inspector {
     }
 }
 
+/** @param {Properties} record */
 function levels({ altitudeMin, altitudeMax, altitude }) {
     const low = altitudeMin ?? altitude;
     const high = altitudeMax ?? low;
     return high > low ? `${flightLevel(low)} – ${flightLevel(high)}` : flightLevel(low);
 }
 
-/** When, and how long before the picture's instant. */
+/** When, and how long before the picture's instant.
+ * @param {Properties} record
+ * @param {number | null} time */
 function observed(record, time) {
     const instant = instantOf(record.observedAt);
     if (instant === null) return String(record.observedAt ?? "not given");

@@ -1,9 +1,12 @@
+// @ts-check
 // The key that this tab sends where the server wants one. It lives as long as the tab: only sessionStorage has it.
 import { element } from "./dom.js";
 
 const NAME = "billow-key";
 let key = stored();
-let dialog = null; // the promise of the one that is open
+/** The answer of the dialog that is open.
+ * @type {Promise<boolean> | null} */
+let dialog = null;
 let isDismissed = false;
 
 function stored() {
@@ -15,6 +18,7 @@ function stored() {
     }
 }
 
+/** @param {string} text */
 function keep(text) {
     key = text;
     try {
@@ -24,18 +28,23 @@ function keep(text) {
     }
 }
 
-/** Whether an address is on the server that the page is from: no other gets the key. */
+/** Whether an address is on the server that the page is from: no other gets the key.
+ * @param {string} url */
 export function isOurs(url) {
     return new URL(url, document.baseURI).origin === location.origin;
 }
 
-/** The headers that a request to an address needs. */
+/** The headers that a request to an address needs.
+ * @returns {Record<string, string>} */
 export function keyHeaders(url = document.baseURI) {
     return key && isOurs(url) ? { "X-API-Key": key } : {};
 }
 
 /** Asks the reader for a key, because a request with `sent` as headers was refused for `reason`.
- * Resolves to true when there is another key to try, and to false when the reader has none. */
+ * Resolves to true when there is another key to try, and to false when the reader has none.
+ * @param {string} reason
+ * @param {Record<string, string>} sent
+ * @returns {Promise<boolean>} */
 export function askForKey(reason, sent) {
     if (key !== (sent["X-API-Key"] ?? null)) return Promise.resolve(true);
     if (isDismissed) return Promise.resolve(false);
@@ -43,6 +52,8 @@ export function askForKey(reason, sent) {
     return dialog;
 }
 
+/** @param {string} reason
+ * @returns {Promise<boolean>} */
 function ask(reason) {
     return new Promise((resolve) => {
         const input = element("input", { type: "password", autocomplete: "off", spellcheck: false, required: true, size: 40 });

@@ -1,3 +1,4 @@
+// @ts-check
 // What the layers over the hexagons show at a place: hazards and forecasts that it lies in, pilot reports and aircraft near it.
 import { AREA_KINDS, LAYERS } from "./datasets.js";
 import { element } from "./dom.js";
@@ -9,13 +10,25 @@ import { filters, layerName } from "./view.js";
 const SYMBOL_PIXELS = 12;
 const MOST = 8;
 
-/** By a layer's shape: whether its features are symbols rather than areas, and what is said of one. */
+/** What is said of a feature: the first part is what it is.
+ * @typedef {[what: string, ...notes: (string | Node | null | undefined)[]]} Line
+ * @typedef {(icao24: string) => void} Look
+ * @typedef {Record<string, any>} Properties */
+
+/** By a layer's shape: whether its features are symbols rather than areas, and what is said of one.
+ * @type {Record<string, { isSymbol?: boolean, line: (properties: Properties, time: number | null, look: Look) => Line }>} */
 const KINDS = {
     areas: { line: area }, reports: { isSymbol: true, line: report }, aircraft: { isSymbol: true, line: aircraft },
 };
 
 /** Sections for the layers of a view that show something there; none where nothing is. `zoom` is that of the map; `look` looks
- * ahead of an aircraft, by its address. */
+ * ahead of an aircraft, by its address.
+ * @param {Billow.View} view
+ * @param {number} zoom
+ * @param {number} longitude
+ * @param {number} latitude
+ * @param {AbortSignal} signal
+ * @param {Look} look */
 export async function others(view, zoom, longitude, latitude, signal, look) {
     // The topmost layer first.
     const asked = LAYERS.filter(({ id, shape }) => shape in KINDS && view.layers.includes(id)).reverse();
@@ -26,16 +39,20 @@ export async function others(view, zoom, longitude, latitude, signal, look) {
         query.set("bbox", box(longitude, latitude, degrees));
         query.set("limit", "100");
         if (view.time !== null) query.set("time", new Date(view.time).toISOString().replace(".000Z", "Z"));
+        /** @type {Billow.FeatureCollection} */
         const { features } = await getJSON(`collections/${id}/items`, query, signal);
         const there = isSymbol ? features : features.filter(({ geometry }) => contains(geometry, longitude, latitude));
         // Of many the most important come first: what has no room is only counted.
         there.sort((a, b) => importance(b.properties) - importance(a.properties));
         return there.length ? section(layerName(id), there.map(({ properties }) => line(properties, view.time, look))) : null;
     }));
-    return sections.filter(Boolean);
+    return sections.flatMap((found) => found ?? []);
 }
 
-/** Around a place, as the server's `bbox`; a degree of latitude is longer than one of longitude on the map. */
+/** Around a place, as the server's `bbox`; a degree of latitude is longer than one of longitude on the map.
+ * @param {number} longitude
+ * @param {number} latitude
+ * @param {number} degrees */
 export function box(longitude, latitude, degrees) {
     const up = degrees * Math.cos((latitude * Math.PI) / 180);
     const sides = [
@@ -45,8 +62,12 @@ export function box(longitude, latitude, degrees) {
     return sides.map((side) => side.toFixed(5)).join(",");
 }
 
-/** Whether a polygon's outline goes around a place. */
+/** Whether a polygon's outline goes around a place.
+ * @param {Billow.Feature["geometry"]} geometry
+ * @param {number} longitude
+ * @param {number} latitude */
 export function contains({ type, coordinates }, longitude, latitude) {
+    /** @type {number[][][][]} */
     const polygons = type === "MultiPolygon" ? coordinates : [coordinates];
     return polygons.some(([ring]) => {
         let inside = false;
@@ -59,23 +80,31 @@ export function contains({ type, coordinates }, longitude, latitude) {
     });
 }
 
+/** @param {string} title
+ * @param {Line[]} lines */
 function section(title, lines) {
     const rows = lines.slice(0, MOST).map(([what, ...notes]) => element("li", {},
-        element("strong", {}, what), ...notes.filter(Boolean).map((note) => element("span", {}, note))));
+        element("strong", {}, what), ...notes.flatMap((note) => (note ? element("span", {}, note) : []))));
     const more = lines.length - rows.length;
     return element("section", { className: "others" }, element("h4", {}, title), element("ul", {}, ...rows),
         more > 0 ? element("p", { className: "note" }, `and ${more} more`) : null);
 }
 
-/** Whether a pilot report was sent as urgent. Its type is the service's text: `Urgent PIREP`. */
+/** Whether a pilot report was sent as urgent. Its type is the service's text: `Urgent PIREP`.
+ * @param {Properties} properties */
 export const isUrgent = ({ type }) => /urgent|^UUA$/i.test(type ?? "");
 
-/** An urgent report before a routine one, then the more severe; what has neither stays in its order. */
+/** An urgent report before a routine one, then the more severe; what has neither stays in its order.
+ * @param {Properties} properties */
 const importance = (properties) => (isUrgent(properties) ? 10 : 0) + (properties.severity ?? -1);
 
+/** @param {unknown} value */
 const known = (value) => value !== undefined && value !== null;
+/** @param {unknown} text */
 const until = (text) => near(instantOf(text) ?? 0, now());
 
+/** @param {Properties} properties
+ * @returns {Line} */
 function area({ kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo, severityName, forecastHour, text }) {
     const levels = known(altitudeMax)
         ? `${known(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
@@ -87,6 +116,9 @@ function area({ kind, hazard, altitudeMin, altitudeMax, altitudeReference, valid
     ];
 }
 
+/** @param {Properties} properties
+ * @param {number | null} time
+ * @returns {Line} */
 function report({ type, severityName, altitude, aircraft, observedAt, text }, time) {
     const instant = instantOf(observedAt);
     return [
@@ -96,6 +128,10 @@ function report({ type, severityName, altitude, aircraft, observedAt, text }, ti
     ];
 }
 
+/** @param {Properties} properties
+ * @param {number | null} time
+ * @param {Look} look
+ * @returns {Line} */
 function aircraft({ callsign, icao24, altitude, groundSpeed, heading, onGround, observedAt }, time, look) {
     const instant = instantOf(observedAt);
     return [

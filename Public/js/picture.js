@@ -1,3 +1,4 @@
+// @ts-check
 // The turbulence tiles on the map. A picture is one raster source of one publication, filter and instant; the next one
 // is loaded unseen and takes the place of the old in one frame, so that the map never blinks and never mixes two.
 import { FIRST_LINE_LAYER } from "./basemap.js";
@@ -13,17 +14,24 @@ const NO_FADE = { "raster-fade-duration": 0, "raster-opacity-transition": { dura
 
 /** One picture: what was asked for, and what its tiles said. */
 class Picture {
+    /** @param {number} number
+     * @param {Billow.PictureRequest} request */
     constructor(number, request) {
         this.id = `turbulence-${number}`;
         this.number = number;
         this.request = request;
         this.shown = false;
-        this.failures = new Map(); // tile URL → why
+        /** Tile URL → why.
+         * @type {Map<string, string>} */
+        this.failures = new Map();
         this.simulated = false;
         this.incomplete = false;
-        this.frameTime = null; // the oldest that a tile named
+        /** The oldest that a tile named.
+         * @type {number | null} */
+        this.frameTime = null;
     }
 
+    /** @param {Headers} headers */
     note(headers) {
         this.simulated ||= headers.get("X-Simulated") === "true";
         this.incomplete ||= headers.get("X-Incomplete") === "true";
@@ -37,16 +45,23 @@ export class Pictures {
     #map;
     #changed;
     #number = 0;
+    /** @type {Picture | null} */
     #current = null;
+    /** @type {Picture | null} */
     #next = null;
+    /** @type {Billow.PictureRequest | null} */
     #waiting = null;
+    /** @type {number | null} */
     #timer = null;
     #hidden = false;
 
-    constructor(map, maplibregl, changed) {
+    /** @param {maplibregl.Map} map
+     * @param {Pick<typeof maplibregl, "addProtocol">} library
+     * @param {() => void} changed */
+    constructor(map, library, changed) {
         this.#map = map;
         this.#changed = changed;
-        maplibregl.addProtocol(PROTOCOL, (request, abort) => this.#loadTile(request.url, abort));
+        library.addProtocol(PROTOCOL, (request, abort) => this.#loadTile(request.url, abort));
     }
 
     /** The picture on the map, or null. */
@@ -55,12 +70,19 @@ export class Pictures {
     /** The picture being loaded, or null. */
     get next() { return this.#next; }
 
+    /** True until what was asked for last is on the map, whole. A newer publication of the same, which is loaded unseen,
+     * keeps nobody waiting: where data comes faster than pictures load there is always one. */
+    get isBusy() {
+        return this.#current === null || this.isOther || (!this.#hidden && !this.#map.isSourceLoaded(this.#current.id));
+    }
+
     /** True while the map still shows something else than was asked for last. */
     get isOther() { return this.#next !== null && this.#next.request.subject !== this.#current?.request.subject; }
 
     /** Shows the picture of a request {template, subject, key, tileJSON}.
      * `subject` tells filters and instant apart, `key` publications too. A newer publication of the same subject
-     * waits for the one that is loading; otherwise a slow line would never see any. */
+     * waits for the one that is loading; otherwise a slow line would never see any.
+     * @param {Billow.PictureRequest} request */
     show(request) {
         const newest = this.#waiting ?? this.#next?.request ?? this.#current?.request;
         if (newest?.key === request.key && !this.failed) return;
@@ -74,7 +96,8 @@ export class Pictures {
     /** True when tiles of what is on the map, or to come, are missing. */
     get failed() { return (this.#next?.failures.size ?? 0) + (this.#current?.failures.size ?? 0) > 0; }
 
-    /** Draws pictures or keeps them ready unseen, while something else has the map. */
+    /** Draws pictures or keeps them ready unseen, while something else has the map.
+     * @param {boolean} hidden */
     hide(hidden) {
         this.#hidden = hidden;
         if (this.#current) this.#setOpacity(this.#current, this.isOther ? DIMMED_OPACITY : 1);
@@ -89,6 +112,7 @@ export class Pictures {
         this.#changed();
     }
 
+    /** @param {Billow.PictureRequest} request */
     #start(request) {
         this.#waiting = null;
         this.#remove(this.#next);
@@ -112,7 +136,7 @@ export class Pictures {
     #swapWhenLoaded() {
         const picture = this.#next;
         if (!picture) {
-            clearInterval(this.#timer);
+            clearInterval(this.#timer ?? undefined);
             this.#timer = null;
             return;
         }
@@ -134,18 +158,24 @@ export class Pictures {
         this.#changed();
     }
 
+    /** @param {Picture} picture
+     * @param {number} opacity */
     #setOpacity(picture, opacity) { this.#map.setPaintProperty(picture.id, "raster-opacity", this.#hidden ? 0 : opacity); }
 
+    /** @param {Picture | null} picture */
     #remove(picture) {
         if (!picture || !this.#map.getSource(picture.id)) return;
         this.#map.removeLayer(picture.id);
         this.#map.removeSource(picture.id);
     }
 
+    /** @param {number} number */
     #pictureOf(number) { return [this.#next, this.#current].find((picture) => picture?.number === number); }
 
+    /** @param {string} url
+     * @param {AbortController} abort */
     async #loadTile(url, abort) {
-        const [, number, tile] = /^[^:]+:\/\/(\d+)\/(.*)$/.exec(url);
+        const [, number = "", tile = ""] = /^[^:]+:\/\/(\d+)\/(.*)$/.exec(url) ?? [];
         const signal = limited(abort.signal, TILE_TIMEOUT_MILLISECONDS);
         try {
             const response = await answer(tile, { signal });
@@ -156,7 +186,7 @@ export class Pictures {
             return { data };
         } catch (error) {
             if (abort.signal.aborted) throw error;
-            this.#pictureOf(Number(number))?.failures.set(tile, error.message);
+            this.#pictureOf(Number(number))?.failures.set(tile, error instanceof Error ? error.message : String(error));
             throw error;
         } finally {
             this.#changed();

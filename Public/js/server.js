@@ -1,3 +1,4 @@
+// @ts-check
 // Requests to Billow. All paths are relative to the page, so that it works behind any prefix.
 
 import { askForKey, isOurs, keyHeaders } from "./key.js";
@@ -6,6 +7,9 @@ const TIMEOUT_MILLISECONDS = 15_000;
 
 /** Why a request failed, in words for people. `status` is 0 where there was no answer at all. */
 export class ServerError extends Error {
+    /** @param {string} message
+     * @param {number} status
+     * @param {string} [code] */
     constructor(message, status, code) {
         super(message);
         this.status = status;
@@ -22,17 +26,28 @@ export const now = () => Date.now() + clockOffset;
 /** How far the two clocks are apart, in milliseconds. */
 export const clockDifference = () => Math.abs(clockOffset);
 
-/** The body of a GET as JSON. Throws ServerError with the server's own words (RFC 9457) where it gave some. */
+/** The body of a GET as JSON. Throws ServerError with the server's own words (RFC 9457) where it gave some.
+ * @param {string} path
+ * @param {URLSearchParams | null} [parameters]
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>} */
 export function getJSON(path, parameters, signal) {
     const query = parameters?.toString();
     return json(query ? `${path}?${query}` : path, { cache: "no-cache" }, signal);
 }
 
-/** The answer to a POST of JSON, likewise. */
+/** The answer to a POST of JSON, likewise.
+ * @param {string} path
+ * @param {object} body
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>} */
 export function postJSON(path, body, signal) {
     return json(path, { method: "POST", body: JSON.stringify(body) }, signal);
 }
 
+/** @param {string} path
+ * @param {RequestInit} options
+ * @param {AbortSignal} [signal] */
 async function json(path, options, signal) {
     const limit = limited(signal, TIMEOUT_MILLISECONDS);
     const response = await answer(path, { ...options, signal: limit, headers: { Accept: "application/json, */*;q=0.5" } });
@@ -47,7 +62,9 @@ async function json(path, options, signal) {
 }
 
 /** A response with a good status, else ServerError. An abort by the caller stays an AbortError. Where the server wants a key,
- * the reader is asked for one, and the request is tried again. */
+ * the reader is asked for one, and the request is tried again.
+ * @param {string} url
+ * @param {RequestInit} [options] */
 export async function answer(url, options = {}) {
     for (;;) {
         const sent = keyHeaders(url);
@@ -55,8 +72,9 @@ export async function answer(url, options = {}) {
         try {
             response = await fetch(url, { ...options, headers: { ...options.headers, ...sent } });
         } catch (error) {
-            if (error.name === "AbortError") throw error;
-            throw new ServerError(error.name === "TimeoutError" ? "no answer in time" : "the server can't be reached", 0);
+            const { name } = /** @type {Error} */ (error);
+            if (name === "AbortError") throw error;
+            throw new ServerError(name === "TimeoutError" ? "no answer in time" : "the server can't be reached", 0);
         }
         if (response.ok) return response;
         const failure = await problem(response);
@@ -65,7 +83,9 @@ export async function answer(url, options = {}) {
 }
 
 /** A signal that aborts with `signal`, if there is one, and after so many milliseconds.
- * AbortSignal.any would do, but is not on every tablet that flies. */
+ * AbortSignal.any would do, but is not on every tablet that flies.
+ * @param {AbortSignal | undefined} signal
+ * @param {number} milliseconds */
 export function limited(signal, milliseconds) {
     const controller = new AbortController();
     setTimeout(() => controller.abort(new DOMException("no answer in time", "TimeoutError")), milliseconds);
@@ -73,13 +93,15 @@ export function limited(signal, milliseconds) {
     return controller.signal;
 }
 
-/** A proxy that answers from its cache repeats the old Date and says in Age how old it is (RFC 9111, 5.1). */
+/** A proxy that answers from its cache repeats the old Date and says in Age how old it is (RFC 9111, 5.1).
+ * @param {Headers} headers */
 function readClock(headers) {
     const date = Date.parse(headers.get("Date") ?? "");
     const seconds = Number(headers.get("Age") ?? 0);
     if (!Number.isNaN(date)) clockOffset = date + (Number.isFinite(seconds) ? seconds * 1000 : 0) - Date.now();
 }
 
+/** @param {Response} response */
 async function problem(response) {
     const status = `${response.status} ${response.statusText}`.trim();
     try {

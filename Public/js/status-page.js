@@ -1,3 +1,4 @@
+// @ts-check
 // The status page where the server wants a key: asks for one, and shows the page by it.
 import { answer } from "./server.js";
 
@@ -12,7 +13,7 @@ async function show() {
     } catch (error) {
         const words = document.createElement("p");
         words.className = "bad";
-        words.textContent = error.message;
+        words.textContent = error instanceof Error ? error.message : String(error);
         document.body.append(words);
     }
 }

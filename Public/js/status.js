@@ -1,5 +1,6 @@
+// @ts-check
 // How much the picture can be trusted, in words: the line at the top and the banners under it.
-import { element } from "./dom.js";
+import { byId, element } from "./dom.js";
 import { age, dateTime, instantOf, near } from "./format.js";
 import { clockDifference, now } from "./server.js";
 import { layerName, leftOut, summary } from "./view.js";
@@ -10,28 +11,48 @@ const LOST_CONTACT_MILLISECONDS = 40_000;
 const CLOCKS_APART_MILLISECONDS = 120_000;
 const LEVELS = ["good", "wait", "past", "warn", "bad"];
 
-/** What a page knows about its picture; viewer.js fills it in. */
-export function emptyKnowledge() {
+/** What is known of the picture on the map.
+ * @typedef {{
+ *     request: { subject: string, key: string, asOf: number | null }, frameTime: number | null, simulated: boolean,
+ *     incomplete: boolean, failures: Map<string, string>,
+ * }} ShownPicture */
+
+/** What a page knows about its picture; viewer.js fills it in.
+ * @typedef {{
+ *     view: Billow.View,
+ *     billow: Billow.Publication | null,
+ *     server: Billow.Status | null,
+ *     contact: number | null,
+ *     contactProblem: string | null,
+ *     problems: Map<string, string>,
+ *     pictures: { current: ShownPicture | null, next: ShownPicture | null, isOther: boolean },
+ *     frame: Billow.Frame | null,
+ * }} Knowledge
+ *
+ * `billow` is the member of the TileJSON, `server` is `/status`. `contact` is when the server last answered, by its clock,
+ * and `contactProblem` why it does not. `problems` are what else failed: subject → words. `frame` is what the timeline
+ * shows, or null where it isn't in use. */
+
+/** @param {Billow.View} view
+ * @returns {Knowledge} */
+export function emptyKnowledge(view) {
     return {
-        view: null,
-        billow: null, // the TileJSON's member: version, asOf, dataTime, stale, simulated, incomplete, completeSince
-        server: null, // /status
-        contact: null, // when the server last answered, by its clock
-        contactProblem: null, // why it does not
-        problems: new Map(), // what else failed: subject → words
-        pictures: null,
-        frame: null, // what the timeline shows: {time, live, forecast, incomplete, playing}, or null where it isn't in use
+        view, billow: null, server: null, contact: null, contactProblem: null, problems: new Map(),
+        pictures: { current: null, next: null, isOther: false }, frame: null,
     };
 }
 
 export class StatusBar {
+    /** @type {Map<string, HTMLElement>} */
     #banners = new Map();
-    #root = document.getElementById("banners");
+    #root = byId("banners");
     #backToLive;
 
+    /** @param {() => void} backToLive */
     constructor(backToLive) { this.#backToLive = backToLive; }
 
-    /** Shows it all anew. Cheap: elements change only where their words do. */
+    /** Shows it all anew. Cheap: elements change only where their words do.
+     * @param {Knowledge} knowledge */
     show(knowledge) {
         const wanted = banners(knowledge);
         for (const [key, banner] of this.#banners) {
@@ -41,21 +62,24 @@ export class StatusBar {
             }
         }
         for (const [key, { level, text }] of wanted) this.#show(key, level, text);
-        const order = [...wanted.keys()].map((key) => this.#banners.get(key));
+        const order = [...wanted.keys()].flatMap((key) => this.#banners.get(key) ?? []);
         // Moving an element reads it out again, so only where the order differs.
         if (order.some((banner, index) => this.#root.children[index] !== banner)) this.#root.replaceChildren(...order);
         const state = stateOf(knowledge, wanted);
-        const root = document.getElementById("state");
+        const root = byId("state");
         root.dataset.level = state.level;
-        setText(document.getElementById("state-text"), state.text);
-        setText(document.getElementById("times"), timesOf(knowledge));
-        setText(document.getElementById("summary"), summary(knowledge.view));
-        const filtered = document.getElementById("filtered");
+        setText(byId("state-text"), state.text);
+        setText(byId("times"), timesOf(knowledge));
+        setText(byId("summary"), summary(knowledge.view));
+        const filtered = byId("filtered");
         filtered.hidden = leftOut(knowledge.view) === null;
         setText(filtered, leftOut(knowledge.view) ?? "");
         document.title = wanted.has("simulated") ? "SIMULATED · Billow" : "Billow · turbulence map";
     }
 
+    /** @param {string} key
+     * @param {string} level
+     * @param {string} text */
     #show(key, level, text) {
         let banner = this.#banners.get(key);
         if (!banner) {
@@ -69,15 +93,24 @@ export class StatusBar {
     }
 }
 
+/** @param {Node | null} node
+ * @param {string} text */
 function setText(node, text) {
-    if (node.textContent !== text) node.textContent = text;
+    if (node && node.textContent !== text) node.textContent = text;
 }
 
-/** Everything that must be said, worst first after the simulation. */
-function banners(knowledge) {
+/** Everything that must be said, worst first after the simulation.
+ * @param {Knowledge} knowledge */
+export function banners(knowledge) {
     const { view, billow, pictures, problems } = knowledge;
+    /** @type {Map<string, { level: string, text: string }>} */
     const found = new Map();
-    const say = (key, level, text) => text && found.set(key, { level, text });
+    /** @param {string} key
+     * @param {string} level
+     * @param {string | false | null | undefined} text */
+    const say = (key, level, text) => {
+        if (text) found.set(key, { level, text });
+    };
     const simulated = billow?.simulated || knowledge.server?.simulated || pictures.current?.simulated || pictures.next?.simulated;
     say("simulated", "simulated", simulated && "SIMULATED DATA — not for operational use");
     say("contact", "bad", lostContact(knowledge));
@@ -96,11 +129,13 @@ function banners(knowledge) {
     return found;
 }
 
-/** The instant on the map where that isn't the live one, else null. */
+/** The instant on the map where that isn't the live one, else null.
+ * @param {Knowledge} knowledge */
 function pastTime({ view, frame }) {
     return frame ? (frame.live ? null : frame.time) : view.time;
 }
 
+/** @param {Knowledge} knowledge */
 function lostContact({ contact, contactProblem, view }) {
     const silent = contact !== null && now() - contact > LOST_CONTACT_MILLISECONDS;
     if (!contactProblem && !silent) return null;
@@ -110,6 +145,7 @@ function lostContact({ contact, contactProblem, view }) {
     return view.time === null ? `${since} The map does not get newer.` : since;
 }
 
+/** @param {Knowledge["pictures"]} pictures */
 function missingTiles({ current, next }) {
     const failures = [...(current?.failures ?? []), ...(next?.failures ?? [])];
     if (!failures.length) return null;
@@ -117,6 +153,7 @@ function missingTiles({ current, next }) {
     return `${tiles} could not be loaded (${failures[0][1]}). Turbulence may be missing on the map. Trying again.`;
 }
 
+/** @param {Knowledge} knowledge */
 function staleData({ billow, pictures, server, view }) {
     if (!billow) return null;
     const shown = pictureTime(pictures);
@@ -137,7 +174,8 @@ function staleData({ billow, pictures, server, view }) {
     return null;
 }
 
-/** What the log does not hold looks like smooth air, in the live picture, at an instant and in the timeline alike. */
+/** What the log does not hold looks like smooth air, in the live picture, at an instant and in the timeline alike.
+ * @param {Knowledge} knowledge */
 function incompleteData({ billow, pictures, frame }) {
     const incomplete = frame ? frame.incomplete : billow?.incomplete || pictures.current?.incomplete;
     // While it plays, the timeline says it at each frame.
@@ -147,6 +185,7 @@ function incompleteData({ billow, pictures, frame }) {
     return `INCOMPLETE: some data of this picture is missing. An empty map is not a smooth one.${words}`;
 }
 
+/** @param {Billow.Status | null} server */
 function brokenSources(server) {
     const broken = (server?.sources ?? []).filter((source) => source.reachable === false);
     if (!broken.length) return null;
@@ -158,13 +197,17 @@ function brokenSources(server) {
     return `Can't be reached: ${words.join("; ")}.`;
 }
 
-/** The instant of the picture on the map, or null where there is none. */
+/** The instant of the picture on the map, or null where there is none.
+ * @param {Knowledge["pictures"]} pictures */
 function pictureTime(pictures) {
     const picture = pictures.current;
     return picture ? picture.frameTime ?? picture.request.asOf : null;
 }
 
-function stateOf({ view, pictures, frame }, wanted) {
+/** The word at the top, and how bad it is.
+ * @param {Knowledge} knowledge
+ * @param {Map<string, { level: string }>} wanted */
+export function stateOf({ view, pictures, frame }, wanted) {
     const worst = [...wanted.values()].reduce((level, banner) => Math.max(level, LEVELS.indexOf(banner.level)), 0);
     if (worst >= LEVELS.indexOf("bad")) return { level: "bad", text: wanted.has("contact") ? "No contact" : "Trouble" };
     if (!pictures.current || pictures.isOther) return { level: "wait", text: "Loading…" };
@@ -174,6 +217,7 @@ function stateOf({ view, pictures, frame }, wanted) {
     return view.time === null ? { level: "good", text: "Live" } : { level: "past", text: "Past" };
 }
 
+/** @param {Knowledge} knowledge */
 function timesOf({ billow, pictures, frame }) {
     const parts = [];
     const shown = frame ? frame.time : pictureTime(pictures);

@@ -1,3 +1,4 @@
+// @ts-check
 // What the page shows: a plain object that is the same as the URL's hash, so that a view can be shared.
 //   layers       ids of layers, the lowest first; at least one
 //   hours        how far back the picture looks
@@ -11,6 +12,7 @@ import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js
 export const HISTORIES = [0.5, 1, 2, 4, 6];
 export const CEILING_FEET = 60_000;
 export const SEVERITIES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"];
+/** @type {Billow.View} */
 const DEFAULT = {
     layers: LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id),
     hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, time: null,
@@ -18,15 +20,19 @@ const DEFAULT = {
 };
 
 /** Reads a hash. What can't be read keeps its default and is named in `problems`: a link must not quietly show another
- * picture than it says. */
+ * picture than it says.
+ * @param {string} hash */
 export function parseHash(hash) {
     const view = { ...DEFAULT };
+    /** @type {string[]} */
     const problems = [];
     const values = new URLSearchParams(hash.replace(/^#/, ""));
+    /** @type {(name: string, expected: string, read: (text: string) => boolean) => void} */
     const take = (name, expected, read) => {
-        if (!values.has(name)) return;
-        if (!read(values.get(name))) problems.push(`${name} is "${values.get(name).slice(0, 40)}"; it must be ${expected}`);
+        const text = values.get(name);
+        if (text !== null && !read(text)) problems.push(`${name} is "${text.slice(0, 40)}"; it must be ${expected}`);
     };
+    /** @param {string} text */
     const thousands = (text) => /^\d{1,5}$/.test(text) && Number(text) % 1000 === 0 && Number(text) <= CEILING_FEET ? Number(text) : null;
 
     take("layers", `a list of ${LAYERS.map(({ id }) => id).join(", ")}`, (text) => {
@@ -70,17 +76,20 @@ export function parseHash(hash) {
     return { view, problems };
 }
 
-/** Some layers in the order of drawing, each once. */
+/** Some layers in the order of drawing, each once.
+ * @param {string[]} wanted */
 export function inOrder(wanted) {
     return LAYERS.map(({ id }) => id).filter((id) => wanted.includes(id));
 }
 
-/** The short name of a layer. */
+/** The short name of a layer.
+ * @param {string} wanted */
 export function layerName(wanted) {
     return LAYERS.find(({ id }) => id === wanted)?.name ?? wanted;
 }
 
-/** The hash of a view; what is at its default is left out. */
+/** The hash of a view; what is at its default is left out.
+ * @param {Billow.View} view */
 export function formatHash(view) {
     const parts = [`map=${view.zoom.toFixed(2)}/${view.latitude.toFixed(3)}/${view.longitude.toFixed(3)}`];
     if (view.layers.join() !== DEFAULT.layers.join()) parts.push(`layers=${view.layers.join()}`);
@@ -92,21 +101,24 @@ export function formatHash(view) {
     return `#${parts.join("&")}`;
 }
 
-/** The filters as the server's parameters, the same on every route. */
+/** The filters as the server's parameters, the same on every route.
+ * @param {Billow.View} view */
 export function filters(view) {
-    const parameters = new URLSearchParams({ hours: view.hours });
-    if (view.minAltitude !== null) parameters.set("minAltitude", view.minAltitude);
-    if (view.maxAltitude !== null) parameters.set("maxAltitude", view.maxAltitude);
-    if (view.minSeverity > 0) parameters.set("minSeverity", view.minSeverity);
+    const parameters = new URLSearchParams({ hours: String(view.hours) });
+    if (view.minAltitude !== null) parameters.set("minAltitude", String(view.minAltitude));
+    if (view.maxAltitude !== null) parameters.set("maxAltitude", String(view.maxAltitude));
+    if (view.minSeverity > 0) parameters.set("minSeverity", String(view.minSeverity));
     return parameters;
 }
 
+/** @param {number} minSeverity */
 export function severityText(minSeverity) {
     if (minSeverity === 0) return "All severities";
     return minSeverity === SEVERITIES.length - 1 ? SEVERITIES[minSeverity] : `${SEVERITIES[minSeverity]} or worse`;
 }
 
-/** What is chosen, in one line. */
+/** What is chosen, in one line.
+ * @param {Billow.View} view */
 export function summary(view) {
     return [
         view.time === null ? "Live" : dateTime(view.time), hoursText(view.hours),
@@ -114,7 +126,8 @@ export function summary(view) {
     ].join(" · ");
 }
 
-/** What the filters leave out, or null: a picture with parts left out must not look like the whole one. */
+/** What the filters leave out, or null: a picture with parts left out must not look like the whole one.
+ * @param {Billow.View} view */
 export function leftOut(view) {
     const parts = [];
     if (view.minAltitude !== null || view.maxAltitude !== null) parts.push(bandText(view.minAltitude, view.maxAltitude));

@@ -1,5 +1,5 @@
 import BillowSnapshot
-public import Geometry
+import Geometry
 public import Turbulence
 
 /// Which hexagons a turbulence polygon is made of.

@@ -66,6 +66,8 @@ package struct AviationWeatherUpstream: Upstream {
     private let retentionSeconds: Int
     private let spacingSeconds: Int
     private let progress: Progress
+    /// Where reports are asked for; empty for the default areas.
+    private let areas: [AviationWeatherBox]
 
     /// What lasts from round to round, in memory only: after a restart everything is asked for once more.
     private final class Progress: Sendable {
@@ -113,6 +115,7 @@ package struct AviationWeatherUpstream: Upstream {
         self.store = store
         self.retentionSeconds = retentionSeconds
         self.spacingSeconds = spacingSeconds
+        self.areas = areas == Self.defaultAreas ? [] : areas
         progress = Progress(
             AviationWeatherSchedule(products: products, areas: areas, spacingSeconds: spacingSeconds))
     }
@@ -182,10 +185,12 @@ package struct AviationWeatherUpstream: Upstream {
         let fetched = asked.subtracting(failed)
         outcome.wasAnswered = !fetched.isEmpty
         if !fetched.isEmpty {
+            let complete = fetched.contains(.reports) ? completeSince(record, now) : nil
             let batch = Batch(
-                source: id, fetchedAt: failure == nil ? now : nil,
+                source: id, coverage: complete.map { coverage(record, since: $0, at: now) } ?? [],
+                fetchedAt: failure == nil ? now : nil,
                 fetchedKinds: Dictionary(uniqueKeysWithValues: fetched.map { ($0, now) }),
-                completeSince: fetched.contains(.reports) ? completeSince(record, now) : nil)
+                completeSince: complete)
             _ = try await stored { () async throws(StoreError) in try await store.commit(batch) }
         }
         if let failure { throw failure }
@@ -206,6 +211,22 @@ package struct AviationWeatherUpstream: Upstream {
             return state.resumedAt == nil ? min(record?.completeSince ?? start, start) : start
         }
     }
+
+    /// Where the log has all reports: in the areas of the settings. The default areas count for the world, where
+    /// nothing else was asked for before.
+    private func coverage(_ record: SourceRecord?, since: Instant, at now: Instant) -> [CoverageChange] {
+        let last = record?.fetchedAt(.reports)
+        return Self.areaKinds.compactMap { kind in
+            let hasAreas = record?.coveredAreas.contains { $0.kind == kind } ?? false
+            guard hasAreas || !areas.isEmpty else { return nil }
+            return CoverageChange(
+                kind: kind, part: "", rings: areas.isEmpty ? [nil] : areas.map(\.ring), since: since,
+                isContinued: last.map { $0 >= now.advanced(by: -Self.gapSeconds) } ?? false, lastFetch: last)
+        }
+    }
+
+    /// What pilot reports become.
+    private static let areaKinds: [DataKind] = [.reports, .observations]
 
     private func ask(
         _ product: Product, _ call: AviationWeatherSchedule.Call, _ now: Instant, _ use: inout RecordTally,

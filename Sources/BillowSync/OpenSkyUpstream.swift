@@ -140,13 +140,7 @@ package struct OpenSkyUpstream: Upstream {
 }
 
 extension GeographicBox {
-    /// Its outline: edges so short that none goes round the other way.
-    fileprivate var ring: AreaRing? {
-        let parts = Int(((east - west) / 90).rounded(.up))
-        let longitudes = (0...parts).map { west + (east - west) * Double($0) / Double(parts) }
-        let corners = longitudes.map { ($0, south) } + longitudes.reversed().map { ($0, north) }
-        return AreaRing(coordinates: corners.flatMap { [$0.0, $0.1] })
-    }
+    fileprivate var ring: AreaRing? { AreaRing(west: west, south: south, east: east, north: north) }
 }
 
 extension AircraftPosition {

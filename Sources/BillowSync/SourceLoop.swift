@@ -1,6 +1,6 @@
 package import BillowStore
 package import Logging
-package import ServiceLifecycle
+import ServiceLifecycle
 package import Turbulence
 
 /// Keeps one source up to date for as long as the service group runs.

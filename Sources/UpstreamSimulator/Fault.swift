@@ -28,6 +28,26 @@ package enum Fault: String, CaseIterable, Sendable {
     /// The bulk answer's altitudes lack the last one.
     case unequalArrays = "unequal-arrays"
 
+    // Files of NOAA's grids.
+    /// Every file appears an hour late.
+    case lateFiles = "late-files"
+    /// Each file has half of its bytes, changed this moment, and no index.
+    case growingFile = "growing-file"
+    /// Each call sees another version of a file.
+    case replacedFile = "replaced-file"
+    /// No file has an index.
+    case missingIndex = "missing-index"
+    /// Every third message lacks its second half.
+    case truncatedMessage = "truncated-message"
+    /// Every third message states a length that is not its own.
+    case wrongLength = "wrong-length"
+    /// A range is answered with the whole file.
+    case rangeIgnored = "range-ignored"
+    /// A range is answered with another one.
+    case wrongRange = "wrong-range"
+    /// 302 to another host.
+    case redirected
+
     // Refusals.
     /// 401.
     case unauthorized

@@ -3,4 +3,5 @@ package enum SimulatedUpstream: String, CaseIterable, Sendable {
     case skyPath = "skypath"
     case aviationWeather = "aviationweather"
     case openSky = "opensky"
+    case noaa
 }

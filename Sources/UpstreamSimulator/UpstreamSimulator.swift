@@ -3,11 +3,11 @@ package import Geometry
 import Hummingbird
 package import Logging
 import NIOCore
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Look-alikes of the upstreams over real HTTP, under one base URL: SkyPath (the v5 corridor call, the v5 bulk
-/// hexagons call, the v4 tick call, and as assumed polygons, nowcast, live flights and pilot reports) and OpenSky (all
-/// its services), over a deterministic moving world, with faults on demand. Its data
+/// hexagons call, the v4 tick call, and as assumed polygons, nowcast, live flights and pilot reports), OpenSky (all
+/// its services), aviationweather.gov and NOAA's turbulence grids, over a deterministic moving world, with faults on demand. Its data
 /// is invented, or captured and moved in time; never mix it with real data.
 ///
 /// Two simulators of the same seed, number of flights and clock give the same answers, whenever they were started.
@@ -41,6 +41,8 @@ package struct UpstreamSimulator: Service {
         /// OpenSky credits of a day, in each bucket, with and without a token; nil counts none.
         package var openSkyCredits: Int?
         package var openSkyAnonymousCredits: Int?
+        /// NOAA's turbulence grids; nil serves none.
+        package var guidance: GuidanceSimulation?
         /// Unix seconds.
         package var clock: @Sendable () -> Int
 

@@ -44,8 +44,10 @@ private func withClient(
     }
 }
 
-@Suite struct `What the client asks` {
-    @Test func `an area goes south, west, north, east, and limits are checked before it goes`() throws {
+@Suite("Requests of the client of aviationweather.gov")
+struct ClientRequestTests {
+    @Test("an area goes south, west, north, east, and limits are checked before it goes")
+    func anAreaGoesSouthWestNorth() throws {
         #expect(
             try AviationWeatherQuery.pilotReports(conus(), ageHours: 2).target()
                 == "/api/data/pirep?bbox=20.0,-130.0,55.0,-60.0&age=2")
@@ -60,21 +62,26 @@ private func withClient(
         }
     }
 
-    @Test(arguments: [
-        (10.0, 0.0, 10.0, 5.0), (-181, 0, 0, 5), (0, 0, 181, 5), (0, 5, 10, 5), (0, -91, 10, 5), (0, 0, 10, 91),
-        (.nan, 0, 10, 5),
-    ]) func `a box that can't be meant is none`(west: Double, south: Double, east: Double, north: Double) {
+    @Test(
+        "a box that can't be meant is none",
+        arguments: [
+            (10.0, 0.0, 10.0, 5.0), (-181, 0, 0, 5), (0, 0, 181, 5), (0, 5, 10, 5), (0, -91, 10, 5), (0, 0, 10, 91),
+            (.nan, 0, 10, 5),
+        ])
+    func aBoxThatCantBeMeant(west: Double, south: Double, east: Double, north: Double) {
         #expect(AviationWeatherBox(west: west, south: south, east: east, north: north) == nil)
     }
 
-    @Test func `quarters cover their box and nothing else`() throws {
+    @Test("quarters cover their box and nothing else")
+    func quartersCoverTheirBoxAndNothing() throws {
         let quarters = try conus().quarters
         #expect(quarters.map { ($0.east - $0.west) * ($0.north - $0.south) }.reduce(0, +) == 70 * 35)
         #expect(Set(quarters.map(\.description)).count == 4)
         #expect(quarters.map(\.west).min() == -130 && quarters.map(\.north).max() == 55)
     }
 
-    @Test func `a configuration that can't be used is refused with every reason`() {
+    @Test("a configuration that can't be used is refused with every reason")
+    func aConfigurationThatCantBeUsed() {
         let http = HTTPClient.shared
         #expect(throws: UpstreamError.self) {
             try AviationWeatherClient(
@@ -88,8 +95,10 @@ private func withClient(
     }
 }
 
-@Suite struct `What the client reads` {
-    @Test func `both forms give the same reports and hazards`() async throws {
+@Suite("Answers to the client of aviationweather.gov")
+struct ClientReplyTests {
+    @Test("both forms give the same reports and hazards")
+    func bothFormsGiveTheSameReports() async throws {
         let found = Found()
         for form in AviationWeatherConfiguration.Form.allCases {
             try await withClient(form: form) { client, _ in
@@ -125,7 +134,8 @@ private func withClient(
         }
     }
 
-    @Test func `what hasn't changed needs no body`() async throws {
+    @Test("what hasn't changed needs no body")
+    func whatHasntChangedNeedsNoBody() async throws {
         try await withClient { client, simulator in
             let first = try await client.hazards(.gairmets(forecastHour: 0))
             #expect(first.content != nil && first.validators.entityTag != nil && first.isSimulated)
@@ -136,7 +146,8 @@ private func withClient(
         }
     }
 
-    @Test func `nothing at all is an empty list`() async throws {
+    @Test("nothing at all is an empty list")
+    func nothingAtAllIsAnEmpty() async throws {
         try await withClient { client, simulator in
             simulator.setFault(.empty)
             let reports = try await client.pilotReports(in: conus(), ageHours: 1)
@@ -146,14 +157,16 @@ private func withClient(
         }
     }
 
-    @Test func `the service gives 400 at most`() async throws {
+    @Test("the service gives 400 at most")
+    func theServiceGives400AtMost() async throws {
         try await withClient(flights: 3_000) { client, _ in
             let reports = try #require(try await client.pilotReports(in: world(), ageHours: 6).content)
             #expect(reports.reports.count == AviationWeatherQuery.maximumResults)
         }
     }
 
-    @Test func `captured answers are replayed with their newest record now`() async throws {
+    @Test("captured answers are replayed with their newest record now")
+    func capturedAnswersAreReplayedWithTheir() async throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "BillowExchangeTests/Fixtures").path
         try await withClient(replay: try Replay(folder: folder)) { client, _ in
@@ -174,7 +187,8 @@ private func withClient(
     }
 }
 
-@Suite struct `What the client says of failures` {
+@Suite("Failures of the client of aviationweather.gov")
+struct ClientFailureTests {
     private static let faults: [(Fault, UpstreamError)] = [
         (.forbidden, .forbidden(UpstreamProblem(status: 403, message: "Blocked"))),
         (
@@ -193,7 +207,8 @@ private func withClient(
         (.truncatedBody, .unreadable(.truncated)), (.emptyBody, .unreadable(.empty)), (.htmlPage, .unreadable(.html)),
     ]
 
-    @Test func `each is one typed error, and passes`() async throws {
+    @Test("each is one typed error, and passes")
+    func eachIsOneTypedErrorAnd() async throws {
         try await withClient(flights: 5) { client, simulator in
             for (fault, expected) in Self.faults {
                 simulator.setFault(fault)
@@ -204,14 +219,16 @@ private func withClient(
         }
     }
 
-    @Test func `a body that drips is a timeout`() async throws {
+    @Test("a body that drips is a timeout")
+    func aBodyThatDripsIsA() async throws {
         try await withClient(flights: 5, timeout: .milliseconds(300)) { client, simulator in
             simulator.setFault(.slowBody)
             await #expect(throws: UpstreamError.timeout) { try await client.hazards(.sigmets) }
         }
     }
 
-    @Test func `JSON that stops, a body too large and a closed connection are told apart`() async throws {
+    @Test("JSON that stops, a body too large and a closed connection are told apart")
+    func jsonThatStopsABodyToo() async throws {
         try await withClient(flights: 10, maximumBodyBytes: 200) { client, simulator in
             await #expect(throws: UpstreamError.tooLarge(limitBytes: 200)) { try await client.hazards(.sigmets) }
         }

@@ -31,7 +31,7 @@ private func turbulence(_ answer: [UInt8]) throws -> [String] {
 
 @Suite("The examples of AviationWeather and AviationFormats")
 struct ExampleTests {
-    @Test("The client reads hazards, and what hasn't changed once") func client() async throws {
+    @Test("the client reads hazards, and what hasn't changed once") func client() async throws {
         let configuration = UpstreamSimulator.Configuration(seed: 7, flights: 30)
         try await UpstreamSimulator.withRunning(configuration) { _, address in
             let lines = try await hazards(address)
@@ -39,7 +39,7 @@ struct ExampleTests {
         }
     }
 
-    @Test("The decoder reads reports and counts what it refuses") func decoder() throws {
+    @Test("the decoder reads reports and counts what it refuses") func decoder() throws {
         let answer =
             (#"[{"icaoId":"KWBC","obsTime":1784662980,"acType":"B738","lat":30.1,"lon":-85.2,"#
                 + #""fltLvl":340,"pirepType":"PIREP","#)

@@ -4,6 +4,7 @@ import EngineTestSupport
 import ServiceLifecycle
 import ServiceLifecycleTestKit
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 
@@ -42,7 +43,7 @@ struct PublicationTests {
         try await withWorld { world in
             let seen = Seen()
             let consumer = Task { for await snapshot in world.publisher.publications { seen.add(snapshot) } }
-            try await until("the consumer waits") { world.publisher.waitingConsumers == 1 }
+            try await eventually("the consumer waits") { world.publisher.waitingConsumers == 1 }
             let before = world.publisher.snapshot
             _ = try await world.store.commit(
                 Batch(source: try source("skypath"), fetchedAt: world.clock.now))
@@ -51,7 +52,7 @@ struct PublicationTests {
             #expect(world.publisher.snapshot?.sources != before?.sources)
             #expect(world.publisher.waitingConsumers == 1 && seen.all.count == 1)
             try await publish(world, 1)
-            try await until("it is woken") { seen.all.count == 2 }
+            try await eventually("it is woken") { seen.all.count == 2 }
             consumer.cancel()
             await consumer.value
         }
@@ -64,9 +65,9 @@ struct PublicationTests {
             let fast = Task { for await snapshot in world.publisher.publications { seen.add(snapshot) } }
             var slow = world.publisher.publications.makeAsyncIterator()
             for number in 1...3 {
-                try await until("the fast one waits") { world.publisher.waitingConsumers == 1 }
+                try await eventually("the fast one waits") { world.publisher.waitingConsumers == 1 }
                 try await publish(world, number)
-                try await until("it saw publication \(number)") { seen.all.count == number + 1 }
+                try await eventually("it saw publication \(number)") { seen.all.count == number + 1 }
             }
             #expect(await slow.next()?.publication.version.rawValue == seen.all.last)
             #expect(seen.all == seen.all.sorted() && Set(seen.all).count == 4)
@@ -79,7 +80,7 @@ struct PublicationTests {
     func end() async throws {
         try await withWorld { world in
             let consumer = Task { for await _ in world.publisher.publications {} }
-            try await until("the consumer waits") { world.publisher.waitingConsumers == 1 }
+            try await eventually("the consumer waits") { world.publisher.waitingConsumers == 1 }
             let publisher = Task { try await world.publisher.run() }
             publisher.cancel()
             try await publisher.value
@@ -96,13 +97,13 @@ struct PublicationTests {
             let other = Task { for await snapshot in world.publisher.publications { seen.add(snapshot) } }
             try await testGracefulShutdown { trigger in
                 let consumer = Task { for await _ in world.publisher.publications {} }
-                try await until("both wait") { world.publisher.waitingConsumers == 2 }
+                try await eventually("both wait") { world.publisher.waitingConsumers == 2 }
                 trigger.triggerGracefulShutdown()
                 await consumer.value
             }
             #expect(world.publisher.waitingConsumers == 1)
             try await publish(world, 1)
-            try await until("the other is woken") { seen.all.count == 2 }
+            try await eventually("the other is woken") { seen.all.count == 2 }
             other.cancel()
             await other.value
             #expect(world.publisher.waitingConsumers == 0)

@@ -5,6 +5,7 @@ import BillowTiles
 import Datasets
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 
@@ -12,30 +13,6 @@ import Turbulence
 
 @Suite("Values are made once and kept while there is room", .timeLimit(.minutes(20)))
 struct SharedCacheTests {
-    /// Something that tests wait for.
-    private final class Gate: Sendable {
-        private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
-
-        func open() {
-            let waiting = state.withLock { state in
-                state.isOpen = true
-                defer { state.waiting = [] }
-                return state.waiting
-            }
-            for continuation in waiting { continuation.resume() }
-        }
-
-        func pass() async {
-            await withCheckedContinuation { continuation in
-                let isOpen = state.withLock { state in
-                    if !state.isOpen { state.waiting.append(continuation) }
-                    return state.isOpen
-                }
-                if isOpen { continuation.resume() }
-            }
-        }
-    }
-
     private final class Counter: Sendable {
         private let value = Mutex(0)
         var count: Int { value.withLock { $0 } }
@@ -48,7 +25,7 @@ struct SharedCacheTests {
     func single() async throws {
         let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
         let made = Counter()
-        let gate = Gate()
+        let gate = TestGate()
         let values = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<20 {
                 group.addTask {
@@ -59,7 +36,7 @@ struct SharedCacheTests {
                     }
                 }
             }
-            while cache.statistics.hits + cache.statistics.misses < 20, !Task.isCancelled { await Task.yield() }
+            try await eventually("all have asked") { cache.statistics.hits + cache.statistics.misses >= 20 }
             gate.open()
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -132,8 +109,8 @@ struct SharedCacheTests {
     @Test("a making that nobody waits for any more is cancelled, and the next asker gets a new one")
     func abandoned() async throws {
         let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
-        let wasCancelled = Gate()
-        let began = Gate()
+        let wasCancelled = TestGate()
+        let began = TestGate()
         let asker = Task {
             try await cache.value(for: 1) {
                 began.open()
@@ -156,7 +133,7 @@ struct SharedCacheTests {
     @Test("one of two who wait may go; the other is served")
     func oneLeaves() async throws {
         let cache = SharedCache<Int, String>(CacheBudget()) { $0.count }
-        let gate = Gate()
+        let gate = TestGate()
         let make: @Sendable () async throws -> String = {
             await gate.pass()
             try Task.checkCancellation()
@@ -164,7 +141,7 @@ struct SharedCacheTests {
         }
         let first = Task { try await cache.value(for: 1, make: make) }
         let second = Task { try await cache.value(for: 1, make: make) }
-        while cache.statistics.hits + cache.statistics.misses < 2, !Task.isCancelled { await Task.yield() }
+        try await eventually("both have asked") { cache.statistics.hits + cache.statistics.misses >= 2 }
         first.cancel()
         gate.open()
         #expect(try await second.value == "value")

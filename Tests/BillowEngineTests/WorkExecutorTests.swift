@@ -3,6 +3,7 @@ import BillowStore
 import Foundation
 import Geometry
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 
@@ -20,7 +21,7 @@ struct WorkExecutorTests {
         let work = Self.executor(jobs: 2, queue: 3)
         let gate = TestGate()
         let tasks = (0..<5).map { _ in Task { try await work.run(.query) { await gate.pass() } } }
-        try await until("two run and three wait") {
+        try await eventually("two run and three wait") {
             gate.arrivals == 2 && work.statistics(.query).waiting == 3
         }
         await #expect(throws: WorkError.overloaded(.query)) { try await work.run(.query) {} }
@@ -40,14 +41,14 @@ struct WorkExecutorTests {
         let work = Self.executor(jobs: 1, queue: 2)
         let gate = TestGate()
         let first = Task { try await work.run(.query) { await gate.pass() } }
-        try await until("the first runs") { gate.arrivals == 1 }
+        try await eventually("the first runs") { gate.arrivals == 1 }
         let waiting = (0..<2).map { _ in Task { try await work.run(.query) { Issue.record("it was cancelled") } } }
-        try await until("two wait") { work.statistics(.query).waiting == 2 }
+        try await eventually("two wait") { work.statistics(.query).waiting == 2 }
         for task in waiting { task.cancel() }
         for task in waiting { await #expect(throws: CancellationError.self) { try await task.value } }
         #expect(work.statistics(.query).waiting == 0)
         let next = Task { try await work.run(.query) { "room" } }
-        try await until("the next waits") { work.statistics(.query).waiting == 1 }
+        try await eventually("the next waits") { work.statistics(.query).waiting == 1 }
         gate.open()
         try await first.value
         #expect(try await next.value == "room")
@@ -69,14 +70,14 @@ struct WorkExecutorTests {
                 }
             }
         }
-        try await until("it runs") { gate.arrivals == 1 }
+        try await eventually("it runs") { gate.arrivals == 1 }
         let waiting = Task {
             try await WorkRequester.$current.withValue(leaves) {
                 try await work.run(.query) { Issue.record("its client has left") }
             }
         }
         let other = Task { try await WorkRequester.$current.withValue(stays) { try await work.run(.query) { "done" } } }
-        try await until("two wait") { work.statistics(.query).waiting == 2 }
+        try await eventually("two wait") { work.statistics(.query).waiting == 2 }
         gate.open()
         leaves.leave()
         await #expect(throws: CancellationError.self) { try await running.value }

@@ -2,8 +2,10 @@ import AviationFormats
 import Foundation
 import Testing
 
-@Suite struct `Decoding aircraft reports` {
-    @Test func `the Florida set has 22 smooth, 8 light, 2 moderate, 1 severe and 24 that say nothing`() throws {
+@Suite("Decoding aircraft reports")
+struct AircraftReportDecoderTests {
+    @Test("the Florida set has 22 smooth, 8 light, 2 moderate, 1 severe and 24 that say nothing")
+    func theFloridaSetHas22Smooth() throws {
         let outcome = try PilotReportDecoder.decode(Fixture.florida.data())
         var steps: [Int?: Int] = [:]
         for report in outcome.reports {
@@ -15,7 +17,8 @@ import Testing
         #expect(Set(outcome.reports.map(\.id)).count == 57)
     }
 
-    @Test func `heights of the JSON form are hundreds of feet`() throws {
+    @Test("heights of the JSON form are hundreds of feet")
+    func heightsOfTheJSONFormAre() throws {
         let reports = try PilotReportDecoder.decode(Fixture.florida.data()).reports
         let severe = try #require(reports.first { $0.text.hasSuffix("/TB SEV 060-070") })
         #expect(severe.turbulence.map(\.baseFeet) == [6_000])
@@ -26,7 +29,8 @@ import Testing
         #expect(alone.turbulence.map(\.topFeet) == [nil])
     }
 
-    @Test func `the GeoJSON form has other names, ISO times and absent keys`() throws {
+    @Test("the GeoJSON form has other names, ISO times and absent keys")
+    func theGeoJSONFormHasOtherNames() throws {
         let outcome = try PilotReportDecoder.decode(Fixture.northEast.data())
         #expect(outcome.reports.count == 16)
         let airep = try #require(outcome.reports.first)
@@ -50,7 +54,8 @@ import Testing
         #expect(descending.altitudeFeet == nil)
     }
 
-    @Test func `one report has the same id in both JSON forms`() throws {
+    @Test("one report has the same id in both JSON forms")
+    func oneReportHasTheSameId() throws {
         let json = """
             [{"receiptTime":"2026-08-04T21:35:29.437Z","obsTime":1785878400,"acType":"BE95","lat":37.0626,"lon":-107.9245,
             "fltLvl":105,"tbInt1":"SEV","pirepType":"Urgent PIREP",
@@ -63,7 +68,8 @@ import Testing
         #expect(one.observedAt == other.observedAt)
     }
 
-    @Test func `the older CSV has feet, repeated columns and a stray comma`() throws {
+    @Test("the older CSV has feet, repeated columns and a stray comma")
+    func theOlderCSVHasFeetRepeated() throws {
         let outcome = try PilotReportDecoder.decode(Fixture.adds.data())
         #expect(outcome.reports.count == 11)
         #expect(outcome.refused.isEmpty)
@@ -94,7 +100,8 @@ import Testing
         ("{", "[{", "not a report"),
     ]
 
-    @Test(arguments: badRecords) func `a bad record is counted and costs no neighbour`(
+    @Test("a bad record is counted and costs no neighbour", arguments: badRecords)
+    func aBadRecordIsCountedAnd(
         change: String, to: String, code: String
     ) throws {
         let good =
@@ -109,7 +116,8 @@ import Testing
         #expect(outcome.refusedByText == expected)
     }
 
-    @Test func `an unknown word is kept and counted, and no severity is read into it`() throws {
+    @Test("an unknown word is kept and counted, and no severity is read into it")
+    func anUnknownWordIsKeptAnd() throws {
         let json = #"[{"obsTime":1,"lat":0,"lon":0,"tbInt1":"ROUGH","tbType1":"WAKE","tbInt2":"EXTM","rawOb":"X"}]"#
         let outcome = try PilotReportDecoder.decode(Data(json.utf8))
         let report = try #require(outcome.reports.first)
@@ -118,7 +126,8 @@ import Testing
         #expect(outcome.unknownWords == ["turbulence intensity: ROUGH": 1, "turbulence type: WAKE": 1])
     }
 
-    @Test func `levels are read as numbers, as texts and as SFC; 0 is a level only on the ground`() throws {
+    @Test("levels are read as numbers, as texts and as SFC; 0 is a level only on the ground")
+    func levelsAreReadAsNumbersAs() throws {
         func report(_ fields: String) throws -> AircraftReport {
             try PilotReportDecoder.report(
                 json: Data(#"{"obsTime":1,"lat":0,"lon":0,"acType":"","rawOb":"X",\#(fields)}"#.utf8))
@@ -130,7 +139,8 @@ import Testing
         #expect(try report(#""tbBas1":null,"tbInt1":"""#).turbulence.isEmpty)
     }
 
-    @Test func `a report from the ground is no aircraft report`() throws {
+    @Test("a report from the ground is no aircraft report")
+    func aReportFromTheGroundIs() throws {
         let metar =
             #"[{"icaoId":"KMIA","obsTime":1784666820,"lat":25.8,"lon":-80.3,"elev":3,"rawOb":"KMIA 212053Z 09010KT"}]"#
         let outcome = try PilotReportDecoder.decode(Data(metar.utf8))
@@ -138,7 +148,8 @@ import Testing
         #expect(outcome.refused == [.notAReport: 1])
     }
 
-    @Test func `an empty body is an empty list, and what is no answer says so`() throws {
+    @Test("an empty body is an empty list, and what is no answer says so")
+    func anEmptyBodyIsAnEmpty() throws {
         #expect(try PilotReportDecoder.decode(Data()).reports.isEmpty)
         #expect(try PilotReportDecoder.decode(Data(" \n".utf8)).reports.isEmpty)
         #expect(throws: DocumentError.service("area required")) {

@@ -61,9 +61,10 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
     return bytes + writer.drain()
 }
 
-@Suite struct `Exporting` {
-    @Test(arguments: ExportFormat.allCases) func `what was exported is imported as it was`(format: ExportFormat) throws
-    {
+@Suite("Exports")
+struct ExportTests {
+    @Test("what was exported is imported as it was", arguments: ExportFormat.allCases)
+    func whatWasExportedIsImportedAs(format: ExportFormat) throws {
         let observations = try samples(300)
         let (items, summary) = importing(write(observations, as: format))
         #expect(items.refusals.isEmpty)
@@ -71,7 +72,8 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         #expect(summary.read == 300)
     }
 
-    @Test(arguments: ExportFormat.allCases) func `an export of hexagons is refused with a reason`(format: ExportFormat)
+    @Test("an export of hexagons is refused with a reason", arguments: ExportFormat.allCases)
+    func anExportOfHexagonsIsRefused(format: ExportFormat)
         throws
     {
         var writer = FeatureWriter(.hexagons, as: format, members: members)
@@ -89,7 +91,8 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         #expect(items.refusals.first?.reason.description.contains("aggregated") == true)
     }
 
-    @Test(arguments: ExportFormat.allCases) func `exported pilot reports are imported as they were`(
+    @Test("exported pilot reports are imported as they were", arguments: ExportFormat.allCases)
+    func exportedPilotReportsAreImportedAs(
         format: ExportFormat
     ) throws {
         let items = try importing(Fixture.florida.data()).items + importing(Fixture.northEast.data()).items
@@ -104,7 +107,8 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         #expect(again.placed == items.placed)
     }
 
-    @Test func `a FeatureCollection has the members and properties of the contract, in order`() throws {
+    @Test("a FeatureCollection has the members and properties of the contract, in order")
+    func aFeatureCollectionHasTheMembersAnd() throws {
         let cell = try #require(Cell(h3String: "85283473fffffff"))
         let observation = Observation(
             id: "a\"b", cell: cell, altitude: AltitudeBand(try #require(AltitudeBlock(thousands: 38))),
@@ -136,7 +140,8 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
                 """)
     }
 
-    @Test func `an empty FeatureCollection is one, and Foundation reads what was written`() throws {
+    @Test("an empty FeatureCollection is one, and Foundation reads what was written")
+    func anEmptyFeatureCollectionIsOneAnd() throws {
         let empty = try JSONSerialization.jsonObject(with: Data(write([], as: .geojson)))
         #expect(((empty as? [String: Any])?["features"] as? [Any])?.count == 0)
         let observations = try samples(100)
@@ -147,7 +152,8 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         #expect(aircraft == observations.map(\.aircraft))
     }
 
-    @Test func `a text sequence has a separator before and a newline behind each feature`() throws {
+    @Test("a text sequence has a separator before and a newline behind each feature")
+    func aTextSequenceHasASeparator() throws {
         let bytes = write(try samples(3), as: .geojsons)
         #expect(bytes.count { $0 == 0x1E } == 3)
         #expect(bytes.count { $0 == 0x0A } == 3)
@@ -165,13 +171,15 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         (.nan, 7, "null"), (.infinity, 7, "null"), (2.5, 0, "3"), (1e9, 9, "1000000000"),
     ]
 
-    @Test(arguments: numbers) func `numbers are as short as can be`(value: Double, decimals: Int, text: String) {
+    @Test("numbers are as short as can be", arguments: numbers)
+    func numbersAreAsShortAsCan(value: Double, decimals: Int, text: String) {
         var json = JSONWriter()
         json.value(value, decimals: decimals)
         #expect(String(decoding: json.bytes, as: UTF8.self) == text)
     }
 
-    @Test func `a geometry written once is the same as one written each time`() throws {
+    @Test("a geometry written once is the same as one written each time")
+    func aGeometryWrittenOnceIsThe() throws {
         let observation = try #require(samples(1).first)
         for geometry in [ring(observation.cell), .point(H3.center(of: observation.cell)), .multiPolygon([])] {
             func bytes(_ geometry: FeatureGeometry) -> [UInt8] {
@@ -184,7 +192,8 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
         }
     }
 
-    @Test func `instants are written as they describe themselves`() {
+    @Test("instants are written as they describe themselves")
+    func instantsAreWrittenAsTheyDescribe() {
         var json = JSONWriter()
         json.openArray()
         let instants = [0, 86_399, 86_400, 1_709_164_800, 951_782_399, Instant.range.upperBound].map(
@@ -196,7 +205,8 @@ private func write(_ observations: [Observation], as format: ExportFormat) -> [U
                 == "[" + instants.map { "\"\($0)\"" }.joined(separator: ",") + "]")
     }
 
-    @Test func `integers of any size are written`() {
+    @Test("integers of any size are written")
+    func integersOfAnySizeAreWritten() {
         for value in [Int64.min, -1, 0, 9, 10, 1_000_000, .max] {
             var json = JSONWriter()
             json.value(value)

@@ -14,22 +14,26 @@ private func decoded(_ fixture: Fixture) throws -> HazardDecoder.Outcome {
 
 private func instant(_ text: String) throws -> Instant { try #require(Instant(text)) }
 
-@Suite struct `Decoding hazards` {
-    @Test(arguments: [
-        (
-            Fixture.gairmets, 23,
-            ["ICE": 1, "IFR": 4, "MT_OBSC": 2, "M_FZLVL": 2, "SFC_WND": 1, "TURB-HI": 1, "TURB-LO": 1],
-            ["not an area: LINE": 11]
-        ),
-        (.sigmets, 17, ["CONVECTIVE": 17], [:]),
-        (.internationalSigmets, 2, ["TS": 1, "VA": 1], [:]),
-        (
-            .oldGairmets, 55,
-            ["ICE": 7, "IFR": 6, "LLWS": 6, "MT_OBSC": 3, "M_FZLVL": 4, "SFC_WND": 2, "TURB-HI": 8, "TURB-LO": 7],
-            ["not an area: LineString": 12]
-        ),
-        (.pulledSigmets, 12, ["CONVECTIVE": 5, "TURB": 7], [:]),
-    ]) func `every record of a file is read or counted by its reason`(
+@Suite("Decoding hazards")
+struct HazardDecoderTests {
+    @Test(
+        "every record of a file is read or counted by its reason",
+        arguments: [
+            (
+                Fixture.gairmets, 23,
+                ["ICE": 1, "IFR": 4, "MT_OBSC": 2, "M_FZLVL": 2, "SFC_WND": 1, "TURB-HI": 1, "TURB-LO": 1],
+                ["not an area: LINE": 11]
+            ),
+            (.sigmets, 17, ["CONVECTIVE": 17], [:]),
+            (.internationalSigmets, 2, ["TS": 1, "VA": 1], [:]),
+            (
+                .oldGairmets, 55,
+                ["ICE": 7, "IFR": 6, "LLWS": 6, "MT_OBSC": 3, "M_FZLVL": 4, "SFC_WND": 2, "TURB-HI": 8, "TURB-LO": 7],
+                ["not an area: LineString": 12]
+            ),
+            (.pulledSigmets, 12, ["CONVECTIVE": 5, "TURB": 7], [:]),
+        ])
+    func everyRecordOfAFileIs(
         fixture: Fixture, count: Int, hazards: [String: Int], refused: [String: Int]
     ) throws {
         let outcome = try decoded(fixture)
@@ -40,7 +44,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
     }
 
     /// It says that nothing is issued, which is no refusal, and nothing is missing without it.
-    @Test(arguments: ["airSigmet", "archive"]) func `a bulletin of no SIGMET is left out`(form: String) throws {
+    @Test("a bulletin of no SIGMET is left out", arguments: ["airSigmet", "archive"])
+    func aBulletinOfNoSIGMETIs(form: String) throws {
         let text = #"WSUS31 KKCI 192355\nSIGE\nCONVECTIVE SIGMET...NONE\nVALID UNTIL 200155Z"#
         let fields =
             #""airSigmetType":"SIGMET","rawAirSigmet":"\#(text)","validTimeFrom":1766188500,"validTimeTo":1766195700"#
@@ -57,19 +62,26 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(reader.summary.skippedAreas == ["none issued": 1] && reader.summary.read == 1)
     }
 
-    @Test(arguments: [
-        (#"{"time":1693234261,"states":[["a2d2c8","N281MC  "]]}"#, "state vectors"),
-        (#"{"states":null,"time":1683488744}"#, "state vectors"),
-        (#"{"icao24":"0ac382","callsign":"HK5220  ","startTime":1.694114383E9,"path":[[1694114383,5.0]]}"#, "tracks"),
-        (#"[{"icao24":"84630c","firstSeen":1517229441,"estDepartureAirport":null}]"#, "flights"),
-    ]) func `OpenSky's answers are told from what an import reads`(text: String, word: String) throws {
+    @Test(
+        "OpenSky's answers are told from what an import reads",
+        arguments: [
+            (#"{"time":1693234261,"states":[["a2d2c8","N281MC  "]]}"#, "state vectors"),
+            (#"{"states":null,"time":1683488744}"#, "state vectors"),
+            (
+                #"{"icao24":"0ac382","callsign":"HK5220  ","startTime":1.694114383E9,"path":[[1694114383,5.0]]}"#,
+                "tracks"
+            ),
+            (#"[{"icao24":"84630c","firstSeen":1517229441,"estDepartureAirport":null}]"#, "flights"),
+        ])
+    func openskysAnswersAreToldFromWhat(text: String, word: String) throws {
         var reader = ImportReader(now: try instant("2026-01-01T00:00:00Z"))
         _ = reader.read(Array(text.utf8)) + reader.finish()
         #expect(reader.summary.refusals.keys.sorted() == ["unknown format"])
         #expect(reader.summary.description.contains(word) && reader.summary.description.contains("OpenSky"))
     }
 
-    @Test func `every pull of a day is read`() throws {
+    @Test("every pull of a day is read")
+    func everyPullOfADayIs() throws {
         func read(_ folder: String) throws -> (count: Int, hazards: [String: Int], refused: Int) {
             let day = Bundle.module.bundleURL.appending(path: "Fixtures/2025-12-19/\(folder)")
             let files = try FileManager.default.contentsOfDirectory(at: day, includingPropertiesForKeys: nil)
@@ -91,7 +103,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(sigmets.hazards == ["TURB": 173, "CONVECTIVE": 65, "ICE": 3])
     }
 
-    @Test func `heights are feet, whichever unit the year had`() throws {
+    @Test("heights are feet, whichever unit the year had")
+    func heightsAreFeetWhicheverUnitThe() throws {
         let old = try #require(try decoded(.oldGairmets).reports.first { $0.series == "TURB-HI 1W" })
         #expect(old.baseFeet == 25_000 && old.topFeet == 38_000)
         let ground = try #require(try decoded(.oldGairmets).reports.first { $0.series == "TURB-LO 1W" })
@@ -105,7 +118,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(sigmets.first { $0.hazard == "CONVECTIVE" }?.baseFeet == nil)
     }
 
-    @Test func `times are told in every form, without a zone they are UTC`() throws {
+    @Test("times are told in every form, without a zone they are UTC")
+    func timesAreToldInEveryForm() throws {
         let gairmet = try #require(try decoded(.gairmets).reports.first { $0.hazard == "TURB-HI" })
         #expect(Instant(gairmet.validFrom) == (try instant("2026-07-21T21:00:00Z")))
         #expect(Instant(gairmet.validTo) == (try instant("2026-07-22T00:00:00Z")))
@@ -147,7 +161,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         (sigmet, #""firId":"EGTT","#, "[", "not a report"),
     ]
 
-    @Test(arguments: bad) func `a bad record is counted and costs no neighbour`(
+    @Test("a bad record is counted and costs no neighbour", arguments: bad)
+    func aBadRecordIsCountedAnd(
         good: String, change: String, to: String, code: String
     ) throws {
         let bad = to == "[" ? #"{"id":7}"# : good.replacing(change, with: to)
@@ -159,7 +174,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(outcome.refusedByText == expected)
     }
 
-    @Test func `an area of several parts is one report, and a corner without a number is left out`() throws {
+    @Test("an area of several parts is one report, and a corner without a number is left out")
+    func anAreaOfSeveralPartsIs() throws {
         let corners = #"[{"lat":50,"lon":-1},{"lat":51,"lon":-1},{"lat":51,"lon":null},{"lat":51,"lon":0}]"#
         let several = Self.sigmet.replacing(/"coords":.*/, with: #""coords":[\#(corners),\#(corners)]}"#)
             .replacing(#""AREA""#, with: #""AREAS""#)
@@ -171,7 +187,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(areas.adjusted == [.droppedCorner: 2])
     }
 
-    @Test func `an empty body is an empty list, and what is no answer says so`() throws {
+    @Test("an empty body is an empty list, and what is no answer says so")
+    func anEmptyBodyIsAnEmpty() throws {
         #expect(try HazardDecoder.decode(Data()).count == 0)
         #expect(throws: DocumentError.service("Invalid fore")) {
             try HazardDecoder.decode(Data(#"{"status":"error","error":"Invalid fore"}"#.utf8))
@@ -181,8 +198,10 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
     }
 }
 
-@Suite struct `Hazards as areas` {
-    @Test func `only turbulence is kept of G-AIRMETs, and MOD is moderate`() throws {
+@Suite("Hazards as areas")
+struct HazardAreaTests {
+    @Test("only turbulence is kept of G-AIRMETs, and MOD is moderate")
+    func onlyTurbulenceIsKeptOfG() throws {
         let hazards = HazardAreas(try decoded(.gairmets).reports, source: try awc())
         #expect(hazards.areas.map(\.id) == ["gairmet-turb-hi-1w", "gairmet-turb-lo-1w"])
         #expect(
@@ -196,7 +215,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(shear.allSatisfy { $0.altitudeMinFeet == 0 && $0.altitudeMaxFeet == 2_000 && $0.isAboveGround })
     }
 
-    @Test func `what several offices issue is one, whoever comes first`() throws {
+    @Test("what several offices issue is one, whoever comes first")
+    func whatSeveralOfficesIssueIsOne() throws {
         let reports = try decoded(.pulledSigmets).reports
         let hazards = HazardAreas(reports, source: try awc())
         #expect(hazards.areas.count == 9)
@@ -206,7 +226,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(hazards.areas.filter { $0.hazard == "CONVECTIVE" }.allSatisfy { $0.severity == nil })
     }
 
-    @Test func `a series keeps its id from issue to issue`() throws {
+    @Test("a series keeps its id from issue to issue")
+    func aSeriesKeepsItsIdFrom() throws {
         let first = HazardAreas(try decoded(.pulledSigmets).reports, source: try awc()).areas
         let later = HazardAreas(try decoded(.laterSigmets).reports, source: try awc()).areas
         let papa = try #require(first.first { $0.text?.contains("PAPA 10") == true })
@@ -215,7 +236,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(papa.identity != next.identity)
     }
 
-    @Test func `areas of one name are told apart from west to east`() throws {
+    @Test("areas of one name are told apart from west to east")
+    func areasOfOneNameAreTold() throws {
         func gairmet(_ longitude: Int) -> String {
             #"{"tag":"5W","forecastHour":0,"validTime":"2026-07-21T21:00:00.000Z","hazard":"TURB-LO","geom":"AREA","coords":[[\#(longitude),40],[\#(longitude),41],[\#(longitude + 1),41]]}"#
         }
@@ -229,7 +251,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(try ids([-100, -80, -120]) == expected)
     }
 
-    @Test func `an area across the antimeridian is split, wherever it begins`() throws {
+    @Test("an area across the antimeridian is split, wherever it begins")
+    func anAreaAcrossTheAntimeridianIs() throws {
         let sigmet =
             #"[{"firId":"NZZO","seriesId":"3","hazard":"TURB","qualifier":"SEV","validTimeFrom":1790515200,"validTimeTo":1790536800,"geom":"AREA","coords":[{"lat":-30,"lon":178},{"lat":-30,"lon":-178},{"lat":-35,"lon":-178},{"lat":-35,"lon":178},{"lat":-30,"lon":178}]}]"#
         let area = try #require(
@@ -241,8 +264,10 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
     }
 }
 
-@Suite struct `Importing hazards` {
-    @Test(arguments: [1, 777, Int.max]) func `a file gives its areas at its end, whatever the pieces`(pieces: Int)
+@Suite("Imports of hazards")
+struct HazardImportTests {
+    @Test("a file gives its areas at its end, whatever the pieces", arguments: [1, 777, Int.max])
+    func aFileGivesItsAreasAt(pieces: Int)
         throws
     {
         let (items, summary) = importing(try Fixture.gairmets.data(), pieces: pieces)
@@ -253,7 +278,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         #expect(summary.description.contains("2 areas: 2 gairmet"))
     }
 
-    @Test func `an archive's file is a pull, by the time in its name`() throws {
+    @Test("an archive's file is a pull, by the time in its name")
+    func anArchivesFileIsAPull() throws {
         let name = Fixture.pulledSigmets.rawValue
         let (items, summary) = importing(try Fixture.pulledSigmets.data(), fileName: "/a/2020-01-01T0000/\(name)")
         guard case .pull(let pull) = items.first else {
@@ -283,7 +309,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         }
     }
 
-    @Test func `a SIGMET holds from its issue, ends the one before it, and is there between two pulls`() throws {
+    @Test("a SIGMET holds from its issue, ends the one before it, and is there between two pulls")
+    func aSIGMETHoldsFromItsIssue() throws {
         func area(_ id: String, issued: String, until end: String) throws -> IssuedArea {
             let corners = [(-90.0, 40.0), (-89, 40), (-89, 41)].compactMap { LonLat(longitude: $0.0, latitude: $0.1) }
             let issuedAt = try instant("2025-12-19T\(issued):00Z")
@@ -316,7 +343,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         }
     }
 
-    @Test func `a bulletin of convective SIGMETs replaces the one before, of its region and at 55 of all`() throws {
+    @Test("a bulletin of convective SIGMETs replaces the one before, of its region and at 55 of all")
+    func aBulletinOfConvectiveSIGMETsReplaces() throws {
         func area(_ name: String, issued: String) throws -> IssuedArea {
             let corners = [(-90.0, 40.0), (-89, 40), (-89, 41)].compactMap { LonLat(longitude: $0.0, latitude: $0.1) }
             let issuedAt = try instant("2025-12-19T\(issued):00Z")
@@ -349,7 +377,8 @@ private func instant(_ text: String) throws -> Instant { try #require(Instant(te
         }
     }
 
-    @Test func `a pull holds until the next one, in whatever order they come, and twice is once`() throws {
+    @Test("a pull holds until the next one, in whatever order they come, and twice is once")
+    func aPullHoldsUntilTheNext() throws {
         func pull(_ time: String, _ ids: [String], until end: String) throws -> HazardPull {
             let areas = try ids.map { id in
                 let corners = [(-90.0, 40.0), (-89, 40), (-89, 41)].compactMap {

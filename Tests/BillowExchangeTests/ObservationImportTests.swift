@@ -16,8 +16,10 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
     return #"{"type":"Feature","geometry":\#(geometry),"properties":{\#(members)}}"#
 }
 
-@Suite struct `Importing observations` {
-    @Test func `a Feature is an observation, with the defaults of a plain file`() throws {
+@Suite("Imports of observations")
+struct ObservationImportTests {
+    @Test("a Feature is an observation, with the defaults of a plain file")
+    func aFeatureIsAnObservationWith() throws {
         let (items, summary) = importing(feature())
         let expected = Observation(
             cell: try #require(Cell(h3String: cell)),
@@ -65,7 +67,8 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         ("somethingElse", "{\"a\":[1,{}]}", { $0.intensity.severity == .moderate }),
     ]
 
-    @Test(arguments: goodValues.indices) func `a property is read as documented`(index: Int) throws {
+    @Test("a property is read as documented", arguments: goodValues.indices)
+    func aPropertyIsReadAsDocumented(index: Int) throws {
         let (name, value, holds) = Self.goodValues[index]
         let items = importing(feature([name: value])).items
         let observation = try #require(items.observations.first, "\(items)")
@@ -126,7 +129,8 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         (["reports": "4"], "aggregated hexagon"),
     ]
 
-    @Test(arguments: badValues) func `a value that can't be meant refuses its record and no other`(
+    @Test("a value that can't be meant refuses its record and no other", arguments: badValues)
+    func aValueThatCantBeMeant(
         changes: [String: String?], code: String
     ) throws {
         let (items, summary) = importing("\(feature())\n\(feature(changes))\n\(feature())\n")
@@ -137,7 +141,8 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         #expect(summary.refusals[code]?.count == 1)
     }
 
-    @Test func `a deleted cell under a pentagon, and a cell of resolution 4 or 6, are told apart`() throws {
+    @Test("a deleted cell under a pentagon, and a cell of resolution 4 or 6, are told apart")
+    func aDeletedCellUnderAPentagon() throws {
         // The pentagon of base cell 4, and the digit sequence that it hasn't got.
         let pentagon: UInt64 = 0x8508_0003_ffff_fff
         #expect(Cell(h3: pentagon) != nil)
@@ -151,7 +156,8 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         #expect(child.items.observations.map(\.cell.h3String) == ["85283473fffffff"])
     }
 
-    @Test func `a severity of 5 is counted, and a severity made from EDR is kept as EDR`() throws {
+    @Test("a severity of 5 is counted, and a severity made from EDR is kept as EDR")
+    func aSeverityOf5IsCounted() throws {
         #expect(importing(feature(["severity": "5"])).summary.clampedSeverities == 1)
         let computed = importing(feature(["edr": "0.25", "severityBasis": "\"edr\""]))
         #expect(computed.items.observations.map(\.intensity) == [.measured(try #require(EDR(0.25)))])
@@ -160,7 +166,8 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         #expect(alone.summary.observations == [.moderate: 1])
     }
 
-    @Test func `a Point says where; other shapes don't, and h3 goes before both`() throws {
+    @Test("a Point says where; other shapes don't, and h3 goes before both")
+    func aPointSaysWhereOtherShapes() throws {
         let point = #"{"type":"Point","coordinates":[-122.4,37.7,100]}"#
         let place = try #require(LonLat(longitude: -122.4, latitude: 37.7))
         #expect(importing(feature(["h3": nil], geometry: point)).items.observations.map(\.cell) == [H3.cell(at: place)])
@@ -179,8 +186,8 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         }
     }
 
-    @Test func `the feature's id counts where the properties have none, but not an id that Billow made itself`() throws
-    {
+    @Test("the feature's id counts where the properties have none, but not an id that Billow made itself")
+    func theFeaturesIdCountsWhereThe() throws {
         func withID(_ id: String) -> String {
             feature().replacing(#"{"type":"Feature","#, with: #"{"type":"Feature","id":\#(id),"#)
         }
@@ -193,11 +200,13 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
     }
 }
 
-@Suite struct `Importing CSV` {
+@Suite("Imports of CSV")
+struct CSVImportTests {
     private let header = "h3,altitude_ft,severity,edr,observed_at,id,aircraft\n"
     private let row = "85283473fffffff,38000,3,,2026-11-21T02:00:00Z,a,B738\n"
 
-    @Test func `rows with quotes, a byte order mark and either line end are read`() throws {
+    @Test("rows with quotes, a byte order mark and either line end are read")
+    func rowsWithQuotesAByteOrder() throws {
         let text =
             "\u{FEFF}" + header.replacing("\n", with: "\r\n")
             + "\"85283473fffffff\", 38000 ,moderate,0.2,1700000000,\"x \"\"y\"\"\", B738 \r\n\r\n,,,,,,\r\n"
@@ -210,12 +219,14 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         #expect(summary.read == 2)
     }
 
-    @Test(arguments: [";", "\t"]) func `other separators are taken`(separator: String) {
+    @Test("other separators are taken", arguments: [";", "\t"])
+    func otherSeparatorsAreTaken(separator: String) {
         let text = (header + row).replacing(",", with: separator)
         #expect(importing(text).items.observations.count == 1)
     }
 
-    @Test func `a bad row is named by its line, and the rest goes on`() {
+    @Test("a bad row is named by its line, and the rest goes on")
+    func aBadRowIsNamedBy() {
         let text = header + row + "nonsense\n" + row + "\"never closed,1,2\n" + row + "a,b,c,d,e,f,g,h\n" + row
         let items = importing(text).items
         #expect(items.observations.count == 4)
@@ -223,7 +234,8 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         #expect(items.refusals.map(\.reason.title) == ["syntax error", "syntax error", "syntax error"])
     }
 
-    @Test func `lines are counted through quoted line ends`() {
+    @Test("lines are counted through quoted line ends")
+    func linesAreCountedThroughQuotedLine() {
         let text = header + row.replacing("B738", with: "\"B\n\n738\"") + "nonsense\n"
         #expect(importing(text).items.refusals.map(\.line) == [5])
     }
@@ -243,7 +255,8 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         ("h3,altitude,severity,observedAt,\"", "syntax error"),
     ]
 
-    @Test(arguments: badHeaders) func `an unusable header refuses the file once`(header: String, code: String) {
+    @Test("an unusable header refuses the file once", arguments: badHeaders)
+    func anUnusableHeaderRefusesTheFile(header: String, code: String) {
         let (items, summary) = importing(header + "\n" + String(repeating: row, count: 20))
         #expect(items.observations.isEmpty)
         if code != "syntax error" { #expect(items.refusals.map(\.reason.title) == [code]) }
@@ -251,12 +264,14 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         #expect(summary.observationCount == 0)
     }
 
-    @Test func `a header alone is a file of nothing`() {
+    @Test("a header alone is a file of nothing")
+    func aHeaderAloneIsAFile() {
         #expect(importing(header).items.isEmpty)
         #expect(importing(String(header.dropLast())).items.isEmpty)
     }
 
-    @Test func `invalid UTF-8 refuses its row`() {
+    @Test("invalid UTF-8 refuses its row")
+    func invalidUTF8RefusesItsRow() {
         var bytes = Array((header + row).utf8)
         bytes += Array("85283473fffffff,38000,3,,2026-11-21T02:00:00Z,".utf8) + [0xFF, 0xC0] + Array(",B738\n".utf8)
         bytes += Array(row.utf8)
@@ -266,7 +281,8 @@ private func feature(_ changes: [String: String?] = [:], geometry: String = "nul
         #expect(items.refusals.map(\.line) == [3])
     }
 
-    @Test func `a quote that is never closed in a long file costs one line`() {
+    @Test("a quote that is never closed in a long file costs one line")
+    func aQuoteThatIsNeverClosed() {
         let text = header + "\"" + row + String(repeating: row, count: 5_000)
         let items = importing(text).items
         #expect(items.refusals.map(\.line) == [2])

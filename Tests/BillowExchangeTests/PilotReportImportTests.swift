@@ -4,8 +4,10 @@ import Geometry
 import Testing
 import Turbulence
 
-@Suite struct `Importing pilot reports` {
-    @Test func `the Florida file gives 57 reports and puts 33 observations on the map`() throws {
+@Suite("Imports of pilot reports")
+struct PilotReportImportTests {
+    @Test("the Florida file gives 57 reports and puts 33 observations on the map")
+    func theFloridaFileGives57Reports() throws {
         let (items, summary) = try importing(Fixture.florida.data())
         #expect(summary.read == 57)
         #expect(summary.pilotReportCount == 57)
@@ -23,7 +25,8 @@ import Turbulence
         #expect(severe.cell == H3.cell(at: report.place))
     }
 
-    @Test func `the other forms come in as well`() throws {
+    @Test("the other forms come in as well")
+    func theOtherFormsComeInAs() throws {
         let northEast = try importing(Fixture.northEast.data())
         #expect(northEast.summary.read == 16)
         #expect(northEast.summary.pilotReports == [.smooth: 2, .light: 5, .lightModerate: 1, .moderate: 5])
@@ -55,7 +58,8 @@ import Turbulence
         (-1, nil, nil, nil),
     ]
 
-    @Test(arguments: levels) func `a group counts in the blocks from base to top, else at the flight level`(
+    @Test("a group counts in the blocks from base to top, else at the flight level", arguments: levels)
+    func aGroupCountsInTheBlocks(
         base: Int?, top: Int?, level: Int?, expected: [Int]?
     ) throws {
         let report = PilotReport(
@@ -73,7 +77,8 @@ import Turbulence
         #expect(placement.observations.allSatisfy { $0.id == "p1-2" })
     }
 
-    @Test func `two groups are two observations`() throws {
+    @Test("two groups are two observations")
+    func twoGroupsAreTwoObservations() throws {
         let json = """
             [{"obsTime":1784666820,"lat":30,"lon":-90,"fltLvl":350,"tbBas1":100,"tbTop1":120,"tbInt1":"LGT",
             "tbBas2":340,"tbTop2":360,"tbInt2":"SEV","rawOb":"X"}]
@@ -84,7 +89,8 @@ import Turbulence
         #expect(summary.pilotReports == [.moderateSevere: 1])
     }
 
-    @Test func `a report from the future is refused, one from the past is taken`() {
+    @Test("a report from the future is refused, one from the past is taken")
+    func aReportFromTheFutureIs() {
         func report(at seconds: Int) -> String {
             #"[{"obsTime":\#(seconds),"lat":30,"lon":-90,"fltLvl":350,"tbInt1":"LGT","rawOb":"X"}]"#
         }

@@ -13,7 +13,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
     #"{"type":"FeatureCollection","name":"x","features":[\#(features.joined(separator: separator))],"crs":{"a":[1]}}"#
 }
 
-@Suite struct `Streaming an import` {
+@Suite("Imports as streams")
+struct ImportStreamTests {
     /// Documents, the number of observations in them, and the lines and codes of what is refused.
     static let documents: [(String, Int, [String])] = [
         (good, 1, []),
@@ -63,7 +64,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         ("{\"status\":\"error\",\"error\":\"area required\"}", 0, ["1 missing h3"]),
     ]
 
-    @Test(arguments: documents.indices) func `a document gives its observations and names what it can't read`(
+    @Test("a document gives its observations and names what it can't read", arguments: documents.indices)
+    func aDocumentGivesItsObservationsAnd(
         index: Int
     ) {
         let (text, count, refusals) = Self.documents[index]
@@ -72,7 +74,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(items.refusals.map { "\($0.line) \($0.reason.title)" } == refusals, "\(text)")
     }
 
-    @Test(arguments: documents.indices, [1, 2, 7, 64]) func `pieces of any size give the same as the whole`(
+    @Test("pieces of any size give the same as the whole", arguments: documents.indices, [1, 2, 7, 64])
+    func piecesOfAnySizeGiveThe(
         index: Int, pieces: Int
     ) {
         let text = Self.documents[index].0
@@ -82,14 +85,16 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(whole.summary == pieced.summary)
     }
 
-    @Test(arguments: Fixture.allCases, [1, 100]) func `real files give the same in pieces`(
+    @Test("real files give the same in pieces", arguments: Fixture.allCases, [1, 100])
+    func realFilesGiveTheSameIn(
         fixture: Fixture, pieces: Int
     ) throws {
         let data = try fixture.data()
         #expect(importing(data).items == importing(data, pieces: pieces).items)
     }
 
-    @Test func `every cut of a file gives a prefix of its observations, and never fails`() {
+    @Test("every cut of a file gives a prefix of its observations, and never fails")
+    func everyCutOfAFileGives() {
         let text = collection([good, good.replacing("38000", with: "39000"), good])
         let all = importing(text).items.observations
         for length in 0..<text.utf8.count {
@@ -99,7 +104,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         }
     }
 
-    @Test func `any byte in any place may be wrong`() {
+    @Test("any byte in any place may be wrong")
+    func anyByteInAnyPlaceMay() {
         let csv = "h3,altitude,severity,observedAt,aircraft\n85283473fffffff,38000,3,1700000000,\"a\"\n"
         for text in [good + "\n" + good + "\n", collection([good, good]), csv] {
             let bytes = Array(text.utf8)
@@ -115,7 +121,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         }
     }
 
-    @Test(arguments: ["[", "{\"a\":", "[[{\"a\":"]) func `nesting of any depth is refused without exhausting the stack`(
+    @Test("nesting of any depth is refused without exhausting the stack", arguments: ["[", "{\"a\":", "[[{\"a\":"])
+    func nestingOfAnyDepthIsRefused(
         opening: String
     ) {
         let deep = String(repeating: opening, count: 100_000)
@@ -127,12 +134,14 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(inside.items.refusals.map(\.reason) == [.tooDeep])
     }
 
-    @Test func `what is compressed or UTF-16 is named as that`() {
+    @Test("what is compressed or UTF-16 is named as that")
+    func whatIsCompressedOrUTF16() {
         #expect(importing([0x1F, 0x8B, 8, 0]).items.refusals.first?.reason.description.contains("gzip") == true)
         #expect(importing([0xFF, 0xFE, 0x7B, 0]).items.refusals.first?.reason.description.contains("UTF-16") == true)
     }
 
-    @Test func `invalid UTF-8 refuses its record`() {
+    @Test("invalid UTF-8 refuses its record")
+    func invalidUTF8RefusesItsRecord() {
         let bytes = Array(good.utf8)
         let bad = Array(good.replacing("\"type\":\"Feature\"", with: "\"id\":\"?\"").utf8).map {
             $0 == 0x3F ? 0xFF : $0
@@ -142,7 +151,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(items.refusals.map(\.reason) == [.notUTF8])
     }
 
-    @Test func `memory stays that of a record, and progress counts every byte`() {
+    @Test("memory stays that of a record, and progress counts every byte")
+    func memoryStaysThatOfARecord() {
         var reader = ImportReader(now: testNow)
         var taken = reader.read(Array(#"{"type":"FeatureCollection","features":["#.utf8)).count
         let piece = Array(String(repeating: good + ",", count: 100).utf8)
@@ -160,10 +170,12 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(reader.format == .json)
     }
 
-    @Test(arguments: [
-        "{\"type\":\"Feature\",\"x\":\"", "\"", "h3,altitude,severity,observedAt\n\"", good + "\n{\"x\":\"",
-    ])
-    func `a record without an end is given up, not collected`(start: String) {
+    @Test(
+        "a record without an end is given up, not collected",
+        arguments: [
+            "{\"type\":\"Feature\",\"x\":\"", "\"", "h3,altitude,severity,observedAt\n\"", good + "\n{\"x\":\"",
+        ])
+    func aRecordWithoutAnEndIs(start: String) {
         var reader = ImportReader(now: testNow)
         _ = reader.read(start.utf8)
         let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
@@ -176,7 +188,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(reader.summary.observationCount <= 1)
     }
 
-    @Test func `names given twice must say the same, in a Feature or a plain object`() {
+    @Test("names given twice must say the same, in a Feature or a plain object")
+    func namesGivenTwiceMustSayThe() {
         let plain = #"{"h3":"85283473fffffff","altitude":38000,"severity":3,"observedAt":1700000000}"#
         #expect(importing("[\(plain)]").items.observations == importing(good).items.observations)
         let twice = plain.replacing("\"severity\":3", with: "\"severity\":3,\"severity\":4")
@@ -189,7 +202,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(importing(foreign).items.observations == importing(good).items.observations)
     }
 
-    @Test func `a summary tells people what was taken and why the rest was not`() throws {
+    @Test("a summary tells people what was taken and why the rest was not")
+    func aSummaryTellsPeopleWhatWas() throws {
         let summary = try importing(Fixture.florida.data()).summary
         #expect(
             summary.description == """
@@ -201,15 +215,17 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(refused.contains("refused, syntax error: 1\n  line 2, record 2: can't be read"))
     }
 
-    @Test(arguments: [
-        (#"{"type":"FeatureCollection","simulated":true,"features":[]}"#, true),
-        (#"{"type":"FeatureCollection","simulated" : true, "features":[]}"#, true),
-        (#"{"type":"FeatureCollection","simulated":false,"features":[]}"#, false),
-        (#"{"simulated":"true","features":[]}"#, false), (#"{"x":{"simulated":true},"features":[]}"#, false),
-        (#"{"simulated":1,"t":true,"features":[]}"#, false),
-        (#"{"features":[{"properties":{"simulated":true}}]}"#, false),
-    ])
-    func `a file says before its features that they are simulated`(text: String, isSimulated: Bool) {
+    @Test(
+        "a file says before its features that they are simulated",
+        arguments: [
+            (#"{"type":"FeatureCollection","simulated":true,"features":[]}"#, true),
+            (#"{"type":"FeatureCollection","simulated" : true, "features":[]}"#, true),
+            (#"{"type":"FeatureCollection","simulated":false,"features":[]}"#, false),
+            (#"{"simulated":"true","features":[]}"#, false), (#"{"x":{"simulated":true},"features":[]}"#, false),
+            (#"{"simulated":1,"t":true,"features":[]}"#, false),
+            (#"{"features":[{"properties":{"simulated":true}}]}"#, false),
+        ])
+    func aFileSaysBeforeItsFeatures(text: String, isSimulated: Bool) {
         var reader = ImportReader(now: testNow)
         // In the smallest pieces.
         for byte in text.utf8 { _ = reader.read([byte]) }
@@ -217,21 +233,25 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(reader.saysSimulated == isSimulated)
     }
 
-    @Test(arguments: [
-        (#"{"type":"Feature","simulated":true,"properties":{}}"#, true), (#"{"simulated":true}"#, true),
-        (#"{"type":"Feature","simulated":false,"properties":{}}"#, false),
-        (#"{"type":"Feature","properties":{"simulated":true}}"#, false),
-        ("h3,altitude,severity,observedAt,simulated\na,1,2,3,true", true),
-        ("h3,altitude,severity,observedAt,simulated\na,1,2,3,false", false),
-    ])
-    func `a record that says that it is simulated says it of the file`(text: String, isSimulated: Bool) {
+    @Test(
+        "a record that says that it is simulated says it of the file",
+        arguments: [
+            (#"{"type":"Feature","simulated":true,"properties":{}}"#, true), (#"{"simulated":true}"#, true),
+            (#"{"type":"Feature","simulated":false,"properties":{}}"#, false),
+            (#"{"type":"Feature","properties":{"simulated":true}}"#, false),
+            ("h3,altitude,severity,observedAt,simulated\na,1,2,3,true", true),
+            ("h3,altitude,severity,observedAt,simulated\na,1,2,3,false", false),
+        ])
+    func aRecordThatSaysThatIt(text: String, isSimulated: Bool) {
         var reader = ImportReader(now: testNow)
         _ = reader.read(Array("\(text)\n".utf8)) + reader.finish()
         #expect(reader.saysSimulated == isSimulated)
     }
 
-    @Test(arguments: ExportFormat.allCases, [Dataset.observations, .pireps, .hazards, .traffic])
-    func `every export of simulated data says so to an import`(format: ExportFormat, collection: Dataset)
+    @Test(
+        "every export of simulated data says so to an import", arguments: ExportFormat.allCases,
+        [Dataset.observations, .pireps, .hazards, .traffic])
+    func everyExportOfSimulatedDataSays(format: ExportFormat, collection: Dataset)
         throws
     {
         for isSimulated in [true, false] {
@@ -265,13 +285,15 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         }
     }
 
-    @Test func `what a refusal quotes can't steer a terminal`() {
+    @Test("what a refusal quotes can't steer a terminal")
+    func whatARefusalQuotesCantSteer() {
         let line = good.replacing("38000", with: #""\u001b[31mred\u0007\u202e""#)
         let summary = importing(line).summary
         #expect(summary.description.contains(#"altitude is '\u{1B}[31mred\u{7}\u{202E}'"#), "\(summary)")
     }
 
-    @Test func `refusals are counted by reason with the first few lines`() {
+    @Test("refusals are counted by reason with the first few lines")
+    func refusalsAreCountedByReasonWith() {
         let lines = [good] + Array(repeating: good.replacing("38000", with: "-1"), count: 20) + ["x"]
         let summary = importing(lines.joined(separator: "\n")).summary
         #expect(summary.refusedCount == 21)
@@ -293,7 +315,8 @@ private func collection(_ features: [String], separator: String = ",\n") -> Stri
         #expect(twice.read == 44)
     }
 
-    @Test func `a file is read in pieces, and one that can't be read is named`() throws {
+    @Test("a file is read in pieces, and one that can't be read is named")
+    func aFileIsReadInPieces() throws {
         let path = Bundle.module.bundleURL.appending(path: "Fixtures/\(Fixture.florida.rawValue)").path
         var file = try ImportFile(path: path)
         var reader = ImportReader(now: testNow)

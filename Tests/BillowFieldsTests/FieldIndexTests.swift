@@ -35,7 +35,7 @@ struct FieldIndexTests {
     }
 
     @Test(
-        "Nowcasts up to now, forecasts ahead",
+        "nowcasts up to now, forecasts ahead",
         arguments: [
             // minutes from noon, product, run, valid time
             (-60, FieldProduct.nowcast, -60, -60), (-46, .nowcast, -60, -60), (-45, .nowcast, -45, -45),
@@ -50,12 +50,12 @@ struct FieldIndexTests {
         #expect(shown.identity.validTime == instant(validTime))
     }
 
-    @Test("Beyond the reach of every field nothing is shown", arguments: [-151, 391, 10_000])
+    @Test("beyond the reach of every field nothing is shown", arguments: [-151, 391, 10_000])
     func beyondReach(minutes: Int) throws {
         #expect(try day().frame(at: instant(minutes), asOf: head) == nil)
     }
 
-    @Test("Of two runs for one instant the newer one counts, unless the older one is asked for")
+    @Test("of two runs for one instant the newer one counts, unless the older one is asked for")
     func newestRun() throws {
         let index = FieldIndex([
             try frame(.forecast, run: -60, for: 120), try frame(.forecast, run: 0, for: 120),
@@ -67,7 +67,7 @@ struct FieldIndexTests {
         #expect(index.frame(at: instant(120), nowcasts, asOf: head) == nil)
     }
 
-    @Test("An earlier version shows what was known at it")
+    @Test("an earlier version shows what was known at it")
     func versions() throws {
         let index = FieldIndex([
             try frame(.forecast, run: -60, for: 0, since: 3), try frame(.nowcast, run: 0, for: 0, since: 5),
@@ -77,7 +77,7 @@ struct FieldIndexTests {
         #expect(index.frame(at: noon, asOf: Version(rawValue: 2)) == nil)
     }
 
-    @Test("Levels that arrive later belong to the same field")
+    @Test("levels that arrive later belong to the same field")
     func growing() throws {
         let first = FieldIndex([try frame(.nowcast, run: 0, for: 0, since: 3, levels: [.feet(30_000)])])
         let grown = first.adding([
@@ -93,7 +93,7 @@ struct FieldIndexTests {
         #expect(grown.changedFrames(since: grown).isEmpty)
     }
 
-    @Test("A timeline has the times of nowcasts behind now and of forecasts ahead")
+    @Test("a timeline has the times of nowcasts behind now and of forecasts ahead")
     func timeline() throws {
         let index = try day()
         #expect(
@@ -104,14 +104,14 @@ struct FieldIndexTests {
                 == [-60, 0, 60].map(instant))
     }
 
-    @Test("What retention deletes is in the index no more")
+    @Test("what retention deletes is in the index no more")
     func retention() throws {
         let index = try day().dropping(before: instant(0))
         #expect(index.frames.allSatisfy { $0.identity.validTime >= noon })
         #expect(index.frame(at: instant(-45), asOf: head)?.identity.product == .forecast)
     }
 
-    @Test("A linear search finds the same", arguments: 1...20)
+    @Test("a linear search finds the same", arguments: 1...20)
     func oracle(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         var frames: [FieldFrame] = []
@@ -152,7 +152,7 @@ struct FieldIndexTests {
 @Suite("Levels of a field")
 struct FieldLevelTests {
     @Test(
-        "An altitude range takes the levels within, or the ones beside it",
+        "an altitude range takes the levels within, or the ones beside it",
         arguments: [
             (nil, nil, [-1]), (30_000, 34_000, [30_000, 32_000]), (31_000, 32_000, [30_000, 32_000]),
             (45_000, 46_000, [44_000]), (50_000, 51_000, []),
@@ -165,7 +165,7 @@ struct FieldLevelTests {
         #expect(field.levels(in: range).map(\.level.number) == expected)
     }
 
-    @Test("A field is about no instant before its run")
+    @Test("a field is about no instant before its run")
     func identity() {
         #expect(FieldIdentity(product: .forecast, run: instant(60), validTime: instant(0)) == nil)
         #expect(FieldIdentity(product: .forecast, run: instant(0), validTime: instant(20_000)) == nil)

@@ -23,7 +23,7 @@ private func waves(width: Int, height: Int, seed: UInt64) -> FieldPlane? {
 
 @Suite("Planes of a field as bytes")
 struct FieldPlanePackingTests {
-    @Test("What is packed is read back", arguments: [(1, 1), (1, 40), (40, 1), (2, 3), (257, 129)])
+    @Test("what is packed is read back", arguments: [(1, 1), (1, 40), (40, 1), (2, 3), (257, 129)])
     func isReadBack(width: Int, height: Int) throws {
         for seed: UInt64 in 1...5 {
             let plane = try #require(waves(width: width, height: height, seed: seed))
@@ -31,7 +31,7 @@ struct FieldPlanePackingTests {
         }
     }
 
-    @Test("Noise, the extremes and nothing at all are read back")
+    @Test("noise, the extremes and nothing at all are read back")
     func isReadBackWhateverItIs() throws {
         var random = SeededGenerator(seed: 7)
         let patterns: [(Int) -> UInt8] = [
@@ -49,13 +49,13 @@ struct FieldPlanePackingTests {
         }
     }
 
-    @Test("A smooth field takes less than a bit a point")
+    @Test("a smooth field takes less than a bit a point")
     func isSmall() throws {
         let plane = try #require(waves(width: 600, height: 400, seed: 3))
         #expect(plane.packed().count < 600 * 400 / 8)
     }
 
-    @Test("Every byte that is changed or missing is noticed")
+    @Test("every byte that is changed or missing is noticed")
     func damageIsNoticed() throws {
         let plane = try #require(waves(width: 50, height: 30, seed: 11))
         let bytes = plane.packed()
@@ -71,7 +71,7 @@ struct FieldPlanePackingTests {
         }
     }
 
-    @Test("A header that promises more points than there may be is refused")
+    @Test("a header that promises more points than there may be is refused")
     func hugeSizes() throws {
         var bytes = try #require(waves(width: 8, height: 8, seed: 1)).packed()
         bytes.replaceSubrange(8..<12, with: [255, 255, 255, 255])
@@ -80,7 +80,7 @@ struct FieldPlanePackingTests {
         #expect(throws: FieldDamage.size(width: 0, height: 8)) { try FieldPlane(packed: bytes) }
     }
 
-    @Test("No bytes make it trap")
+    @Test("no bytes make it trap")
     func randomBytes() throws {
         var random = SeededGenerator(seed: 23)
         let header = try #require(waves(width: 40, height: 40, seed: 1)).packed().prefix(12)
@@ -95,7 +95,7 @@ struct FieldPlanePackingTests {
 @Suite("Values of a field")
 struct FieldPlaneTests {
     @Test(
-        "An EDR is stored to the nearest hundredth",
+        "an EDR is stored to the nearest hundredth",
         arguments: [
             (0, 0), (0.004, 0), (0.005, 1), (0.094, 9), (0.095, 10), (0.1, 10), (0.1049, 10), (0.45, 45), (2.54, 254),
             (2.6, 254), (1e20, 254), (-0.01, 255), (.nan, 255), (.infinity, 255),
@@ -104,7 +104,7 @@ struct FieldPlaneTests {
         #expect(FieldPlane.hundredths(edr) == value)
     }
 
-    @Test("The maximum of planes knows a point that one of them knows")
+    @Test("the maximum of planes knows a point that one of them knows")
     func maximum() throws {
         var plane = try #require(FieldPlane(width: 3, height: 2, values: [255, 255, 3, 9, 0, 254]))
         plane.formMaximum(with: try #require(FieldPlane(width: 3, height: 2, values: [255, 0, 255, 2, 7, 1])))
@@ -112,7 +112,7 @@ struct FieldPlaneTests {
         #expect(plane.presentCount == 5)
     }
 
-    @Test("Sides and values that don't fit make no plane")
+    @Test("sides and values that don't fit make no plane")
     func refusals() {
         #expect(FieldPlane(width: 0, height: 1, values: []) == nil)
         #expect(FieldPlane(width: 2, height: 2, values: [1, 2, 3]) == nil)

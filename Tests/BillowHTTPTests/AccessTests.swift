@@ -15,7 +15,7 @@ import Turbulence
 @testable import BillowParameters
 @testable import BillowSync
 
-@Suite("Keys open what is not open to everybody")
+@Suite("Keys open what is not open to everybody", .timeLimit(.minutes(20)))
 struct AccessTests {
     private static let data = [
         "/tiles/hexagons.json", "/tiles/hexagons/latest/4/8/5.png", "/collections", "/collections/hexagons/items",

@@ -27,7 +27,7 @@ private struct Quiet: Upstream {
     func with(query: DataQuery) -> any Upstream { Quiet(id: id, wanted: query) }
 }
 
-@Suite("/admin/sources steers the sources")
+@Suite("/admin/sources steers the sources", .timeLimit(.minutes(20)))
 struct AdminTests {
     private struct Desk {
         let world: World

@@ -37,10 +37,10 @@ struct AreaCoverageTests {
             until: until.map { noon.advanced(by: $0) })
     }
 
-    private static func asked(_ areas: [CoveredArea], since: Instant = .distantPast, until: Int = 300)
-        -> Coverage.Source
-    {
-        Coverage.Source(since: since, until: noon.advanced(by: until), areas: areas)
+    private static func asked(
+        _ areas: [CoveredArea], since: Instant = .distantPast, until: Int = 300, service: String = "skypath"
+    ) -> Coverage.Source {
+        Coverage.Source(since: since, until: noon.advanced(by: until), service: service, areas: areas)
     }
 
     private static func coverage(_ sources: [Coverage.Source]) -> Coverage {
@@ -53,6 +53,7 @@ struct AreaCoverageTests {
 
     enum Asked: String, Sendable, CaseIterable {
         case world, spain, movedToAmerica, viewportEnded, bothSources, worldAndSpain, worldAndNewSpain, nothingNow
+        case spainAndReportsOfTheWorld, spainAndReportsOfAmerica
 
         func sources() throws -> [Coverage.Source] {
             let (spain, america) = (try ring(-12, 40, 0, 50), try ring(-100, 30, -70, 50))
@@ -67,6 +68,13 @@ struct AreaCoverageTests {
             // The second source was asked for Spain only now.
             case .worldAndNewSpain: [asked([], since: .distantPast), asked([area(spain, since: -1_800)])]
             case .nothingNow: [asked([area(spain, since: -20_000, until: -3_600)])]
+            case .spainAndReportsOfTheWorld:
+                [asked([area(spain, since: -20_000)]), asked([], service: "aviationweather")]
+            case .spainAndReportsOfAmerica:
+                [
+                    asked([area(spain, since: -20_000)]),
+                    asked([area(america, since: -20_000)], service: "aviationweather"),
+                ]
             }
         }
 
@@ -82,6 +90,9 @@ struct AreaCoverageTests {
             case .worldAndSpain: ("sauxw", "sauxw")
             case .worldAndNewSpain: ("au", "sauxw")
             case .nothingNow: ("", "s")
+            // Reports don't stand in for hexagons that nobody asked for.
+            case .spainAndReportsOfTheWorld: ("s", "s")
+            case .spainAndReportsOfAmerica: ("", "")
             }
         }
     }

@@ -14,6 +14,7 @@ import HummingbirdTesting
 import NIOCore
 import NIOHTTP1
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 
@@ -85,14 +86,14 @@ struct BoundedAnswerTests {
             let sending = Task {
                 try await body.write(SlowWriter(gate: gate) { taken.add($0) })
             }
-            try await until("the first piece is written") { gate.arrivals == 1 }
+            try await eventually("the first piece is written") { gate.arrivals == 1 }
             #expect(made.value == 0)
             gate.open()
             try await sending.value
         }
         #expect(made.value == 5)
         #expect(taken.value == 5_001)
-        try await until("the room is given back") { budget.bytes == 0 }
+        try await eventually("the room is given back") { budget.bytes == 0 }
     }
 
     @Test("a body that several answers share is counted once; what is too much is refused, and has room again later")

@@ -40,7 +40,7 @@ private struct ClientCopy {
     }
 }
 
-@Suite("Changes")
+@Suite("Changes", .timeLimit(.minutes(20)))
 struct ChangeTests {
     @Test(
         "taking in every delta gives exactly what is there, whatever came, went and aged in between",
@@ -474,7 +474,8 @@ struct ChangeMeasureTests {
         }
     }
 
-    @Test func minute() async throws {
+    @Test("what a minute of changes costs is measured")
+    func minute() async throws {
         try await withWorld { world in
             var random = SeededGenerator(seed: 1)
             let flights = try (0..<Self.flights).map { _ in try Flight(&random) }

@@ -8,6 +8,7 @@ import Hummingbird
 import HummingbirdTesting
 import NIOCore
 import Synchronization
+import TestSupport
 import Testing
 import UpstreamKit
 import Turbulence
@@ -259,7 +260,7 @@ struct EventTests {
             let hub = world.application.events
             #expect(try await world.get("/events?flight=F1").status == .unauthorized)
             async let answer = world.get("/events")
-            while hub.listeners == 0, !Task.isCancelled { await Task.yield() }
+            try await eventually("somebody listens") { hub.listeners > 0 }
             hub.publish("alert", ["flight": "F1"], to: .flight("F1"))
             hub.publish("reachable", ["on": "false"])
             hub.close()

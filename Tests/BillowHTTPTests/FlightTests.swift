@@ -8,6 +8,7 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 
@@ -51,7 +52,7 @@ struct FlightTests {
 
     private static func snapshot(_ world: World) throws -> Snapshot { try world.application.frames.snapshot() }
 
-    @Test("A A A is one event, A B A three, and a report that vanishes one with an empty set")
+    @Test("a A A is one event, A B A three, and a report that vanishes one with an empty set")
     func sequence() async throws {
         try await withWorld { world in
             let events = HeardEvents()
@@ -115,7 +116,39 @@ struct FlightTests {
             await monitor.tick(noon.advanced(by: 400))
             #expect(events.take() == ["positionLost"])
             #expect(try await monitor.owns(id, key: "k"))
-            await monitor.tick(noon.advanced(by: 86_400))
+            await Self.watch(monitor, from: 400, to: 86_000)
+            #expect(try await monitor.owns(id, key: "k"))
+            await Self.watch(monitor, from: 86_000, to: 86_800)
+            #expect(try await !monitor.owns(id, key: "k"))
+        }
+    }
+
+    /// Lets time go by as a server does, in steps.
+    private static func watch(_ monitor: FlightMonitor, from start: Int, to end: Int) async {
+        for seconds in stride(from: start, through: end, by: 50) { await monitor.tick(noon.advanced(by: seconds)) }
+    }
+
+    @Test("a clock that jumps ends no flight, also at a start")
+    func jumpingClock() async throws {
+        try await withWorld { world in
+            let events = HeardEvents()
+            let monitor = Self.monitor(world, events)
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            await monitor.tick(noon)
+            for days in [30, 0, 60] {
+                await monitor.tick(noon.advanced(by: days * 86_400))
+                await Self.watch(monitor, from: days * 86_400, to: days * 86_400 + 600)
+                #expect(try await monitor.owns(id, key: "k"))
+            }
+        }
+    }
+
+    @Test("a flight of long ago ends")
+    func endsAfterSilence() async throws {
+        try await withWorld { world in
+            let monitor = Self.monitor(world, HeardEvents())
+            let id = try await monitor.register(Data("{}".utf8), key: "k", at: noon)
+            await Self.watch(monitor, from: 0, to: 87_000)
             #expect(try await !monitor.owns(id, key: "k"))
         }
     }
@@ -257,7 +290,7 @@ struct FlightTests {
             let hub = world.application.events
             async let heard = world.send(.get, events, key: key)
             async let everyone = world.get("/events")
-            while hub.listeners < 2, !Task.isCancelled { await Task.yield() }
+            try await eventually("two listen") { hub.listeners >= 2 }
             let flown = try await world.send(.put, path, state, key: key)
             #expect(flown.status == .ok)
             #expect(try flown.json["items"]?.items.count == 1)
@@ -302,7 +335,7 @@ struct FlightTests {
             async let first = world.send(.get, "/events?flight=\(byAddress)", key: key)
             async let second = world.send(.get, "/events?flight=\(byCallsign)", key: key)
             async let third = world.send(.get, "/events?flight=\(elsewhere)", key: key)
-            while hub.listeners < 3, !Task.isCancelled { await Task.yield() }
+            try await eventually("three listen") { hub.listeners >= 3 }
             try await world.application.flights.published(try Self.snapshot(world))
             hub.close()
             for (id, text) in [(byAddress, try await first.text), (byCallsign, try await second.text)] {
@@ -410,7 +443,7 @@ struct FlightTests {
             try await world.refresh()
             try await fourth.published(try Self.snapshot(world))
             #expect(after.take() == ["positionLost"])
-            await fourth.tick(noon.advanced(by: 86_400))
+            await Self.watch(fourth, from: 600, to: 88_000)
             await fourth.save()
             #expect(try await world.store.followedFlights().isEmpty)
         }

@@ -28,7 +28,8 @@ struct MeasureTests {
         return result
     }
 
-    @Test func tenMillion() async throws {
+    @Test("timelines over ten million records are measured")
+    func tenMillion() async throws {
         try await withWorld { world in
             var random = SystemRandomNumberGenerator()
             try await measure("commit \(Self.count)") {

@@ -16,7 +16,7 @@ struct ProblemCodeTests {
         #expect((400...599).contains(code.status.code))
         #expect(code.title == code.status.reasonPhrase && !code.title.isEmpty)
         #expect(code.meaning.split(separator: " ").count <= 20)
-        #expect(try Problem(code, detail: "It is so.").headers[.contentType] == "application/problem+json")
+        #expect(Problem(code, detail: "It is so.").headers[.contentType] == "application/problem+json")
     }
 
     @Test("every code of the table is given somewhere")

@@ -97,14 +97,3 @@ extension World {
         }
     }
 }
-
-/// Asks until the answer is yes; a minute at most.
-func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-    let clock = ContinuousClock()
-    let end = clock.now + .seconds(60)
-    while clock.now < end {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    throw Missing(description: what)
-}

@@ -6,6 +6,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 
@@ -64,7 +65,7 @@ struct RefusedWorkTests {
                     blocked.append(Task { try await work.run(workClass) { gate.block() } })
                 }
             }
-            try await until("every turn is taken") {
+            try await eventually("every turn is taken") {
                 WorkClass.allCases.allSatisfy { work.statistics($0).running == work.limits($0).jobs }
             }
             let requests = [
@@ -78,7 +79,7 @@ struct RefusedWorkTests {
                     return Task { try await world.get(path).status }
                 }
             }
-            try await until("the queues are full") {
+            try await eventually("the queues are full") {
                 work.statistics(.map).waiting == work.limits(.map).queue
                     && work.statistics(.animation).waiting == work.limits(.animation).queue
                     && work.statistics(.query).waiting == 64
@@ -114,13 +115,15 @@ struct RefusedWorkTests {
             let blocked = (0..<work.limits(.tile).jobs).map { _ in
                 Task { try await work.run(.tile) { gate.block() } }
             }
-            try await until("every turn is taken") {
+            try await eventually("every turn is taken") {
                 work.statistics(.tile).running == work.limits(.tile).jobs
             }
             world.clock.advance(by: 60)
             try await world.take([try observation(cell, severity: .moderate, at: 30)])
             let client = Task { try await world.get("/tiles/pireps/latest/3/1/1.png").status }
-            try await until("a tile that is asked for the first time waits") { work.statistics(.tile).waiting == 1 }
+            try await eventually("a tile that is asked for the first time waits") {
+                work.statistics(.tile).waiting == 1
+            }
             #expect(try await world.get(known).status == .ok)
             #expect(try await world.colour(cell) == Pixel.moderate)
             #expect(work.statistics(.tile).waiting == 1)

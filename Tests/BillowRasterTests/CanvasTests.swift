@@ -23,7 +23,7 @@ struct CanvasTests {
         #expect(first.coverage.count == 48 * 48)
     }
 
-    @Test("A rectangle covers whole pixels wholly and cut pixels by their share")
+    @Test("a rectangle covers whole pixels wholly and cut pixels by their share")
     func rectangle() {
         let mask = Mask(
             rings: [CanvasTests.ring([(1.5, 1), (4, 1), (4, 3.25), (1.5, 3.25)])], canvasWidth: 8, canvasHeight: 8)
@@ -54,7 +54,7 @@ struct CanvasTests {
         return abs(doubled) / 2
     }
 
-    @Test("Coverage is the exact area, rounded to the nearest 255th: random triangles, also beyond the canvas")
+    @Test("coverage is the exact area, rounded to the nearest 255th: random triangles, also beyond the canvas")
     func oracle() {
         var random = SeededGenerator(seed: 21)
         let (width, height) = (12, 9)
@@ -76,7 +76,7 @@ struct CanvasTests {
         }
     }
 
-    @Test("A hole takes its area away, and both windings cover alike")
+    @Test("a hole takes its area away, and both windings cover alike")
     func hole() {
         let outer = CanvasTests.ring([(0, 0), (4, 0), (4, 4), (0, 4)])
         let inner = CanvasTests.ring([(1, 1), (3, 1), (3, 3), (1, 3)])
@@ -85,7 +85,7 @@ struct CanvasTests {
         #expect(Mask(rings: [outer.reversed(), inner], canvasWidth: 4, canvasHeight: 4) == mask)
     }
 
-    @Test("Nothing, a line, wild and unlimited coordinates cover nothing and trap nothing")
+    @Test("nothing, a line, wild and unlimited coordinates cover nothing and trap nothing")
     func degenerate() {
         for ring in [
             [], [(1, 1)], [(1, 1), (3, 3)], [(.nan, 0), (4, 0), (4, 4)], [(.infinity, 0), (4, 0), (4, 4)],
@@ -100,7 +100,7 @@ struct CanvasTests {
         #expect(all.coverage == [255, 255, 255, 255])
     }
 
-    @Test("Two shapes of one layer that share a pixel leave no gap between them")
+    @Test("two shapes of one layer that share a pixel leave no gap between them")
     func oneLayer() throws {
         let left = CanvasTests.ring([(0, 0), (1.4, 0), (1.4, 1), (0, 1)])
         let right = CanvasTests.ring([(1.4, 0), (3, 0), (3, 1), (1.4, 1)])
@@ -109,7 +109,7 @@ struct CanvasTests {
         #expect(canvas.pixels == [PremultipliedColour](repeating: CanvasTests.red.premultiplied, count: 3))
     }
 
-    @Test("Source-over is rounded once to the nearest, for every alpha over an opaque pixel")
+    @Test("source-over is rounded once to the nearest, for every alpha over an opaque pixel")
     func over() throws {
         let pixel = [CanvasTests.ring([(0, 0), (1, 0), (1, 1), (0, 1)])]
         for alpha in UInt8.min...UInt8.max {
@@ -123,7 +123,7 @@ struct CanvasTests {
         }
     }
 
-    @Test("A translucent colour over nothing stays itself")
+    @Test("a translucent colour over nothing stays itself")
     func overNothing() throws {
         var canvas = try Canvas(width: 1, height: 1)
         let colour = StraightColour(red: 255, green: 240, blue: 76, alpha: 204)
@@ -133,7 +133,7 @@ struct CanvasTests {
     }
 
     @Test(
-        "Sizes outside the limits are refused",
+        "sizes outside the limits are refused",
         arguments: [(0, 1), (1, 0), (-1, 5), (16_385, 1), (16_384, 16_384), (.max, .max)])
     func sizes(_ width: Int, _ height: Int) {
         #expect(throws: CanvasError.sizeOutOfRange(width: width, height: height)) {

@@ -120,7 +120,7 @@ struct ColourDistanceTests {
 
     /// Style, maps it is for, least distance with all cones, least distance without one kind.
     @Test(
-        "The five severities stay apart, with all cones and without one kind",
+        "the five severities stay apart, with all cones and without one kind",
         arguments: [
             ("colour-blind", [white, grey, dark], 24, 17), ("high-contrast", [white, grey, dark], 28, 11),
             ("night", [dark], 16, 7), ("skypath", [white, grey, dark], 13, 6), ("skypath-web", [white, grey], 12, 5),
@@ -139,7 +139,7 @@ struct ColourDistanceTests {
     }
 
     @Test(
-        "In the colour-blind and print styles worse is darker for everyone on a light map; at night worse is brighter")
+        "in the colour-blind and print styles worse is darker for everyone on a light map; at night worse is brighter")
     func lightness() throws {
         let library = try StyleLibrary(folder: stylesFolder)
         for (id, map, sign) in [

@@ -4,7 +4,7 @@ import Testing
 @Suite("Colours")
 struct ColourTests {
     @Test(
-        "Hexadecimal text in both cases",
+        "hexadecimal text in both cases",
         arguments: [
             ("#FFF04C", StraightColour(red: 255, green: 240, blue: 76)),
             ("#fff04c", StraightColour(red: 255, green: 240, blue: 76)),
@@ -15,20 +15,20 @@ struct ColourTests {
     func parses(_ text: String, _ colour: StraightColour) { #expect(StraightColour(text) == colour) }
 
     @Test(
-        "Anything else is refused",
+        "anything else is refused",
         arguments: [
             "", "#", "FFF04C", "#FFF", "#FFF04", "#FFF04C8", "#FFF04C801", "#GGGGGG", "#+1+2+3", "# 12345", "#é1234",
         ])
     func refuses(_ text: String) { #expect(StraightColour(text) == nil) }
 
-    @Test("Text round trip")
+    @Test("text round trip")
     func roundTrip() {
         for text in ["#000000", "#0A0B0C", "#FFFFFF", "#FF7100"] {
             #expect(StraightColour(text)?.hexadecimal == text)
         }
     }
 
-    @Test("Premultiplying rounds to the nearest for every channel and alpha")
+    @Test("premultiplying rounds to the nearest for every channel and alpha")
     func premultiplies() {
         for alpha in UInt8.min...UInt8.max {
             let wrong = (UInt8.min...UInt8.max).filter { channel in
@@ -40,7 +40,7 @@ struct ColourTests {
         }
     }
 
-    @Test("Straight and back is exact wherever the alpha allows the channel")
+    @Test("straight and back is exact wherever the alpha allows the channel")
     func unpremultiplies() {
         for alpha in UInt8(1)...UInt8.max {
             let wrong = (UInt8.min...alpha).filter { channel in
@@ -52,7 +52,7 @@ struct ColourTests {
         #expect(PremultipliedColour.clear.straight == .clear)
     }
 
-    @Test("A channel above the alpha is refused")
+    @Test("a channel above the alpha is refused")
     func refusesImpossible() {
         #expect(PremultipliedColour(red: 2, green: 0, blue: 0, alpha: 1) == nil)
         #expect(PremultipliedColour(red: 0, green: 0, blue: 1, alpha: 0) == nil)

@@ -29,7 +29,7 @@ struct LegendTests {
         ("colour-blind", .light, .horizontal, 2), ("colour-blind", .dark, .vertical, 1),
     ]
 
-    @Test("Each swatch's centre is exactly its colour over the card", arguments: drawings)
+    @Test("each swatch's centre is exactly its colour over the card", arguments: drawings)
     func swatches(_ id: String, _ theme: Theme, _ orientation: Orientation, _ scale: Int) throws {
         let style = try #require(try StyleLibrary(folder: stylesFolder)[id])
         let legend = Legend(style: style, layer: "hexagons")
@@ -89,7 +89,7 @@ struct LegendTests {
         #expect(border["rgba"] as? [Int] == [137, 137, 137, 204])
     }
 
-    @Test("Only the severities asked for are listed")
+    @Test("only the severities asked for are listed")
     func severities() throws {
         let style = try StyleLibrary(folder: stylesFolder).default
         let legend = Legend(style: style, layer: "hexagons", severities: .atLeast(.moderate))
@@ -101,7 +101,7 @@ struct LegendTests {
         }
     }
 
-    @Test("Simulated data is said plainly, first, on a notice of its own; real data has no notice")
+    @Test("simulated data is said plainly, first, on a notice of its own; real data has no notice")
     func simulated() throws {
         let style = try StyleLibrary(folder: stylesFolder).default
         let notice = LegendLayout.Colours(.light).noticeFill
@@ -122,7 +122,7 @@ struct LegendTests {
         #expect(twice.notes == ["Simulated data", "Old."])
     }
 
-    @Test("Long notes are wrapped inside the card; one long word widens it; wild text traps nothing")
+    @Test("long notes are wrapped inside the card; one long word widens it; wild text traps nothing")
     func notes() throws {
         let style = try StyleLibrary(folder: stylesFolder).default
         let plain = try LegendTests.layout(Legend(style: style, layer: "x"), .light, .vertical)
@@ -143,7 +143,7 @@ struct LegendTests {
         }
     }
 
-    @Test("The SVG is well-formed XML with the exact colours and opacities, whatever the title")
+    @Test("the SVG is well-formed XML with the exact colours and opacities, whatever the title")
     func svg() throws {
         let style = try StyleLibrary(folder: stylesFolder).default
         let legend = Legend(style: style, layer: "hexagons", title: "<\"T\"> & 'u' \u{1}\u{FFFF}", simulated: true)
@@ -162,7 +162,7 @@ struct LegendTests {
         #expect(svg.contains("viewBox=\"0 0 \(layout.width) \(layout.height)\""))
     }
 
-    @Test("Scales outside 1 to 3 are refused", arguments: [0, 4, -1, .max])
+    @Test("scales outside 1 to 3 are refused", arguments: [0, 4, -1, .max])
     func scales(_ scale: Int) {
         #expect(throws: LegendError.scaleOutOfRange(scale)) { try LegendOptions(scale: scale) }
     }

@@ -30,7 +30,7 @@ struct PNGTests {
 
     static func expectedDepth(colours: Int) -> UInt8 { colours <= 2 ? 1 : colours <= 4 ? 2 : colours <= 16 ? 4 : 8 }
 
-    @Test("Both palette encoders give back the pixels, in the smallest depth", arguments: paletteSizes)
+    @Test("both palette encoders give back the pixels, in the smallest depth", arguments: paletteSizes)
     func palettes(colours: Int) throws {
         let encoder = try IndexedPNGEncoder()
         for (width, height) in [(1, 1), (7, 3), (8, 8), (9, 2), (31, 17), (64, 33)] {
@@ -49,7 +49,7 @@ struct PNGTests {
         }
     }
 
-    @Test("One encoder serves any sequence of sizes, palettes and levels with nothing left over from the one before")
+    @Test("one encoder serves any sequence of sizes, palettes and levels with nothing left over from the one before")
     func reuse() throws {
         var random = SeededGenerator(seed: 7)
         for level in [0, 1, 6, 12] {
@@ -65,7 +65,7 @@ struct PNGTests {
         }
     }
 
-    @Test("Straight RGBA round trip")
+    @Test("straight RGBA round trip")
     func rgba() throws {
         var random = SeededGenerator(seed: 3)
         let pixels = (0..<41 * 23).map { _ in
@@ -92,7 +92,7 @@ struct PNGTests {
         #expect(PNGTests.chunks(last).first { $0.kind == "tRNS" }?.count == 3)
     }
 
-    @Test("Empty tiles are transparent, 1 bit deep, small and always the same bytes", arguments: [1, 256, 512, 768])
+    @Test("empty tiles are transparent, 1 bit deep, small and always the same bytes", arguments: [1, 256, 512, 768])
     func emptyTiles(size: Int) throws {
         let tile = try PNG.emptyTile(size: size)
         #expect(tile == (try PNG.emptyTile(size: size)))
@@ -139,13 +139,13 @@ struct PNGTests {
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        try process.runWithDeadline()
         let words = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationStatus == 0 && words.isEmpty, "\(words)")
     }
 
-    @Test("Bad pictures are refused with the value and the range")
+    @Test("bad pictures are refused with the value and the range")
     func refuses() throws {
         let encoder = try IndexedPNGEncoder()
         let red = StraightColour(red: 255, green: 0, blue: 0)
@@ -181,7 +181,7 @@ struct PNGTests {
         #expect("\(PNGError.indexOutsidePalette(index: 2, paletteCount: 2))" == "pixel of colour 2 in a palette of 2")
     }
 
-    @Test("An error inside libpng comes out as a Swift error, a thousand times over, when writing")
+    @Test("an error inside libpng comes out as a Swift error, a thousand times over, when writing")
     func writeErrorPath() {
         for _ in 0..<1000 {
             // A width of 0 is found by libpng itself, in png_set_IHDR, after both structs were made.
@@ -189,7 +189,7 @@ struct PNGTests {
         }
     }
 
-    @Test("Data cut short at any byte, or damaged, is an error of libpng and not a picture")
+    @Test("data cut short at any byte, or damaged, is an error of libpng and not a picture")
     func readErrorPath() throws {
         let (indices, palette) = PNGTests.picture(width: 19, height: 13, colours: 9, seed: 5)
         let png = try PNG.encode(indexed: indices, width: 19, height: 13, palette: palette)
@@ -208,7 +208,7 @@ struct PNGTests {
         #expect(throws: PNGError.library("the data ends too early")) { try PNG.decode([]) }
     }
 
-    @Test("A picture larger than the limit is refused before its pixels are allocated")
+    @Test("a picture larger than the limit is refused before its pixels are allocated")
     func largeHeader() throws {
         var png = try PNG.emptyTile(size: 256)
         png.replaceSubrange(16..<20, with: [0x7F, 0xFF, 0xFF, 0xFF])

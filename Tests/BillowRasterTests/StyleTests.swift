@@ -36,7 +36,7 @@ struct StyleTests {
         #expect(Severity.allCases.allSatisfy { style[$0].border?.colour == StraightColour("#64646463") })
     }
 
-    @Test("The library holds the styles of the interface, the default first, and no other id")
+    @Test("the library holds the styles of the interface, the default first, and no other id")
     func library() throws {
         let library = try StyleLibrary(folder: stylesFolder)
         #expect(
@@ -45,7 +45,7 @@ struct StyleTests {
         #expect(library["nosuch"] == nil)
     }
 
-    @Test("In print every severity has a sign of its own without colour, and worse is darker")
+    @Test("in print every severity has a sign of its own without colour, and worse is darker")
     func printed() throws {
         let style = try #require(try StyleLibrary(folder: stylesFolder)["print"])
         #expect(Set(Severity.allCases.map { style[$0].pattern?.kind }).count == Severity.allCases.count)
@@ -57,7 +57,7 @@ struct StyleTests {
         #expect(greys == greys.sorted(by: >))
     }
 
-    @Test("Marks that a style doesn't name come from its theme")
+    @Test("marks that a style doesn't name come from its theme")
     func marks() throws {
         let library = try StyleLibrary(folder: stylesFolder)
         #expect(library.default.marks == .standard(.light))
@@ -68,16 +68,16 @@ struct StyleTests {
     }
 
     @Test(
-        "Opacity becomes the nearest alpha",
+        "opacity becomes the nearest alpha",
         arguments: [(0.8, 204), (0.6, 153), (0, 0), (1, 255), (0.5, 128), (0.39, 99)])
     func alpha(_ opacity: Double, _ alpha: UInt8) {
         #expect(Paint(.clear, opacity: opacity)?.colour.alpha == alpha)
     }
 
-    @Test("An opacity outside 0 to 1 is no paint", arguments: [-0.1, 1.01, .nan, .infinity])
+    @Test("an opacity outside 0 to 1 is no paint", arguments: [-0.1, 1.01, .nan, .infinity])
     func noPaint(_ opacity: Double) { #expect(Paint(.clear, opacity: opacity) == nil) }
 
-    @Test("Fading multiplies the opacities of fill and border and stays in range")
+    @Test("fading multiplies the opacities of fill and border and stays in range")
     func fading() throws {
         let style = try StyleLibrary(folder: stylesFolder).default
         let half = style.faded(by: 0.5)
@@ -104,11 +104,11 @@ struct StyleTests {
         return file.problems
     }
 
-    @Test("The valid text of the table below is valid")
+    @Test("the valid text of the table below is valid")
     func validText() { #expect(StyleTests.problems(StyleTests.valid).isEmpty) }
 
     @Test(
-        "Each mistake is named by key and value",
+        "each mistake is named by key and value",
         arguments: [
             ("\"id\": \"x\"", "\"id\": \"y\"", "id", "\"y\""),
             ("\"id\": \"x\"", "\"id\": 3", "id", "3"),
@@ -143,14 +143,14 @@ struct StyleTests {
     }
 
     @Test(
-        "Text that is no JSON object is one problem of the file",
+        "text that is no JSON object is one problem of the file",
         arguments: ["", "{", "[]", "null", "\u{FF}\u{FE}", "nan"])
     func notJSON(_ text: String) {
         let problems = StyleTests.problems(text)
         #expect(problems.first?.key == "" && problems.first?.allowed.contains("object") == true)
     }
 
-    @Test("All problems of all files come together, and the missing default among them")
+    @Test("all problems of all files come together, and the missing default among them")
     func together() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "billow-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -175,7 +175,7 @@ struct StyleTests {
         } catch { Issue.record("\(error)") }
     }
 
-    @Test("A folder that is not there is named")
+    @Test("a folder that is not there is named")
     func noFolder() {
         do {
             _ = try StyleLibrary(folder: "/nosuch/styles")
@@ -185,7 +185,7 @@ struct StyleTests {
         } catch { Issue.record("\(error)") }
     }
 
-    @Test("The format's example is a valid style and its page names every style")
+    @Test("the format's example is a valid style and its page names every style")
     func documentation() throws {
         let page = try String(contentsOfFile: stylesFolder + "/README.md", encoding: .utf8)
         let example = try #require(page.split(separator: "```json").last?.split(separator: "```").first)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Text")
 struct TextTests {
-    @Test("Widths grow with the text, scale with the size and know kerning")
+    @Test("widths grow with the text, scale with the size and know kerning")
     func widths() throws {
         let text = try TextRenderer()
         #expect(try text.width(of: "", size: 12) == 0)
@@ -18,7 +18,7 @@ struct TextTests {
         #expect(abs(try text.capHeight(size: 100) - 72.9) < 0.2)
     }
 
-    @Test("Text is drawn between its start and its width, on and above the baseline, in its colour")
+    @Test("text is drawn between its start and its width, on and above the baseline, in its colour")
     func draws() throws {
         let text = try TextRenderer()
         var canvas = try Canvas(width: 80, height: 40)
@@ -35,7 +35,7 @@ struct TextTests {
         #expect(abs(Double(30 - top) - (try text.capHeight(size: 20))) <= 1)
     }
 
-    @Test("Text beyond the canvas is cut, however far")
+    @Test("text beyond the canvas is cut, however far")
     func cut() throws {
         let text = try TextRenderer()
         var canvas = try Canvas(width: 10, height: 10)
@@ -45,7 +45,7 @@ struct TextTests {
         #expect(canvas.pixels.contains { $0 != .clear })
     }
 
-    @Test("A font that is missing or no font is named")
+    @Test("a font that is missing or no font is named")
     func errors() throws {
         #expect(throws: TextError.fontNotFound(path: "/nosuch/font.ttf")) {
             try TextRenderer(fontPath: "/nosuch/font.ttf")
@@ -61,7 +61,7 @@ struct TextTests {
         }
     }
 
-    @Test("Sizes outside the range are refused", arguments: [0, 3.9, 513, -12, .nan, .infinity])
+    @Test("sizes outside the range are refused", arguments: [0, 3.9, 513, -12, .nan, .infinity])
     func sizes(_ size: Double) throws {
         let text = try TextRenderer()
         #expect(throws: TextError.self) { try text.width(of: "x", size: size) }

@@ -21,14 +21,15 @@ struct TrafficTests {
             traffic: Traffic(positions, asOf: noon.advanced(by: seconds)))
     }
 
-    @Test(arguments: [(179, true), (180, false)])
+    @Test("an aircraft is dropped some time after it was seen", arguments: [(179, true), (180, false)])
     func anAircraftIsDroppedSomeTimeAfterItWasSeen(age: Int, isShown: Bool) throws {
         let snapshot = snapshot([try position(1, at: 0)], asOf: age)
         let shown = try #require(snapshot.positions(at: noon.advanced(by: age), droppedAfterSeconds: 180))
         #expect(shown.isEmpty != isShown)
     }
 
-    @Test func onlyTheNewestCountsWhateverTheOrderOfArrival() throws {
+    @Test("only the newest counts whatever the order of arrival")
+    func onlyTheNewestCountsWhateverTheOrderOfArrival() throws {
         let positions = [try position(1, at: 20), try position(1, at: 10), try position(2, at: 5)]
         let expected = [positions[0], positions[2]]
         for order in [positions, positions.reversed()] {
@@ -64,7 +65,8 @@ struct TrafficTests {
             snapshot([own, early, other], asOf: 0).positions(at: noon, droppedAfterSeconds: 180) == [early, other])
     }
 
-    @Test func whatIsNotRememberedIsNotGuessed() throws {
+    @Test("what is not remembered is not guessed")
+    func whatIsNotRememberedIsNotGuessed() throws {
         let snapshot = snapshot([try position(1, at: 20)], asOf: 30)
         #expect(snapshot.positions(at: noon.advanced(by: 19), droppedAfterSeconds: 180) == nil)
         #expect(snapshot.positions(at: noon.advanced(by: 30), droppedAfterSeconds: 601) == nil)
@@ -73,16 +75,19 @@ struct TrafficTests {
 
 @Suite("Addresses of aircraft")
 struct ICAO24Tests {
-    @Test(arguments: [("4CA1fa", "4ca1fa"), ("000001", "000001"), ("ffffff", "ffffff")])
+    @Test(
+        "an address is six digits of either case",
+        arguments: [("4CA1fa", "4ca1fa"), ("000001", "000001"), ("ffffff", "ffffff")])
     func sixDigitsOfEitherCase(text: String, written: String) { #expect(ICAO24(text)?.text == written) }
 
-    @Test(arguments: ["", "4ca1f", "4ca1fa0", "+4ca1f", "4ca1fg", "４ca1fa", " 4ca1f"])
+    @Test("nothing else is an address", arguments: ["", "4ca1f", "4ca1fa0", "+4ca1f", "4ca1fg", "４ca1fa", " 4ca1f"])
     func nothingElse(text: String) { #expect(ICAO24(text) == nil) }
 }
 
 @Suite("Where there is data")
 struct OccupiedChunkTests {
-    @Test func chunksAreThoseOfTheRowsInOrder() throws {
+    @Test("chunks are those of the rows in order")
+    func chunksAreThoseOfTheRowsInOrder() throws {
         let cells = [700, 342, 343, 100_000]
         let block = AltitudeBand(try #require(AltitudeBlock(thousands: 30)))
         let rows = try cells.enumerated().map { index, dense in

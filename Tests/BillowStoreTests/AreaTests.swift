@@ -28,7 +28,8 @@ private func batch(_ areas: [IssuedArea], replacing kind: String? = nil, at seco
 
 @Suite("Issued areas in the log")
 struct AreaTests {
-    @Test func beginningsAndEndsInARangeAreToldEachOnceAsAVersionHasThem() async throws {
+    @Test("beginnings and ends in a range are told each once as a version has them")
+    func beginningsAndEndsInARangeAreToldEachOnceAsAVersionHasThem() async throws {
         let store = try await makeStore()
         let first = try await store.commit(batch([area("a", from: -60, to: 60), area("b", from: 60, to: 120)]))
         let second = try await store.commit(batch([area("b", from: 60, to: 90)]))
@@ -43,7 +44,8 @@ struct AreaTests {
         #expect(try await changes(91, 200, asOf: second.version) == [])
     }
 
-    @Test func whatIsWrittenIsReadBackToTheLastDigit() async throws {
+    @Test("what is written is read back to the last digit")
+    func whatIsWrittenIsReadBackToTheLastDigit() async throws {
         let store = try await makeStore()
         var areas = [try area("a", text: "words \"quoted\" é"), try area("b", longitude: 179.5)]
         areas[1].statedTo = noon.advanced(by: 7_200)
@@ -52,7 +54,8 @@ struct AreaTests {
         #expect(try await store.areas(.forecast, from: noon, to: noon.advanced(by: 1), asOf: nil).isEmpty)
     }
 
-    @Test(arguments: [(-1, false), (0, true), (3_599, true), (3_600, false)])
+    @Test(
+        "it holds from its start to before its end", arguments: [(-1, false), (0, true), (3_599, true), (3_600, false)])
     func itHoldsFromItsStartToBeforeItsEnd(at seconds: Int, holds: Bool) async throws {
         let store = try await makeStore()
         _ = try await store.commit(batch([area("a")]))
@@ -60,7 +63,8 @@ struct AreaTests {
         #expect(try await store.areas(nil, from: at, to: at.advanced(by: 1), asOf: nil).isEmpty != holds)
     }
 
-    @Test func theSameAgainChangesNothingAndOtherContentCorrects() async throws {
+    @Test("the same again changes nothing and other content corrects")
+    func theSameAgainChangesNothingAndOtherContentCorrects() async throws {
         let store = try await makeStore()
         let first = try await store.commit(batch([area("a")]))
         #expect(try await store.commit(batch([area("a")])).version == first.version)
@@ -72,7 +76,8 @@ struct AreaTests {
         #expect(before.map(\.text) == [nil])
     }
 
-    @Test func issuesThatFollowEachOtherShareAnIdAndEachHoldsInItsTime() async throws {
+    @Test("issues that follow each other share an id and each holds in its time")
+    func issuesThatFollowEachOtherShareAnIdAndEachHoldsInItsTime() async throws {
         let store = try await makeStore()
         _ = try await store.commit(batch([area("a", text: "first")]))
         let result = try await store.commit(
@@ -84,7 +89,8 @@ struct AreaTests {
         }
     }
 
-    @Test func aCompleteFetchEndsWhatItNoLongerHas() async throws {
+    @Test("a complete fetch ends what it no longer has")
+    func aCompleteFetchEndsWhatItNoLongerHas() async throws {
         let store = try await makeStore()
         let areas = [
             try area("kept"), try area("ended"), try area("never", from: 1_800), try area("other", kind: "sigmet"),
@@ -104,7 +110,8 @@ struct AreaTests {
         #expect(try await store.commit(batch([area("kept")], replacing: "gairmet", at: 660)).areas == 0)
     }
 
-    @Test(arguments: [540, 660]) func whatABulletinReplacesHoldsUntilThatBegins(fetchedAt: Int) async throws {
+    @Test("what a bulletin replaces holds until that begins", arguments: [540, 660])
+    func whatABulletinReplacesHoldsUntilThatBegins(fetchedAt: Int) async throws {
         // Convective SIGMETs begin at 55 minutes past the hour: here at 10 minutes past noon.
         func convective(_ name: String, from: Int) throws -> IssuedArea {
             var area = try area("sigmet-\(name)", kind: "sigmet", from: from, to: from + 7_200)
@@ -129,14 +136,16 @@ struct AreaTests {
         #expect(try await store.commit(bulletin).areas == 0)
     }
 
-    @Test func aReplacementNeedsASource() async throws {
+    @Test("a replacement needs a source")
+    func aReplacementNeedsASource() async throws {
         let store = try await makeStore()
         let batch = Batch(
             source: nil, areaReplacements: [AreaReplacement(collection: .hazards, kind: nil, at: noon)])
         await #expect(throws: StoreError.self) { try await store.commit(batch) }
     }
 
-    @Test func aDeltaCarriesWhatCameAndWent() async throws {
+    @Test("a delta carries what came and went")
+    func aDeltaCarriesWhatCameAndWent() async throws {
         let store = try await makeStore()
         let first = try await store.commit(batch([area("a")]))
         _ = try await store.commit(batch([area("a", text: "amended"), area("b")]))
@@ -159,7 +168,8 @@ func position(_ address: String, at seconds: Int, longitude: Double = 10, source
 
 @Suite("Positions in the log")
 struct PositionTests {
-    @Test func whatIsWrittenIsReadBackAndTheSameAgainChangesNothing() async throws {
+    @Test("what is written is read back and the same again changes nothing")
+    func whatIsWrittenIsReadBackAndTheSameAgainChangesNothing() async throws {
         let store = try await makeStore()
         let positions = [try position("4ca1fa", at: 0), try position("a00001", at: 0)]
         let result = try await store.commit(Batch(source: nil, positions: positions))
@@ -171,7 +181,8 @@ struct PositionTests {
         #expect(try await store.changes(since: result.version).positions.isEmpty)
     }
 
-    @Test func aTrackIsOneAircraftInOrderAcrossBuckets() async throws {
+    @Test("a track is one aircraft in order across buckets")
+    func aTrackIsOneAircraftInOrderAcrossBuckets() async throws {
         let store = try await makeStore()
         let times = [0, 170, 180, 1_000, 50_000]
         for time in times.reversed() {
@@ -191,7 +202,8 @@ struct PositionTests {
 
 @Suite("The log as of a version")
 struct AsOfTests {
-    @Test func closedRowsCountUntilTheyWereClosed() async throws {
+    @Test("closed rows count until they were closed")
+    func closedRowsCountUntilTheyWereClosed() async throws {
         let store = try await makeStore()
         let first = try await store.commit(observation(id: "x", severity: 4))
         let second = try await store.commit(observation(id: "x", severity: 0))
@@ -205,7 +217,8 @@ struct AsOfTests {
         #expect(try await severities(nil) == [.smooth])
     }
 
-    @Test func correctedReportsToo() async throws {
+    @Test("corrected reports count until they were corrected too")
+    func correctedReportsToo() async throws {
         let store = try await makeStore()
         let first = try await store.commit(Batch(source: nil, pilotReports: [pilotReport(text: "old")]))
         _ = try await store.commit(Batch(source: nil, pilotReports: [pilotReport(text: "new")]))

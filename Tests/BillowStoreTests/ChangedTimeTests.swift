@@ -11,7 +11,8 @@ struct ChangedTimeTests {
         .observed(kind, at: noon.advanced(by: seconds), lookBackSeconds: lookBack)
     }
 
-    @Test func aChangeIsSeenByThePicturesWhoseHistoryHoldsItAndByNoOther() async throws {
+    @Test("a change is seen by the pictures whose history holds it and by no other")
+    func aChangeIsSeenByThePicturesWhoseHistoryHoldsItAndByNoOther() async throws {
         let store = try await makeStore()
         let first = try await store.commit(observation(at: -600)).version
         let second = try await store.commit(observation(at: -60)).version
@@ -22,7 +23,8 @@ struct ChangedTimeTests {
         #expect(try await store.lastChange(of: seen(at: 0, lookBack: 1_800, .reports)) == .zero)
     }
 
-    @Test func picturesAtWholeMinutesSeeWholeStepsAndNothingBesides() async throws {
+    @Test("pictures at whole minutes see whole steps and nothing besides")
+    func picturesAtWholeMinutesSeeWholeStepsAndNothingBesides() async throws {
         let store = try await makeStore()
         let after = try await store.commit(observation(at: 1)).version
         #expect(try await store.lastChange(of: seen(at: 0, lookBack: 1_800)) == .zero)
@@ -33,7 +35,8 @@ struct ChangedTimeTests {
         #expect(try await store.lastChange(of: seen(at: -60, lookBack: 1_800)) == oldest)
     }
 
-    @Test func aCorrectionAndARetractionAreChangesWhereTheRowIs() async throws {
+    @Test("a correction and a retraction are changes where the row is")
+    func aCorrectionAndARetractionAreChangesWhereTheRowIs() async throws {
         let store = try await makeStore()
         let first = try await store.commit(observation(id: "a", severity: 1, at: -60)).version
         let corrected = try await store.commit(observation(id: "a", severity: 3, at: -60)).version
@@ -51,7 +54,8 @@ struct ChangedTimeTests {
         #expect(try await !store.hasChange(of: seen(at: -120, lookBack: 1_800), at: first))
     }
 
-    @Test func reportsPositionsAreasAndRulesHaveTheirOwn() async throws {
+    @Test("reports, positions, areas and rules have their own changed time")
+    func reportsPositionsAreasAndRulesHaveTheirOwn() async throws {
         let store = try await makeStore()
         let awc = try source("awc")
         let report = try await store.commit(Batch(source: nil, pilotReports: [pilotReport(at: -60)])).version
@@ -88,7 +92,8 @@ struct ChangedTimeTests {
         #expect(all.areas.map(\.version) == [issued])
     }
 
-    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    @Test(
+        "it is the last version that a plain look through all versions finds", arguments: 1...4 as ClosedRange<UInt64>)
     func itIsTheLastVersionThatAPlainLookThroughAllVersionsFinds(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let store = try await makeStore()

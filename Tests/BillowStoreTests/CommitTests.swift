@@ -8,7 +8,8 @@ import Turbulence
 
 @Suite("Committing a batch")
 struct CommitTests {
-    @Test func everyFieldComesBackAsItWent() async throws {
+    @Test("every field comes back as it went")
+    func everyFieldComesBackAsItWent() async throws {
         let store = try await makeStore()
         let sent = [
             try observation(severity: 4, edr: 4_512, at: 1, category: 60, aircraft: "B77W"),
@@ -21,7 +22,8 @@ struct CommitTests {
         #expect(try await store.head().version == Version(rawValue: 1))
     }
 
-    @Test func theSameContentIsOneObservation() async throws {
+    @Test("the same content is one observation")
+    func theSameContentIsOneObservation() async throws {
         let store = try await makeStore()
         let one = try observation()
         #expect(try await store.commit(one, one).accepted == 1)
@@ -32,7 +34,8 @@ struct CommitTests {
         #expect(try await store.contents() == [one])
     }
 
-    @Test func whateverMakesUpTheContentTellsObservationsApart() async throws {
+    @Test("whatever makes up the content tells observations apart")
+    func whateverMakesUpTheContentTellsObservationsApart() async throws {
         let store = try await makeStore()
         let other = try source("other")
         _ = try await store.register(other, merge: .keep, simulated: false)
@@ -49,7 +52,8 @@ struct CommitTests {
         #expect(try await Set(store.contents()) == Set(different))
     }
 
-    @Test func whateverAComputedValueIsAboutTellsItApart() async throws {
+    @Test("whatever a computed value is about tells it apart")
+    func whateverAComputedValueIsAboutTellsItApart() async throws {
         let store = try await makeStore()
         let different = [
             try observation(), try observation(cell: 20_001), try observation(altitude: 37),
@@ -61,7 +65,8 @@ struct CommitTests {
         #expect(try await store.commit(Batch(source: nil, observations: different)).duplicates == different.count)
     }
 
-    @Test func anotherComputedValueOfAPlaceAndSecondCorrects() async throws {
+    @Test("another computed value of a place and second corrects")
+    func anotherComputedValueOfAPlaceAndSecondCorrects() async throws {
         let store = try await makeStore()
         let rough = try observation(severity: 3)
         let smooth = try observation(severity: 0)
@@ -84,7 +89,8 @@ struct CommitTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    @Test func independentReportsOfAPlaceAndSecondStandBesideEachOther() async throws {
+    @Test("independent reports of a place and second stand beside each other")
+    func independentReportsOfAPlaceAndSecondStandBesideEachOther() async throws {
         let store = try await makeStore()
         let both = [try observation(severity: 3, source: "awc"), try observation(severity: 0, source: "awc")]
         _ = try await store.commit(both[0])
@@ -94,7 +100,8 @@ struct CommitTests {
     }
 
     /// SkyPath's bulk call gives no EDR, its corridor call does: asking the one must not undo the other.
-    @Test func aComputedValueKeepsItsEDR() async throws {
+    @Test("a computed value keeps its EDR")
+    func aComputedValueKeepsItsEDR() async throws {
         let store = try await makeStore()
         let plain = try observation(severity: 3)
         let measured = try observation(severity: 3, edr: 2_500)
@@ -111,7 +118,8 @@ struct CommitTests {
         #expect(try await store.commit(observation(severity: 3, source: "awc")).accepted == 1)
     }
 
-    @Test func theSameIdWithOtherContentCorrects() async throws {
+    @Test("the same id with other content corrects")
+    func theSameIdWithOtherContentCorrects() async throws {
         let store = try await makeStore()
         let first = try observation(id: "a", severity: 2)
         let second = try observation(id: "a", severity: 3, at: 60)
@@ -132,7 +140,8 @@ struct CommitTests {
         #expect(try await store.contents().count == 2)
     }
 
-    @Test func theLastOfOneIdInABatchCounts() async throws {
+    @Test("the last of one id in a batch counts")
+    func theLastOfOneIdInABatchCounts() async throws {
         let store = try await makeStore()
         let versions = [1, 2, 3].map { severity in try? observation(id: "a", severity: severity) }.compactMap { $0 }
         let result = try await store.commit(Batch(source: nil, observations: versions))
@@ -143,14 +152,16 @@ struct CommitTests {
         #expect(changes.closed.isEmpty)
     }
 
-    @Test func observationsOfEqualContentAndDifferentIdsStandBesideEachOther() async throws {
+    @Test("observations of equal content and different ids stand beside each other")
+    func observationsOfEqualContentAndDifferentIdsStandBesideEachOther() async throws {
         let store = try await makeStore()
         let result = try await store.commit(observation(id: "a"), observation(id: "b"), observation())
         #expect(result.accepted == 3)
         #expect(try await store.commit(observation(id: "b"), observation(), observation(id: "a")).duplicates == 3)
     }
 
-    @Test func anUnknownSourceRefusesTheWholeBatch() async throws {
+    @Test("an unknown source refuses the whole batch")
+    func anUnknownSourceRefusesTheWholeBatch() async throws {
         let store = try await makeStore()
         let batch = Batch(
             source: try source("skypath"),
@@ -168,7 +179,8 @@ struct CommitTests {
         #expect(try await store.sources()[0].fetchedAt == nil)
     }
 
-    @Test func aFailureInTheMiddleLeavesNothing() async throws {
+    @Test("a failure in the middle leaves nothing")
+    func aFailureInTheMiddleLeavesNothing() async throws {
         let store = try await makeStore()
         try await store.pool.write { db in
             try db.execute(
@@ -188,7 +200,8 @@ struct CommitTests {
         #expect(try await store.commit(observation()).version == Version(rawValue: 1))
     }
 
-    @Test func aCancelledTaskCommitsWholeOrNotAtAll() async throws {
+    @Test("a cancelled task commits whole or not at all")
+    func aCancelledTaskCommitsWholeOrNotAtAll() async throws {
         let store = try await makeStore()
         var expected = 0
         for round in 0..<10 {
@@ -204,7 +217,8 @@ struct CommitTests {
         }
     }
 
-    @Test func aKindIsKnownSinceItWasLastFetchedAfterAGap() async throws {
+    @Test("a kind is known since it was last fetched after a gap")
+    func aKindIsKnownSinceItWasLastFetchedAfterAGap() async throws {
         let store = try await makeStore()
         func since(_ kind: DataKind, fetchedAt seconds: Int) async throws -> Int? {
             let batch = Batch(source: try source("awc"), fetchedKinds: [kind: noon.advanced(by: seconds)])
@@ -222,7 +236,7 @@ struct CommitTests {
         #expect(try await since(.reports, fetchedAt: 100_000) == nil)
     }
 
-    @Test("A source's values are set, replaced and removed beside its cursors")
+    @Test("a source's values are set, replaced and removed beside its cursors")
     func valuesAreKept() async throws {
         let store = try await SQLiteStore.temporary()
         let skypath = try source("skypath")
@@ -235,7 +249,8 @@ struct CommitTests {
         await #expect(throws: StoreError.self) { try await store.commit(Batch(source: nil, values: ["a": "1"])) }
     }
 
-    @Test func nothingNewRaisesNoVersionButKeepsCursorsAndTimes() async throws {
+    @Test("nothing new raises no version but keeps cursors and times")
+    func nothingNewRaisesNoVersionButKeepsCursorsAndTimes() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")
         let later = noon.advanced(by: 60)
@@ -257,20 +272,23 @@ struct CommitTests {
         #expect(try await store.sources()[0] == record)
     }
 
-    @Test func stateWithoutASourceIsRefused() async throws {
+    @Test("state without a source is refused")
+    func stateWithoutASourceIsRefused() async throws {
         let store = try await makeStore()
         await #expect(throws: StoreError.self) { try await store.commit(Batch(source: nil, cursors: ["a": "1"])) }
         await #expect(throws: StoreError.self) { try await store.commit(Batch(source: nil, fetchedAt: noon)) }
     }
 
-    @Test func versionsAreDense() async throws {
+    @Test("versions are dense")
+    func versionsAreDense() async throws {
         let store = try await makeStore()
         for number in 1...20 {
             #expect(try await store.commit(observation(at: number / 2)).version.rawValue == Int64(number / 2 + 1))
         }
     }
 
-    @Test func twoStoresOnOneFileShareOneLineOfVersions() async throws {
+    @Test("two stores on one file share one line of versions")
+    func twoStoresOnOneFileShareOneLineOfVersions() async throws {
         let folder = try TemporaryFolder()
         let server = try await SQLiteStore.open(path: folder.path("a.sqlite"))
         let importer = try await SQLiteStore.open(path: folder.path("a.sqlite"))
@@ -293,7 +311,8 @@ struct CommitTests {
 
     // MARK: Keys
 
-    @Test func collidingTagsCostNoObservation() async throws {
+    @Test("colliding tags cost no observation")
+    func collidingTagsCostNoObservation() async throws {
         let folder = try TemporaryFolder()
         // All of a second collide, at the last tag, so that the chain goes round.
         let store = try await SQLiteStore.open(
@@ -313,7 +332,8 @@ struct CommitTests {
         #expect(try await Set(store.contents()).count == 20)
     }
 
-    @Test func retractedContentOpensAgain() async throws {
+    @Test("retracted content opens again")
+    func retractedContentOpensAgain() async throws {
         let store = try await makeStore()
         let one = try observation()
         for round in 1...3 {
@@ -327,7 +347,8 @@ struct CommitTests {
         #expect(try await store.commit(one).duplicates == 1)
     }
 
-    @Test func anExportComesBackAsTheSameObservations() async throws {
+    @Test("an export comes back as the same observations")
+    func anExportComesBackAsTheSameObservations() async throws {
         let store = try await makeStore()
         // The second one stands at the third key of its content.
         let some = [
@@ -351,7 +372,8 @@ struct CommitTests {
         #expect(try await other.commit(Batch(source: nil, observations: some)).duplicates == 4)
     }
 
-    @Test func anExportOfACorrectedValueComesBackAsTheSame() async throws {
+    @Test("an export of a corrected value comes back as the same")
+    func anExportOfACorrectedValueComesBackAsTheSame() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(severity: 3))
         _ = try await store.commit(observation(severity: 0))
@@ -364,7 +386,8 @@ struct CommitTests {
         #expect(try await other.contents() == [observation(severity: 0)])
     }
 
-    @Test func anEditedExportCorrectsWhatItWasMadeFrom() async throws {
+    @Test("an edited export corrects what it was made from")
+    func anEditedExportCorrectsWhatItWasMadeFrom() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation())
         var edited = try await exported(store)[0]
@@ -403,7 +426,8 @@ extension Retraction {
 struct ContentTagTests {
     /// Source: Aumasson, Bernstein, SipHash, appendix A, and the reference implementation's vectors (key 00 01 … 0f,
     /// messages 00, 00 01, …)
-    @Test func sipHashIsAsItsAuthorsSay() {
+    @Test("SipHash is as its authors say")
+    func sipHashIsAsItsAuthorsSay() {
         let key = SipHash.Key(first: 0x0706_0504_0302_0100, second: 0x0f0e_0d0c_0b0a_0908)
         #expect(SipHash(key).finalized() == 0x726f_db47_dd0e_0e31)
         var hash = SipHash(key)

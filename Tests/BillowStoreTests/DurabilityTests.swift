@@ -29,7 +29,8 @@ struct DurabilityTests {
     }
 
     /// The files as they lie on the disk while the store is open are what a killed process leaves.
-    @Test func inTheFilesOfAnOpenStore() async throws {
+    @Test("what was acknowledged is in the files of an open store")
+    func inTheFilesOfAnOpenStore() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("a.sqlite")
         let store = try await SQLiteStore.open(path: path)
@@ -45,7 +46,8 @@ struct DurabilityTests {
     }
 
     /// A log cut anywhere, as a loss of power in the middle of a write leaves it, holds every commit before the cut.
-    @Test(arguments: [11, 12, 13] as [UInt64]) func inALogThatWasCut(seed: UInt64) async throws {
+    @Test("what was acknowledged is in a log that was cut", arguments: [11, 12, 13] as [UInt64])
+    func inALogThatWasCut(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         let path = folder.path("a.sqlite")
@@ -76,7 +78,8 @@ struct DurabilityTests {
     private static let victimPath = ProcessInfo.processInfo.environment["BILLOW_STORE_VICTIM"]
 
     /// Not a test by itself: the process that the next one kills. Says each version once it is acknowledged.
-    @Test(.enabled(if: victimPath != nil)) func victim() async throws {
+    @Test("a process that another test kills commits for ever", .enabled(if: victimPath != nil))
+    func victim() async throws {
         let store = try await SQLiteStore.open(path: DurabilityTests.victimPath.orMissing())
         _ = try await store.register(source("skypath"), merge: .replace, simulated: false)
         for version in 1...100_000 {
@@ -85,7 +88,9 @@ struct DurabilityTests {
         }
     }
 
-    @Test(.enabled(if: victimPath == nil && FileManager.default.fileExists(atPath: "/proc/self/exe")))
+    @Test(
+        "a process killed in its commits loses nothing that it acknowledged",
+        .enabled(if: victimPath == nil && FileManager.default.fileExists(atPath: "/proc/self/exe")))
     func aProcessKilledInItsCommits() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("a.sqlite")
@@ -97,7 +102,7 @@ struct DurabilityTests {
         let output = Pipe()
         process.standardError = output
         process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        try process.runWithDeadline()
         var acknowledged = 0
         var said = ""
         while acknowledged < 25 {

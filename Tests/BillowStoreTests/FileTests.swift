@@ -34,7 +34,8 @@ struct FileTests {
         #expect(reason.contains(words), "\(reason)")
     }
 
-    @Test func everyConnectionKeepsItsPromises() async throws {
+    @Test("every connection keeps its promises")
+    func everyConnectionKeepsItsPromises() async throws {
         let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
         let (synchronous, journal, id) = try await store.pool.writeWithoutTransaction { db in
             (
@@ -47,7 +48,8 @@ struct FileTests {
         #expect(id == Schema.applicationID)
     }
 
-    @Test func whatWasWrittenIsThereAfterReopening() async throws {
+    @Test("what was written is there after reopening")
+    func whatWasWrittenIsThereAfterReopening() async throws {
         let path = folder.path("a.sqlite")
         let one = try observation(aircraft: "B77W")
         var store = try await SQLiteStore.open(path: path)
@@ -65,7 +67,8 @@ struct FileTests {
         #expect(try await store.commit(one).duplicates == 1)
     }
 
-    @Test func aTemporaryStoreLeavesNothing() async throws {
+    @Test("a temporary store leaves nothing")
+    func aTemporaryStoreLeavesNothing() async throws {
         let path: String
         do {
             let store = try await SQLiteStore.temporary()
@@ -76,7 +79,8 @@ struct FileTests {
         #expect(!FileManager.default.fileExists(atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path))
     }
 
-    @Test func pathsThatCantBe() async throws {
+    @Test("paths that can't be are refused")
+    func pathsThatCantBe() async throws {
         await expectUnavailable(folder.path("none/a.sqlite"), "does not exist")
         await expectUnavailable(folder.url.path, "it is a folder")
         await expectUnavailable("", "path of a file")
@@ -86,7 +90,7 @@ struct FileTests {
     }
 
     /// The kernel's own folder, where not even root makes a file.
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self")))
+    @Test("a folder that takes no file is said", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self")))
     func aFolderThatTakesNoFile() async throws {
         let error = await refusal(of: "/proc/billow.sqlite")
         guard case .unavailable = error else {
@@ -95,7 +99,7 @@ struct FileTests {
         }
     }
 
-    @Test(.enabled(if: getuid() != 0, "root may write anywhere"))
+    @Test("a file without permission is said", .enabled(if: getuid() != 0, "root may write anywhere"))
     func withoutPermission() async throws {
         let path = folder.path("a.sqlite")
         try await SQLiteStore.open(path: path).close()
@@ -109,7 +113,8 @@ struct FileTests {
         try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
     }
 
-    @Test func aFileOfAnotherKindIsRefusedAndNotTouched() async throws {
+    @Test("a file of another kind is refused and not touched")
+    func aFileOfAnotherKindIsRefusedAndNotTouched() async throws {
         let text = Data(String(repeating: "not a database ", count: 20).utf8)
         // The name tells nothing, and a first page of zeros tells no more.
         for name in ["notes.txt", "notes.sqlite"] {
@@ -125,7 +130,8 @@ struct FileTests {
         }
     }
 
-    @Test(arguments: [16..<50, 100..<4_096]) func aDatabaseOfOursThatIsDamagedIsSetAside(_ damaged: Range<Int>)
+    @Test("a database of ours that is damaged is set aside", arguments: [16..<50, 100..<4_096])
+    func aDatabaseOfOursThatIsDamagedIsSetAside(_ damaged: Range<Int>)
         async throws
     {
         let path = folder.path("a.sqlite")
@@ -143,7 +149,8 @@ struct FileTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test(arguments: [0, 1_196_444_487]) func anotherProgramsDatabaseIsRefusedAndNotTouched(id: Int) async throws {
+    @Test("another program's database is refused and not touched", arguments: [0, 1_196_444_487])
+    func anotherProgramsDatabaseIsRefusedAndNotTouched(id: Int) async throws {
         let path = folder.path("other.sqlite")
         let other = try DatabaseQueue(path: path)
         try await other.write { db in
@@ -156,7 +163,8 @@ struct FileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["other.sqlite"])
     }
 
-    @Test func anEmptyFileAndAnEmptyDatabaseBecomeOurs() async throws {
+    @Test("an empty file and an empty database become ours")
+    func anEmptyFileAndAnEmptyDatabaseBecomeOurs() async throws {
         try Data().write(to: URL(fileURLWithPath: folder.path("a.sqlite")))
         #expect(try await SQLiteStore.open(path: folder.path("a.sqlite")).head().version == .zero)
         let other = try DatabaseQueue(path: folder.path("b.sqlite"))
@@ -165,7 +173,8 @@ struct FileTests {
         #expect(try await SQLiteStore.open(path: folder.path("b.sqlite")).head().version == .zero)
     }
 
-    @Test func twoMayMakeTheSameFileAtOnce() async throws {
+    @Test("two may make the same file at once")
+    func twoMayMakeTheSameFileAtOnce() async throws {
         for round in 0..<10 {
             let path = folder.path("a\(round).sqlite")
             try await withThrowingTaskGroup { group in
@@ -175,7 +184,8 @@ struct FileTests {
         }
     }
 
-    @Test func aFullDiskIsSaidSoAndLeavesNothing() async throws {
+    @Test("a full disk is said so and leaves nothing")
+    func aFullDiskIsSaidSoAndLeavesNothing() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(at: -1))
         func limit(pages: Int) async throws {
@@ -195,7 +205,8 @@ struct FileTests {
         #expect(try await store.contents().count == 5_001)
     }
 
-    @Test func aFileFromANewerVersionIsRefused() async throws {
+    @Test("a file from a newer version is refused")
+    func aFileFromANewerVersionIsRefused() async throws {
         let path = folder.path("a.sqlite")
         let store = try await SQLiteStore.open(path: path)
         try await store.pool.write {
@@ -222,7 +233,8 @@ struct FileTests {
         #expect(try await !damaged.problems().isEmpty)
     }
 
-    @Test func rowsAboveTheHeadAreFound() async throws {
+    @Test("rows above the head are found")
+    func rowsAboveTheHeadAreFound() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation())
         try await store.pool.write { db in
@@ -231,7 +243,8 @@ struct FileTests {
         #expect(try await store.problems().contains { $0.contains("above the head") })
     }
 
-    @Test func aBackupIsTheLogAsItStood() async throws {
+    @Test("a backup is the log as it stood")
+    func aBackupIsTheLogAsItStood() async throws {
         let store = try await makeStore()
         let some = try (0..<100).map { try observation(at: $0) }
         _ = try await store.commit(Batch(source: nil, observations: some))
@@ -249,7 +262,8 @@ struct FileTests {
         await #expect(throws: StoreError.self) { try await store.backup(to: folder.path("none/copy.sqlite")) }
     }
 
-    @Test func aFileLockedForTooLongIsSaidSo() {
+    @Test("a file locked for too long is said so")
+    func aFileLockedForTooLongIsSaidSo() {
         let error = StoreError(DatabaseError(resultCode: .SQLITE_BUSY), path: "a")
         #expect(error.description == "the database failed: another process kept a locked for more than 10 s")
         #expect(StoreError(DatabaseError(resultCode: .SQLITE_FULL), path: "a").description.contains("is full"))

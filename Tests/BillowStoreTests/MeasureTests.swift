@@ -24,7 +24,8 @@ struct MeasureTests {
         return result
     }
 
-    @Test(arguments: Order.allCases) func aMillion(order: Order) async throws {
+    @Test("a log of a million rows is measured", arguments: Order.allCases)
+    func aMillion(order: Order) async throws {
         let folder = try ProcessInfo.processInfo.environment["BILLOW_MEASURE"].orMissing()
         let path = folder + "/measure-\(UUID().uuidString).sqlite"
         defer { try? FileManager.default.removeItem(atPath: path) }

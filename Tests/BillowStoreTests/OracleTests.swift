@@ -55,7 +55,8 @@ private struct NaiveLog {
 
 @Suite("The log against a naive one")
 struct OracleTests {
-    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(
+        "changes between any two versions are the difference of their states", arguments: 1...6 as ClosedRange<UInt64>)
     func changesBetweenAnyTwoVersionsAreTheDifferenceOfTheirStates(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()

@@ -16,7 +16,8 @@ struct PackedTests {
         return rows.version
     }
 
-    @Test func aPartIsPackedAsOfTheVersionThatLastChangedItAndEveryLaterOne() async throws {
+    @Test("a part is packed as of the version that last changed it, and every later one")
+    func aPartIsPackedAsOfTheVersionThatLastChangedItAndEveryLaterOne() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(id: "a", at: 10))
         let version = try await store.commit(observation(id: "a", severity: 3, at: 10)).version
@@ -34,7 +35,8 @@ struct PackedTests {
         #expect(try await store.packed(part, asOf: store.head().version) == bytes)
     }
 
-    @Test(arguments: [0, 1_199]) func aChangeOfAnyOfItsSecondsEndsIt(second: Int) async throws {
+    @Test("a change of any of its seconds ends it", arguments: [0, 1_199])
+    func aChangeOfAnyOfItsSecondsEndsIt(second: Int) async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(at: 600))
         _ = try await keep(store, part)
@@ -46,7 +48,8 @@ struct PackedTests {
         #expect(try await store.rows(of: part).rows.count == 2)
     }
 
-    @Test func whatWasReadBeforeAChangeOrADeletionIsNotKept() async throws {
+    @Test("what was read before a change or a deletion is not kept")
+    func whatWasReadBeforeAChangeOrADeletionIsNotKept() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(cell: 1, at: 10), observation(cell: 2, at: 11, source: "awc"))
         let before = try await store.rows(of: part)
@@ -61,7 +64,8 @@ struct PackedTests {
         #expect(try await !store.keep(bytes, packedFrom: store.rows(of: ArchivePart(number: 5))))
     }
 
-    @Test func aDeletionTakesWhatIsPackedOfItsPartsAlongAndNothingElse() async throws {
+    @Test("a deletion takes what is packed of its parts along and nothing else")
+    func aDeletionTakesWhatIsPackedOfItsPartsAlongAndNothingElse() async throws {
         let store = try await makeStore()
         let parts = [-2, -1, 0].map { ArchivePart(number: part.number + $0) }
         var imported = Batch(source: nil, observations: [try observation(cell: 1, at: -2_400)])
@@ -78,7 +82,8 @@ struct PackedTests {
         #expect(try await store.packedParts().isEmpty)
     }
 
-    @Test func whatIsToBePackedIsFoundTheNewestFirstAndEmptyPartsAreLeftOut() async throws {
+    @Test("what is to be packed is found the newest first and empty parts are left out")
+    func whatIsToBePackedIsFoundTheNewestFirstAndEmptyPartsAreLeftOut() async throws {
         let store = try await makeStore()
         let seconds = [-40_000_000, -90_000, -4_000, -1, 0, 1_199, 1_200]
         for (cell, second) in seconds.enumerated() {
@@ -102,7 +107,8 @@ struct PackedTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    @Test func aBackupHasThemAndSoHasTheFileAfterReopening() async throws {
+    @Test("a backup has them and so has the file after reopening")
+    func aBackupHasThemAndSoHasTheFileAfterReopening() async throws {
         let folder = try TemporaryFolder()
         let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
         _ = try await store.register(source("skypath"), merge: .replace, simulated: false)

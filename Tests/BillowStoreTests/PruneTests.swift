@@ -10,7 +10,8 @@ import Turbulence
 
 @Suite("Deleting what is old")
 struct PruneTests {
-    @Test func whatWasObservedBeforeGoesAndTheRestStays() async throws {
+    @Test("what was observed before goes and the rest stays")
+    func whatWasObservedBeforeGoesAndTheRestStays() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(at: -7_200), observation(at: -7_199), observation(at: 0))
         _ = try await store.commit(
@@ -28,7 +29,8 @@ struct PruneTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    @Test func onlyItsOwnRowsOfASecondThatItSharesGo() async throws {
+    @Test("only its own rows of a second that it shares go")
+    func onlyItsOwnRowsOfASecondThatItSharesGo() async throws {
         let store = try await makeStore()
         _ = try await store.commit(
             observation(cell: 1, at: -100), observation(cell: 2, at: -100, source: "awc"),
@@ -38,7 +40,8 @@ struct PruneTests {
         #expect(try await store.contents().map(\.cell.dense) == [2, 4])
     }
 
-    @Test(arguments: 0..<8 as Range<UInt64>) func whatCollidesWithWhatGoesIsStillFound(seed: UInt64) async throws {
+    @Test("what collides with what goes is still found", arguments: 0..<8 as Range<UInt64>)
+    func whatCollidesWithWhatGoesIsStillFound(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
         // All of a second collide, and the chain goes round its last tag.
         let store = try await SQLiteStore.open(
@@ -65,7 +68,8 @@ struct PruneTests {
         #expect(try await store.problems().isEmpty)
     }
 
-    @Test func manyRowsGoInMoreThanOneStepWithoutLosingASecondBetweenThem() async throws {
+    @Test("many rows go in more than one step without losing a second between them")
+    func manyRowsGoInMoreThanOneStepWithoutLosingASecondBetweenThem() async throws {
         let store = try await makeStore()
         let many = try (0..<12_000).map { try observation(cell: $0 + 10, at: -6_000 + $0 / 3) }
         _ = try await store.commit(Batch(source: nil, observations: many))
@@ -79,7 +83,8 @@ struct PruneTests {
         #expect(try await store.contents().count == 3_000)
     }
 
-    @Test func whenThingsChangedIsForgottenWithThem() async throws {
+    @Test("when things changed is forgotten with them")
+    func whenThingsChangedIsForgottenWithThem() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(cell: 1, at: -7_200))
         let kept = try await store.commit(observation(cell: 2, at: -7_100, source: "awc")).version
@@ -96,7 +101,8 @@ struct PruneTests {
         #expect(steps.map(\.version) == [kept])
     }
 
-    @Test func areasGoWhenTheyEndedAndPositionsByWholeBuckets() async throws {
+    @Test("areas go when they ended and positions by whole buckets")
+    func areasGoWhenTheyEndedAndPositionsByWholeBuckets() async throws {
         let store = try await makeStore()
         let awc = try source("awc")
         let ring = try [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { try LonLat(longitude: $0, latitude: $1).orMissing() }
@@ -117,7 +123,8 @@ struct PruneTests {
         #expect(try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil).count == 1)
     }
 
-    @Test func positionsOfOtherSourcesStay() async throws {
+    @Test("positions of other sources stay")
+    func positionsOfOtherSourcesStay() async throws {
         let store = try await makeStore()
         let place = try LonLat(longitude: 1, latitude: 2).orMissing()
         for name in ["awc", "skypath"] {
@@ -133,7 +140,8 @@ struct PruneTests {
         #expect(left.map(\.source) == [try source("skypath"), try source("skypath")])
     }
 
-    @Test func aDeletionThatPicturesLoseByMakesAllOfThemOthers() async throws {
+    @Test("a deletion that pictures lose by makes all of them others")
+    func aDeletionThatPicturesLoseByMakesAllOfThemOthers() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(cell: 1, at: -7_200), observation(cell: 2, at: -7_100))
         let before = try await store.head()
@@ -323,7 +331,9 @@ struct PruneTests {
             ])
     }
 
-    @Test(arguments: ["imported", "fetched, then imported", "imported, then fetched", "imported, then corrected"])
+    @Test(
+        "what was imported stays whichever source it is of",
+        arguments: ["imported", "fetched, then imported", "imported, then fetched", "imported, then corrected"])
     func whatWasImportedStaysWhicheverSourceItIsOf(order: String) async throws {
         let store = try await makeStore()
         var imported = try past()
@@ -349,7 +359,8 @@ struct PruneTests {
         #expect(try await store.pilotReport(id: "r1") == nil)
     }
 
-    @Test func onlyWhatIsOldEnoughWhenItComesIsKeptAsAnImport() async throws {
+    @Test("only what is old enough when it comes is kept as an import")
+    func onlyWhatIsOldEnoughWhenItComesIsKeptAsAnImport() async throws {
         let store = try await makeStore()
         _ = try await store.commit(
             Batch(

@@ -8,7 +8,8 @@ import Turbulence
 
 @Suite("Reading the log")
 struct ReadTests {
-    @Test func anEmptyStoreIsAtVersionZero() async throws {
+    @Test("an empty store is at version zero")
+    func anEmptyStoreIsAtVersionZero() async throws {
         let store = try await SQLiteStore.temporary()
         #expect(try await store.head().version == .zero)
         #expect(try await store.sources().isEmpty)
@@ -18,7 +19,8 @@ struct ReadTests {
         #expect(try await store.pilotReports(after: nil, from: .distantPast, to: .distantFuture, limit: 10).isEmpty)
     }
 
-    @Test func theExtentIsOfWhatCounts() async throws {
+    @Test("the extent is of what counts")
+    func theExtentIsOfWhatCounts() async throws {
         let store = try await makeStore()
         #expect(try await store.extent() == nil)
         _ = try await store.commit(observation(at: 5))
@@ -35,7 +37,8 @@ struct ReadTests {
         #expect(try await store.extent() == nil)
     }
 
-    @Test func theOldestReportOrAreaIsOfWhatCounts() async throws {
+    @Test("the oldest report or area is of what counts")
+    func theOldestReportOrAreaIsOfWhatCounts() async throws {
         let store = try await makeStore()
         #expect(try await store.state().extent.oldestReportOrArea == nil)
         _ = try await store.commit(Batch(source: source("awc"), pilotReports: [pilotReport(at: 100)]))
@@ -44,7 +47,8 @@ struct ReadTests {
         #expect(try await store.state().extent.oldestReportOrArea == noon.advanced(by: -200))
     }
 
-    @Test func sourcesKeepTheirNumbers() async throws {
+    @Test("sources keep their numbers")
+    func sourcesKeepTheirNumbers() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")
         let record = try await store.register(skypath, merge: .replace, simulated: false)
@@ -57,7 +61,8 @@ struct ReadTests {
         #expect(try await store.sources().map(\.simulated) == [false, false])
     }
 
-    @Test func simulatedAndRealSourcesNeverShareAStore() async throws {
+    @Test("simulated and real sources never share a store")
+    func simulatedAndRealSourcesNeverShareAStore() async throws {
         let store = try await makeStore()
         for name in ["skypath", "other"] {
             let error = await #expect(throws: StoreError.self) {
@@ -69,7 +74,8 @@ struct ReadTests {
         #expect(try await store.sources().map(\.merge) == [.replace, .keep])
     }
 
-    @Test(arguments: [true, false]) func whoeverSaysFirstWhetherDataIsMadeUpSettlesItForAll(simulated: Bool)
+    @Test("whoever says first whether data is made up settles it for all", arguments: [true, false])
+    func whoeverSaysFirstWhetherDataIsMadeUpSettlesItForAll(simulated: Bool)
         async throws
     {
         let store = try await SQLiteStore.temporary()
@@ -93,7 +99,8 @@ struct ReadTests {
         #expect(try await store.head().version.rawValue == before.rawValue + 1)
     }
 
-    @Test func kindsOfDataAreFetchedEachAtATimeOfItsOwn() async throws {
+    @Test("kinds of data are fetched each at a time of its own")
+    func kindsOfDataAreFetchedEachAtATimeOfItsOwn() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")
         _ = try await store.commit(Batch(source: skypath, fetchedAt: noon))
@@ -112,7 +119,8 @@ struct ReadTests {
         }
     }
 
-    @Test func the257thSourceIsRefused() async throws {
+    @Test("the 257th source is refused")
+    func the257thSourceIsRefused() async throws {
         let store = try await SQLiteStore.temporary()
         for number in 0..<256 { _ = try await store.register(source("s\(number)"), merge: .keep, simulated: false) }
         #expect(try await store.sources().last?.number.rawValue == 255)
@@ -125,12 +133,14 @@ struct ReadTests {
         }
     }
 
-    @Test func cursorsOfAnUnknownSourceAreAnError() async throws {
+    @Test("cursors of an unknown source are an error")
+    func cursorsOfAnUnknownSourceAreAnError() async throws {
         let store = try await makeStore()
         await #expect(throws: StoreError.self) { try await store.cursors(of: source("nobody")) }
     }
 
-    @Test func rowsAreThoseOfTheTimeAskedInKeyOrder() async throws {
+    @Test("rows are those of the time asked in key order")
+    func rowsAreThoseOfTheTimeAskedInKeyOrder() async throws {
         let store = try await makeStore()
         _ = try await store.commit(
             Batch(source: nil, observations: try [5, 1, 4, 0, 3, 2].map { try observation(at: $0) }))
@@ -141,7 +151,7 @@ struct ReadTests {
         #expect(try await store.rows(from: noon.advanced(by: 4), to: noon).rows.isEmpty)
     }
 
-    @Test(arguments: [1, 2, 7, 50, 100])
+    @Test("pages cover each row once", arguments: [1, 2, 7, 50, 100])
     func pagesCoverEachRowOnce(limit: Int) async throws {
         let store = try await makeStore()
         let some = try (0..<50).map {
@@ -161,7 +171,8 @@ struct ReadTests {
         #expect(try await seen == store.rows(from: noon.advanced(by: 1), to: noon.advanced(by: 4)).rows.map(\.key))
     }
 
-    @Test func aPageOfNothingIsEmpty() async throws {
+    @Test("a page of nothing is empty")
+    func aPageOfNothingIsEmpty() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation())
         for limit in [0, -1, Int.min] {
@@ -169,7 +180,8 @@ struct ReadTests {
         }
     }
 
-    @Test func featureIdsFindTheirObservation() async throws {
+    @Test("feature ids find their observation")
+    func featureIdsFindTheirObservation() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(aircraft: "B77W"), observation(id: "mine", at: 5))
         for (row, details) in try await store.page(after: nil, from: .distantPast, to: .distantFuture, limit: 10) {
@@ -187,7 +199,8 @@ struct ReadTests {
         #expect(try await store.observation(id: "mine") == nil)
     }
 
-    @Test func changesAreWhatCameAndWent() async throws {
+    @Test("changes are what came and went")
+    func changesAreWhatCameAndWent() async throws {
         let store = try await makeStore()
         _ = try await store.commit(observation(at: 0), observation(id: "a", at: 1))
         _ = try await store.commit(observation(at: 2))
@@ -261,7 +274,8 @@ struct ReadTests {
         #expect(state.extent.observed == (try await store.extent()))
     }
 
-    @Test func pilotReportsComeBackAsTheyWent() async throws {
+    @Test("pilot reports come back as they went")
+    func pilotReportsComeBackAsTheyWent() async throws {
         let store = try await makeStore()
         let one = try pilotReport()
         let batch = Batch(source: try source("awc"), pilotReports: [one, one])
@@ -278,7 +292,7 @@ struct ReadTests {
         #expect(try await store.pilotReports(after: nil, from: noon, to: noon.advanced(by: 60), limit: 10).isEmpty)
     }
 
-    @Test(arguments: [1, 2, 3, 5, 100])
+    @Test("pages of pilot reports cover each once", arguments: [1, 2, 3, 5, 100])
     func pagesOfPilotReportsCoverEachOnce(limit: Int) async throws {
         let store = try await makeStore()
         var reports: [PilotReport] = []
@@ -303,7 +317,7 @@ struct ReadTests {
         #expect(order == order.sorted())
     }
 
-    @Test(arguments: Query.all)
+    @Test("every query searches an index", arguments: Query.all)
     func everyQuerySearchesAnIndex(query: String) async throws {
         let store = try await makeStore()
         let plan = try await store.pool.read { db in

@@ -11,7 +11,8 @@ struct RetractionTests {
             cell: observation.cell.dense, altitude: observation.altitude, category: observation.category)
     }
 
-    @Test func closesWhatIsGoneAndNothingElse() async throws {
+    @Test("a retraction closes what is gone and nothing else")
+    func closesWhatIsGoneAndNothingElse() async throws {
         let store = try await makeStore()
         let gone = try observation(cell: 20_001, at: 100)
         let newerThanStanding = try observation(cell: 20_002, at: 120)
@@ -42,7 +43,8 @@ struct RetractionTests {
     }
 
     /// What is left out is shown as soon as it is asked for, and what was shown stays so.
-    @Test func whatWasShownIsNotHiddenAndWhatWasHiddenIsShownWhenItIsAskedFor() async throws {
+    @Test("what was shown is not hidden and what was hidden is shown when it is asked for")
+    func whatWasShownIsNotHiddenAndWhatWasHiddenIsShownWhenItIsAskedFor() async throws {
         let store = try await makeStore()
         let skypath = try source("skypath")
         _ = try await store.register(skypath, merge: .replace, simulated: nil)
@@ -56,7 +58,8 @@ struct RetractionTests {
         }
     }
 
-    @Test func otherCategoryIsAnotherPlace() async throws {
+    @Test("another category is another place")
+    func otherCategoryIsAnotherPlace() async throws {
         let store = try await makeStore()
         let some = try [60, 70, nil].map { try observation(category: $0) }
         _ = try await store.commit(Batch(source: nil, observations: some))
@@ -69,7 +72,8 @@ struct RetractionTests {
         #expect(try await Set(store.contents()) == [some[0], some[2]])
     }
 
-    @Test func whatComesInTheSameBatchStands() async throws {
+    @Test("what comes in the same batch stands")
+    func whatComesInTheSameBatchStands() async throws {
         let store = try await makeStore()
         let old = try observation(cell: 20_001, at: 0)
         let new = try observation(cell: 20_002, at: 60)
@@ -84,7 +88,8 @@ struct RetractionTests {
         #expect(try await store.contents() == [new])
     }
 
-    @Test func whatComesInTheSameBatchAndDoesNotStandGoes() async throws {
+    @Test("what comes in the same batch and does not stand goes")
+    func whatComesInTheSameBatchAndDoesNotStandGoes() async throws {
         let store = try await makeStore()
         let result = try await store.commit(
             Batch(
@@ -96,7 +101,8 @@ struct RetractionTests {
         #expect(changes.opened.count == 1 && changes.closed.isEmpty)
     }
 
-    @Test func twoAtOnceCloseEachRowOnce() async throws {
+    @Test("two at once close each row once")
+    func twoAtOnceCloseEachRowOnce() async throws {
         let folder = try TemporaryFolder()
         let store = try await SQLiteStore.open(path: folder.path("a.sqlite"))
         let other = try await SQLiteStore.open(path: folder.path("a.sqlite"))
@@ -115,7 +121,8 @@ struct RetractionTests {
         }
     }
 
-    @Test func reachesToTheEndsOfTime() async throws {
+    @Test("a retraction reaches to the ends of time")
+    func reachesToTheEndsOfTime() async throws {
         let store = try await makeStore()
         var last = try observation()
         last.observedAt = .distantFuture

@@ -44,7 +44,8 @@ extension Rig {
 
 @Suite("The Aviation Weather Center in the store")
 struct AviationWeatherTests {
-    @Test func aRoundBringsReportsObservationsAndHazardsAndTheSameAgainChangesNothing() async throws {
+    @Test("a round brings reports, observations and hazards, and the same again changes nothing")
+    func aRoundBringsReportsObservationsAndHazardsAndTheSameAgainChangesNothing() async throws {
         try await withRig(flights: 20) { rig in
             let upstream = try rig.weather(spacingSeconds: 0)
             let first = try await upstream.synchronise(now: rig.clock.now)
@@ -69,7 +70,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func reportsNoneOfWhichCanBeReadAreAFaultAndAskedForAgain() async throws {
+    @Test("reports none of which can be read are a fault and asked for again")
+    func reportsNoneOfWhichCanBeReadAreAFaultAndAskedForAgain() async throws {
         let body = #"[{"rawOb":null,"obsTime":null,"lat":null,"lon":null},{"icaoId":"KWBC"}]"#
         let head = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n"
         try await withRig(flights: 5) { rig in
@@ -90,7 +92,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func theForecastHoursAreThereBeforeTheirTime() async throws {
+    @Test("the forecast hours are there before their time")
+    func theForecastHoursAreThereBeforeTheirTime() async throws {
         try await withRig(flights: 5) { rig in
             _ = try await rig.weather(spacingSeconds: 0, products: [.gairmets]).synchronise(now: rig.clock.now)
             for hours in [0, 3, 6, 9] {
@@ -102,7 +105,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func aProductIsAskedOnceAMinuteAtMostAndItsPartsInTurns() async throws {
+    @Test("a product is asked once a minute at most and its parts in turns")
+    func aProductIsAskedOnceAMinuteAtMostAndItsPartsInTurns() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.weather(areas: [area(-130, 20, -60, 55), area(-60, 0, 0, 60)])
             var calls: [Int] = []
@@ -120,7 +124,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func afterAnOutageReportsAreKnownFromWhenAllAreasWereAskedAgain() async throws {
+    @Test("after an outage reports are known from when all areas were asked again")
+    func afterAnOutageReportsAreKnownFromWhenAllAreasWereAskedAgain() async throws {
         try await withRig(flights: 0) { rig in
             func make() throws -> AviationWeatherUpstream {
                 try rig.weather(areas: [area(-130, 20, -60, 55), area(-60, 0, 0, 60)], products: [.pilotReports])
@@ -150,7 +155,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func aHazardThatACompleteAnswerNoLongerHasEndsThen() async throws {
+    @Test("a hazard that a complete answer no longer has ends then")
+    func aHazardThatACompleteAnswerNoLongerHasEndsThen() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.weather(products: [.sigmets, .internationalSigmets])
             _ = try await upstream.synchronise(now: rig.clock.now)
@@ -173,7 +179,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func anEmptyAnswerBetweenGoodOnesEndsNothingHoweverOftenItComes() async throws {
+    @Test("an empty answer between good ones ends nothing however often it comes")
+    func anEmptyAnswerBetweenGoodOnesEndsNothingHoweverOftenItComes() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.weather(products: [.sigmets, .internationalSigmets])
             _ = try await upstream.synchronise(now: rig.clock.now)
@@ -191,7 +198,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func anAnswerThatIsPartlyUnreadableEndsNothing() async throws {
+    @Test("an answer that is partly unreadable ends nothing")
+    func anAnswerThatIsPartlyUnreadableEndsNothing() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.weather(products: [.sigmets, .internationalSigmets, .gairmets])
             _ = try await upstream.synchronise(now: rig.clock.now)
@@ -204,7 +212,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func aProductThatCannotBeReadGrowsOldAlone() async throws {
+    @Test("a product that cannot be read grows old alone")
+    func aProductThatCannotBeReadGrowsOldAlone() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.weather()
             _ = try await upstream.synchronise(now: rig.clock.now)
@@ -223,7 +232,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func aRoundInWhichNothingIsDueTellsNothingOfTheUpstream() async throws {
+    @Test("a round in which nothing is due tells nothing of the upstream")
+    func aRoundInWhichNothingIsDueTellsNothingOfTheUpstream() async throws {
         try await withRig(flights: 5) { rig in
             let (loop, states) = rig.loop(try rig.weather(products: [.sigmets]), interval: .seconds(2))
             rig.simulator.setFault(.serverError)
@@ -237,7 +247,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func madeUpAnswersAreRefusedWhereRealOnesAreExpected() async throws {
+    @Test("made-up answers are refused where real ones are expected")
+    func madeUpAnswersAreRefusedWhereRealOnesAreExpected() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.weather(simulated: false)
             let error = await #expect(throws: SyncError.self) {
@@ -256,7 +267,8 @@ struct AviationWeatherTests {
         (.connectionReset, "unreachable"),
     ]
 
-    @Test func everyFaultIsToldLeavesTheDataAndPasses() async throws {
+    @Test("every fault is told leaves the data and passes")
+    func everyFaultIsToldLeavesTheDataAndPasses() async throws {
         try await withRig(flights: 5) { rig in
             let (loop, states) = rig.loop(try rig.weather(products: [.sigmets, .internationalSigmets]))
             _ = await loop.round()
@@ -280,7 +292,8 @@ struct AviationWeatherTests {
         }
     }
 
-    @Test func capturedAnswersComeInAsTheyAre() async throws {
+    @Test("captured answers come in as they are")
+    func capturedAnswersComeInAsTheyAre() async throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "BillowExchangeTests/Fixtures").path
         try await withRig(flights: 5, replay: try Replay(folder: folder)) { rig in
@@ -312,7 +325,8 @@ struct AviationWeatherScheduleTests {
         schedule.due(.pilotReports, at: now).map(\.place)
     }
 
-    @Test func anAreaThatIsFullIsAskedByQuartersFromThenOn() throws {
+    @Test("an area that is full is asked by quarters from then on")
+    func anAreaThatIsFullIsAskedByQuartersFromThenOn() throws {
         let whole = try area(0, 0, 40, 40)
         var schedule = AviationWeatherSchedule(products: [.pilotReports], areas: [whole], spacingSeconds: 60)
         #expect(places(schedule, at: start) == [.area(whole)])
@@ -333,21 +347,24 @@ struct AviationWeatherScheduleTests {
         #expect(schedule.allAnswered(.pilotReports) == start.advanced(by: 120))
     }
 
-    @Test func anAreaIsNotCutForEver() throws {
+    @Test("an area is not cut for ever")
+    func anAreaIsNotCutForEver() throws {
         let whole = try area(0, 0, 1.5, 40)
         var schedule = AviationWeatherSchedule(products: [.pilotReports], areas: [whole], spacingSeconds: 0)
         let isLost = schedule.answered(.pilotReports, .area(whole), count: 400, validators: .init(), at: start)
         #expect(isLost && places(schedule, at: start) == [.area(whole)])
     }
 
-    @Test func aClockThatWasSetBackIsNotWaitedFor() throws {
+    @Test("a clock that was set back is not waited for")
+    func aClockThatWasSetBackIsNotWaitedFor() throws {
         let whole = try area(0, 0, 40, 40)
         var schedule = AviationWeatherSchedule(products: [.pilotReports], areas: [whole], spacingSeconds: 60)
         schedule.asking(.pilotReports, .area(whole), at: start)
         #expect(places(schedule, at: start.advanced(by: -3_600)) == [.area(whole)])
     }
 
-    @Test func theNewestIssuePicturesAnHourAndTheCurrentPictureIsNeededToEndOthers() {
+    @Test("the newest issue pictures an hour and the current picture is needed to end others")
+    func theNewestIssuePicturesAnHourAndTheCurrentPictureIsNeededToEndOthers() {
         var pictures = GairmetPictures()
         func take(_ hour: Int, issued: Int) {
             let from = start.advanced(by: hour * 3_600)

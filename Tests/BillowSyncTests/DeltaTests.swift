@@ -12,7 +12,7 @@ import UpstreamSimulator
 
 @Suite("First whole, then what is new")
 struct DeltaTests {
-    @Test("A round of one call is two commits: its data, and its end with times, reach and session")
+    @Test("a round of one call is two commits: its data, and its end with times, reach and session")
     func commitsOfARound() async throws {
         try await withRig(flights: 5, needsSession: true) { rig in
             let batches = Mutex<[Batch]>([])
@@ -39,7 +39,8 @@ struct DeltaTests {
         }
     }
 
-    @Test(arguments: Mode.allCases) func theFirstFetchIsWholeThenDeltas(mode: Mode) async throws {
+    @Test("the first fetch is whole then deltas", arguments: Mode.allCases)
+    func theFirstFetchIsWholeThenDeltas(mode: Mode) async throws {
         try await withRig { rig in
             let upstream = try rig.upstream(mode)
             let first = try await rig.round(upstream)
@@ -68,7 +69,8 @@ struct DeltaTests {
         }
     }
 
-    @Test(arguments: Mode.allCases) func nothingNewRaisesNoVersion(mode: Mode) async throws {
+    @Test("nothing new raises no version", arguments: Mode.allCases)
+    func nothingNewRaisesNoVersion(mode: Mode) async throws {
         try await withRig(flights: 0) { rig in
             let cell = H3.cell(at: try LonLat(longitude: -30, latitude: 50).orMissing())
             rig.simulator.inject(cell: cell, altitudeThousands: 36, edr: 0.3)
@@ -94,7 +96,8 @@ struct DeltaTests {
 
     /// Odd steps, so that the boundary falls everywhere; a gap beyond the cursor, one beyond the history; and our own
     /// clock a little wrong now and then.
-    @Test(arguments: Mode.allCases) func anySequenceOfDeltasGivesThePictureOfAFreshFetch(mode: Mode) async throws {
+    @Test("any sequence of deltas gives the picture of a fresh fetch", arguments: Mode.allCases)
+    func anySequenceOfDeltasGivesThePictureOfAFreshFetch(mode: Mode) async throws {
         try await withRig(flights: 8) { rig in
             var random = SeededGenerator(seed: 3)
             let query = try mode.query()
@@ -113,7 +116,8 @@ struct DeltaTests {
         }
     }
 
-    @Test(arguments: [Mode.v4, .corridor]) func duplicatesAreHarmless(mode: Mode) async throws {
+    @Test("duplicates are harmless", arguments: [Mode.v4, .corridor])
+    func duplicatesAreHarmless(mode: Mode) async throws {
         try await withRig { rig in
             let upstream = try rig.upstream(mode)
             try await rig.round(upstream)
@@ -140,7 +144,8 @@ struct DeltaTests {
         return calls == 1
     }
 
-    @Test(arguments: [Mode.v4, .corridor]) func aRefusedDeltaIsAskedForWhole(mode: Mode) async throws {
+    @Test("a refused delta is asked for whole", arguments: [Mode.v4, .corridor])
+    func aRefusedDeltaIsAskedForWhole(mode: Mode) async throws {
         try await withRig(flights: 12) { rig in
             let upstream = try rig.upstream(mode)
             #expect(try await wasAskedWhole(rig, upstream))
@@ -153,7 +158,8 @@ struct DeltaTests {
         }
     }
 
-    @Test(arguments: [Mode.v4, .corridor]) func aCursorOlderThanTheHistoryIsForgotten(mode: Mode) async throws {
+    @Test("a cursor older than the history is forgotten", arguments: [Mode.v4, .corridor])
+    func aCursorOlderThanTheHistoryIsForgotten(mode: Mode) async throws {
         try await withRig(flights: 12) { rig in
             let upstream = try rig.upstream(mode, history: .oneHour)
             try await rig.round(upstream)
@@ -169,7 +175,8 @@ struct DeltaTests {
         }
     }
 
-    @Test(arguments: [Mode.v4, .corridor]) func anotherQueryIsFetchedWhole(mode: Mode) async throws {
+    @Test("another query is fetched whole", arguments: [Mode.v4, .corridor])
+    func anotherQueryIsFetchedWhole(mode: Mode) async throws {
         try await withRig(flights: 12) { rig in
             let base = try mode.query(severities: .atLeast(.light))
             var others: [DataQuery] = Array(repeating: base, count: 4)
@@ -198,7 +205,8 @@ struct DeltaTests {
         }
     }
 
-    @Test(arguments: [Mode.v4, .corridor]) func aShorterHistoryAndFewerSeveritiesGoOnWithTheDelta(mode: Mode)
+    @Test("a shorter history and fewer severities go on with the delta", arguments: [Mode.v4, .corridor])
+    func aShorterHistoryAndFewerSeveritiesGoOnWithTheDelta(mode: Mode)
         async throws
     {
         try await withRig(flights: 12) { rig in
@@ -218,10 +226,12 @@ struct DeltaTests {
         }
     }
 
-    @Test(arguments: [
-        "", "7", "x y z", "1 1795214400 x q", "1 1795214400 9223372036854775807 q", "17 1795214400 - ",
-        "-1 1795214400 - q", "9999999999999999999 1795214400 - q", "1 -9223372036854775808 - q",
-    ])
+    @Test(
+        "a stored cursor that makes no sense is none",
+        arguments: [
+            "", "7", "x y z", "1 1795214400 x q", "1 1795214400 9223372036854775807 q", "17 1795214400 - ",
+            "-1 1795214400 - q", "9999999999999999999 1795214400 - q", "1 -9223372036854775808 - q",
+        ])
     func aStoredCursorThatMakesNoSenseIsNone(text: String) async throws {
         let cursor = SkyPathCursor(text: text)
         let now = ManualClock().now
@@ -236,7 +246,8 @@ struct DeltaTests {
         }
     }
 
-    @Test func aCursorComesBackAsItWent() {
+    @Test("a cursor comes back as it went")
+    func aCursorComesBackAsItWent() {
         let cursor = SkyPathCursor(value: 17, fetchedAt: ManualClock().now, query: "v4 2h C60 31 http://[::1]:80/a b")
         #expect(SkyPathCursor(text: cursor.text) == cursor)
         var doubtful = cursor
@@ -246,7 +257,8 @@ struct DeltaTests {
         #expect(SkyPathCursor(text: "-1 1795214400 - q")?.value == -1)
     }
 
-    @Test func aCursorInTheFutureIsNotKept() async throws {
+    @Test("a cursor in the future is not kept")
+    func aCursorInTheFutureIsNotKept() async throws {
         try await withRig(flights: 12) { rig in
             let upstream = try rig.upstream(.corridor)
             rig.simulator.setFault(.futureCursor)
@@ -259,7 +271,8 @@ struct DeltaTests {
     }
 
     /// What was unreadable comes in no later delta.
-    @Test(arguments: [Mode.v4, .corridor]) func afterAnAnswerThatWasPartlyUnreadableItIsFetchedWhole(mode: Mode)
+    @Test("after an answer that was partly unreadable it is fetched whole", arguments: [Mode.v4, .corridor])
+    func afterAnAnswerThatWasPartlyUnreadableItIsFetchedWhole(mode: Mode)
         async throws
     {
         try await withRig(flights: 12) { rig in
@@ -299,7 +312,8 @@ struct DeltaTests {
     }
 
     /// A delta without cursor is still a delta: what it leaves out isn't gone.
-    @Test(arguments: [Mode.v4, .corridor]) func anAnswerWithoutCursorRetractsNothing(mode: Mode) async throws {
+    @Test("an answer without cursor retracts nothing", arguments: [Mode.v4, .corridor])
+    func anAnswerWithoutCursorRetractsNothing(mode: Mode) async throws {
         try await withRig(flights: 12) { rig in
             let upstream = try rig.upstream(mode)
             try await rig.round(upstream)

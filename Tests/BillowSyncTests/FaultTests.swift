@@ -33,12 +33,15 @@ struct FaultTests {
         case .slowBody: Expected(code: "timeout", isReachable: false)
         case .connectionReset: Expected(code: "unreachable", isReachable: false)
         case .duplicatesAtCursor, .fallingSeverity, .resolution10, .missingEDR, .severity5, .wrongTypes,
-            .empty, .clockSkew, .futureCursor, .missingCursor, .halfGone, .unequalArrays, .deltaRefused:
+            .empty, .clockSkew, .futureCursor, .missingCursor, .halfGone, .unequalArrays, .deltaRefused, .lateFiles,
+            .growingFile, .replacedFile, .missingIndex, .truncatedMessage, .wrongLength, .rangeIgnored, .wrongRange,
+            .redirected:
             nil
         }
     }
 
-    @Test(arguments: [Mode.v4, .corridor]) func isToldLeavesTheDataAndPasses(mode: Mode) async throws {
+    @Test("a fault is told, leaves the data and passes", arguments: [Mode.v4, .corridor])
+    func isToldLeavesTheDataAndPasses(mode: Mode) async throws {
         try await withRig(flights: 16) { rig in
             let query = try mode.query()
             let (loop, states) = rig.loop(try rig.upstream(mode.api, query))
@@ -97,7 +100,8 @@ struct FaultTests {
         }
     }
 
-    @Test(arguments: [Mode.v4, .corridor]) func aBodyThatDripsRunsIntoTheTimeLimit(mode: Mode) async throws {
+    @Test("a body that drips runs into the time limit", arguments: [Mode.v4, .corridor])
+    func aBodyThatDripsRunsIntoTheTimeLimit(mode: Mode) async throws {
         try await withRig(flights: 16) { rig in
             let query = try mode.query()
             try await rig.round(rig.upstream(mode.api, query))
@@ -129,7 +133,8 @@ struct FaultTests {
         rig.clock.advance(-3_000)
     }
 
-    @Test func failuresInARowWaitLongerAndLonger() async throws {
+    @Test("failures in a row wait longer and longer")
+    func failuresInARowWaitLongerAndLonger() async throws {
         try await withRig(flights: 0) { rig in
             let (loop, states) = rig.loop(try rig.upstream(.v4))
             rig.simulator.setFault(.serverError)
@@ -148,7 +153,8 @@ struct FaultTests {
         }
     }
 
-    @Test func anUpstreamThatIsNotThereIsUnreachable() async throws {
+    @Test("an upstream that is not there is unreachable")
+    func anUpstreamThatIsNotThereIsUnreachable() async throws {
         try await withRig(flights: 0) { rig in
             // A port that was free a moment ago.
             let port = try await UpstreamSimulator.withRunning(.init(flights: 0)) { _, baseURL in baseURL }

@@ -76,7 +76,8 @@ struct InboxTests {
         }
     }
 
-    @Test func aFileIsTakenAtTheSecondLookAndMoved() async throws {
+    @Test("a file is taken at the second look and moved")
+    func aFileIsTakenAtTheSecondLookAndMoved() async throws {
         let inbox = try await Inbox()
         #expect(try await inbox.look() == SyncOutcome())
         try inbox.put("a.geojsonl", good + "\n" + good)
@@ -91,7 +92,8 @@ struct InboxTests {
         #expect(try await inbox.store.sources().map(\.id.name) == ["drop"])
     }
 
-    @Test func theSameFileAgainChangesNothing() async throws {
+    @Test("the same file again changes nothing")
+    func theSameFileAgainChangesNothing() async throws {
         let inbox = try await Inbox()
         try inbox.put("a.geojsonl", good)
         try await inbox.look()
@@ -105,7 +107,8 @@ struct InboxTests {
         #expect(try inbox.names("done") == ["a-2.geojsonl", "a.geojsonl"])
     }
 
-    @Test func aFileThatGrowsOrIsNotThereYetWaits() async throws {
+    @Test("a file that grows or is not there yet waits")
+    func aFileThatGrowsOrIsNotThereYetWaits() async throws {
         let inbox = try await Inbox()
         try inbox.put("grows.geojsonl", good)
         for name in [".hidden.geojson", "b.geojson.part", "c.tmp"] { try inbox.put(name, good) }
@@ -118,7 +121,8 @@ struct InboxTests {
         #expect(try inbox.names() == [".hidden.geojson", "b.geojson.part", "c.tmp"])
     }
 
-    @Test func whatCanNotBeUsedIsRefusedWithItsReason() async throws {
+    @Test("what can not be used is refused with its reason")
+    func whatCanNotBeUsedIsRefusedWithItsReason() async throws {
         let inbox = try await Inbox()
         try inbox.put("a.xml", "<xml/>")
         try inbox.put("b", "")
@@ -137,7 +141,8 @@ struct InboxTests {
         #expect(try inbox.text("done/d.geojsonl.reason.txt").contains("-1"))
     }
 
-    @Test func aProcessThatDiesBeforeTheMoveLosesAndDoublesNothing() async throws {
+    @Test("a process that dies before the move loses and doubles nothing")
+    func aProcessThatDiesBeforeTheMoveLosesAndDoublesNothing() async throws {
         let inbox = try await Inbox()
         try inbox.put("pirep.json", fixture: "pirep_json_florida_2026-07-21T20Z.json")
         try inbox.put("usa_sigmets_2025-12-19T0218.geojson", fixture: "usa_sigmets_2025-12-19T0218.geojson")
@@ -155,7 +160,8 @@ struct InboxTests {
         #expect(try await inbox.store.allRows().count == 33)
     }
 
-    @Test func whatSaysItIsSimulatedIsNotMixedWithRealData() async throws {
+    @Test("what says it is simulated is not mixed with real data")
+    func whatSaysItIsSimulatedIsNotMixedWithRealData() async throws {
         let inbox = try await Inbox()
         let clock = inbox.clock
         try inbox.put("export.geojson", #"{"type":"FeatureCollection","simulated":true,"features":[\#(good)]}"#)
@@ -169,7 +175,8 @@ struct InboxTests {
     }
 
     /// What is known of the database is compared with what a file is, as `billow import` does it.
-    @Test func realDataIsNotTakenIntoASimulatedDatabaseNorTheOtherWayRound() async throws {
+    @Test("real data is not taken into a simulated database nor the other way round")
+    func realDataIsNotTakenIntoASimulatedDatabaseNorTheOtherWayRound() async throws {
         let made = #"{"type":"FeatureCollection","simulated":true,"features":[\#(good)]}"#
         let rows: [(database: Bool?, inbox: Bool?, file: String, isTaken: Bool)] = [
             (true, nil, good, false), (true, false, good, false), (true, true, good, true),
@@ -194,7 +201,8 @@ struct InboxTests {
         }
     }
 
-    @Test(arguments: [200, 242, 250, 255]) func aLongNameHoldsNothingUp(length: Int) async throws {
+    @Test("a long name holds nothing up", arguments: [200, 242, 250, 255])
+    func aLongNameHoldsNothingUp(length: Int) async throws {
         let inbox = try await Inbox()
         let name = "b" + String(repeating: "x", count: length - 6) + ".json"
         // Other text too, whose characters take several bytes.
@@ -212,7 +220,8 @@ struct InboxTests {
         #expect(try inbox.names("done") == ["zz-2.geojsonl", "zz.geojsonl"])
     }
 
-    @Test func aFileThatCanNotBeMovedCostsTheOthersNothingAndIsReadOnce() async throws {
+    @Test("a file that can not be moved costs the others nothing and is read once")
+    func aFileThatCanNotBeMovedCostsTheOthersNothingAndIsReadOnce() async throws {
         let inbox = try await Inbox()
         try await inbox.look()
         // Its place is taken by something that can't be written into.
@@ -234,7 +243,8 @@ struct InboxTests {
         #expect(try inbox.names("refused") == ["a.xml", "a.xml.reason.txt"])
     }
 
-    @Test func linksAndFoldersAreLeftAlone() async throws {
+    @Test("links and folders are left alone")
+    func linksAndFoldersAreLeftAlone() async throws {
         let inbox = try await Inbox()
         try inbox.put("done-elsewhere", good)
         try FileManager.default.createSymbolicLink(
@@ -246,7 +256,8 @@ struct InboxTests {
         #expect(try inbox.names() == ["link.geojsonl", "sub"])
     }
 
-    @Test func aFolderThatCanNotBeMadeIsSaidAndTriedAgain() async throws {
+    @Test("a folder that can not be made is said and tried again")
+    func aFolderThatCanNotBeMadeIsSaidAndTriedAgain() async throws {
         let inbox = try await Inbox()
         try Data().write(to: inbox.folder)
         let error = await #expect(throws: SyncError.self) { try await inbox.look() }
@@ -256,7 +267,8 @@ struct InboxTests {
         #expect(try inbox.names("done").isEmpty)
     }
 
-    @Test func whatIsOlderThanTheRetentionWhenItComesIsAnImportAndTheRestAges() async throws {
+    @Test("what is older than the retention when it comes is an import and the rest ages")
+    func whatIsOlderThanTheRetentionWhenItComesIsAnImportAndTheRestAges() async throws {
         let inbox = try await Inbox()
         let old = good.replacing("2026-11-20", with: "2026-07-20").replacing("852a30c3fffffff", with: "852a3043fffffff")
         try inbox.put("a.geojsonl", good + "\n" + old)
@@ -267,7 +279,8 @@ struct InboxTests {
         #expect(try await inbox.store.allRows().map(\.observedAt) == [try Instant("2026-07-20T22:00:00Z").orMissing()])
     }
 
-    @Test func aFileBeforeTheFirstFetchDoesNotSayWhetherDataIsMadeUp() async throws {
+    @Test("a file before the first fetch does not say whether data is made up")
+    func aFileBeforeTheFirstFetchDoesNotSayWhetherDataIsMadeUp() async throws {
         let inbox = try await Inbox()
         try inbox.put("a.geojsonl", good)
         try await inbox.look()
@@ -275,7 +288,8 @@ struct InboxTests {
         #expect(try await inbox.store.sources().map(\.simulated) == [nil])
     }
 
-    @Test func aQuietFolderIsNotedOnceAMinute() async throws {
+    @Test("a quiet folder is noted once a minute")
+    func aQuietFolderIsNotedOnceAMinute() async throws {
         let inbox = try await Inbox()
         try await inbox.look()
         // Before its first file nobody knows what it will hold.

@@ -36,14 +36,16 @@ struct IntakeTests {
         )
     }
 
-    @Test func theOrderIsThatOfTime() throws {
+    @Test("the order is that of time")
+    func theOrderIsThatOfTime() throws {
         let times = [5, -7, 0, 3, -100, 2]
         let records = try times.map { try record($0 & 3, at: $0, cell: 20_000 + $0) }
         #expect(try intake(records).observations.map { $0.observedAt.seconds - now.seconds } == times.sorted())
     }
 
     /// Finer cells brought to one parent may disagree within a second; which comes last must not matter.
-    @Test func ofOnePlaceAndSecondTheWorstCounts() throws {
+    @Test("of one place and second the worst counts")
+    func ofOnePlaceAndSecondTheWorstCounts() throws {
         let some = [
             try record(1), try record(3, edr: 0.2), try record(3), try record(0, edr: 0.9), try record(3, edr: 0.3),
         ]
@@ -57,7 +59,8 @@ struct IntakeTests {
                 .count == 4)
     }
 
-    @Test func aRepeatedPlaceStandsAtItsNewest() throws {
+    @Test("a repeated place stands at its newest")
+    func aRepeatedPlaceStandsAtItsNewest() throws {
         let intake = try intake([record(3, at: -60), record(0, at: -10), record(2, at: -30)])
         #expect(intake.observations.count == 3)
         #expect(try intake.standing == [place(): now.advanced(by: -10)])
@@ -65,7 +68,8 @@ struct IntakeTests {
     }
 
     /// At its own time, so that pictures of before stay as they were.
-    @Test func aSeverityThatIsNotWantedIsTakenWithoutBeingShown() throws {
+    @Test("a severity that is not wanted is taken without being shown")
+    func aSeverityThatIsNotWantedIsTakenWithoutBeingShown() throws {
         let rough = SeveritySet.atLeast(.moderate)
         let intake = try intake(
             [record(3, at: -60), record(1, at: -10), record(4, at: -5, cell: 20_001)], severities: rough)
@@ -74,7 +78,8 @@ struct IntakeTests {
         #expect(try intake.standing == [place(): now.advanced(by: -10), place(20_001): now.advanced(by: -5)])
     }
 
-    @Test func anEmptyAnswerSaysNothing() throws {
+    @Test("an empty answer says nothing")
+    func anEmptyAnswerSaysNothing() throws {
         let none = try intake([])
         #expect(none.observations.isEmpty && none.standing.isEmpty && none.newest == nil)
     }

@@ -33,7 +33,9 @@ struct KillTests {
     }
 
     /// Cancelled at random commits, before or after them, or at no particular time; the file is opened anew each time.
-    @Test(arguments: [Mode.v4, .corridor], [1, 2] as [UInt64])
+    @Test(
+        "cancelled again and again it ends where an undisturbed one does", arguments: [Mode.v4, .corridor],
+        [1, 2] as [UInt64])
     func cancelledAgainAndAgainItEndsWhereAnUndisturbedOneDoes(mode: Mode, seed: UInt64) async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -93,7 +95,8 @@ struct KillTests {
     private static let orders = ProcessInfo.processInfo.environment["BILLOW_SYNC_VICTIM"]
 
     /// Not a test by itself: the process that the next one kills. Says how many rows are there after each commit.
-    @Test(.enabled(if: orders != nil)) func victim() async throws {
+    @Test("a process that another test kills syncs for ever", .enabled(if: orders != nil))
+    func victim() async throws {
         let orders = try KillTests.orders.orMissing().split(separator: "|").map(String.init)
         try #require(orders.count == 3)
         let store = try await SQLiteStore.open(path: orders[0])
@@ -129,7 +132,7 @@ struct KillTests {
         let output = Pipe()
         process.standardError = output
         process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        try process.runWithDeadline()
         // Reading waits for the process, which waits for the simulator in this one: not on the threads of tasks.
         let said: String = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -155,7 +158,9 @@ struct KillTests {
         return (counts.max() ?? 0, isDone)
     }
 
-    @Test(.enabled(if: orders == nil && FileManager.default.fileExists(atPath: "/proc/self/exe")))
+    @Test(
+        "killed again and again it loses nothing and ends where an undisturbed one does",
+        .enabled(if: orders == nil && FileManager.default.fileExists(atPath: "/proc/self/exe")))
     func killedAgainAndAgainItLosesNothingAndEndsWhereAnUndisturbedOneDoes() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }

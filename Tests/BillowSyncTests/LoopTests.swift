@@ -2,6 +2,7 @@ import BillowStore
 import Logging
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 import UpstreamKit
@@ -51,7 +52,9 @@ private final class Scripted: Upstream {
     }
 
     /// Waits until a round has begun.
-    func began(_ number: Int) async { await eventually { rounds >= number } }
+    func began(_ number: Int) async throws {
+        try await eventually("round \(number) begins") { rounds >= number }
+    }
 
     static let refused = SyncError(kind: .session, code: .upstream(.unauthorized), message: "no", isReachable: true)
 }
@@ -72,7 +75,7 @@ struct LoopTests {
         let upstream = try Scripted()
         let (loop, states) = loop(upstream)
         let task = Task { try await loop.run() }
-        await upstream.began(1)
+        try await upstream.began(1)
         #expect(states.all.first?.isFetching == true)
         try await body(upstream, loop, states)
         task.cancel()
@@ -80,64 +83,69 @@ struct LoopTests {
         #expect(states.all.first?.isFetching == false)
     }
 
-    @Test func startWakesAHaltedLoop() async throws {
+    @Test("start wakes a halted loop")
+    func startWakesAHaltedLoop() async throws {
         try await running { upstream, loop, states in
             upstream.end(.failure(Scripted.refused))
-            await eventually { states.all.first?.isRefused == true }
+            try await eventually("the key is refused") { states.all.first?.isRefused == true }
             #expect(states.all.first?.nextAttempt == nil)
             // Waking alone asks nothing.
             await loop.refresh()
             #expect(upstream.rounds == 1)
             try await loop.start()
-            await upstream.began(2)
+            try await upstream.began(2)
             #expect(states.all.first?.isRefused == false)
         }
     }
 
-    @Test func refreshEndsThePause() async throws {
+    @Test("refresh ends the pause")
+    func refreshEndsThePause() async throws {
         try await running { upstream, loop, states in
             for number in 2...5 {
                 upstream.end(.success(SyncOutcome()))
-                await eventually { states.all.first?.isFetching == false }
+                try await eventually("the round is over") { states.all.first?.isFetching == false }
                 await loop.refresh()
-                await upstream.began(number)
+                try await upstream.began(number)
             }
             // During a round it makes another one follow.
             await loop.refresh()
             upstream.end(.success(SyncOutcome()))
-            await upstream.began(6)
+            try await upstream.began(6)
         }
     }
 
-    @Test func startedDuringARoundItTriesOnceMore() async throws {
+    @Test("started during a round it tries once more")
+    func startedDuringARoundItTriesOnceMore() async throws {
         try await running { upstream, loop, states in
             try await loop.start()
             upstream.end(.failure(Scripted.refused))
-            await upstream.began(2)
+            try await upstream.began(2)
             #expect(
                 states.all.first?.isRefused == false && states.all.first?.lastError?.code == .upstream(.unauthorized))
             upstream.end(.failure(Scripted.refused))
-            await eventually { states.all.first?.isRefused == true }
+            try await eventually("the key is refused") { states.all.first?.isRefused == true }
             #expect(upstream.rounds == 2)
         }
     }
 
-    @Test func roundsNeverOverlap() async throws {
+    @Test("rounds never overlap")
+    func roundsNeverOverlap() async throws {
         let upstream = try Scripted()
         let (loop, _) = loop(upstream, interval: .seconds(5))
         let first = Task { await loop.round() }
-        await upstream.began(1)
+        try await upstream.began(1)
         #expect(await loop.round() == .seconds(5))
         #expect(upstream.rounds == 1)
         upstream.end(.success(SyncOutcome()))
         _ = await first.value
         let second = Task { await loop.round() }
-        await upstream.began(2)
+        try await upstream.began(2)
         upstream.end(.success(SyncOutcome()))
         _ = await second.value
     }
 
-    @Test func whatAFailedRoundBroughtIsCounted() async throws {
+    @Test("what a failed round brought is counted")
+    func whatAFailedRoundBroughtIsCounted() async throws {
         let upstream = try Scripted()
         let (loop, states) = loop(upstream)
         var outcome = SyncOutcome()
@@ -147,7 +155,7 @@ struct LoopTests {
         error.outcome = outcome
         for result in [Result.success(outcome), .failure(error), .failure(.cancelled)] {
             let round = Task { await loop.round() }
-            await upstream.began(upstream.rounds + 1)
+            try await upstream.began(upstream.rounds + 1)
             upstream.end(result)
             _ = await round.value
         }
@@ -157,7 +165,8 @@ struct LoopTests {
         #expect(state.consecutiveFailures == 1 && state.isReachable == false)
     }
 
-    @Test func anErrorOfTheStoreSaysNothingAboutTheUpstream() async throws {
+    @Test("an error of the store says nothing about the upstream")
+    func anErrorOfTheStoreSaysNothingAboutTheUpstream() async throws {
         try await withRig(flights: 0) { rig in
             let broken = WatchedStore(rig.store, before: { _, _ throws(StoreError) in throw .failed("disk full") })
             let (loop, states) = rig.loop(try rig.upstream(.v4, store: broken))
@@ -167,7 +176,8 @@ struct LoopTests {
         }
     }
 
-    @Test(arguments: [true, false]) func aGracefulShutdownEndsItAtOnce(duringTheRound: Bool) async throws {
+    @Test("a graceful shutdown ends it at once", arguments: [true, false])
+    func aGracefulShutdownEndsItAtOnce(duringTheRound: Bool) async throws {
         let upstream = try Scripted()
         let (loop, states) = loop(upstream)
         let group = ServiceGroup(
@@ -175,10 +185,10 @@ struct LoopTests {
                 services: [.init(service: loop)],
                 logger: Logger(label: "group", factory: { _ in SwiftLogNoOpLogHandler() })))
         let task = Task { try await group.run() }
-        await upstream.began(1)
+        try await upstream.began(1)
         if !duringTheRound {
             upstream.end(.success(SyncOutcome()))
-            await eventually { states.all.first?.isFetching == false }
+            try await eventually("the round is over") { states.all.first?.isFetching == false }
         }
         await group.triggerGracefulShutdown()
         try await task.value

@@ -25,7 +25,8 @@ extension Rig {
 
 @Suite("Traffic from OpenSky")
 struct OpenSkyTests {
-    @Test func aRoundStoresEveryPlacedAircraftOnce() async throws {
+    @Test("a round stores every placed aircraft once")
+    func aRoundStoresEveryPlacedAircraftOnce() async throws {
         try await withRig(flights: 120) { rig in
             let upstream = try rig.openSky()
             let first = try await upstream.synchronise(now: rig.clock.now)
@@ -54,7 +55,8 @@ struct OpenSkyTests {
     }
 
     /// A position is a metre or two from where the wire's four decimals put it, and in the field's units.
-    @Test func aVectorBecomesAPositionInTheFieldsUnits() throws {
+    @Test("a vector becomes a position in the field's units")
+    func aVectorBecomesAPositionInTheFieldsUnits() throws {
         let vector = StateVector(
             address: try TransponderAddress("3c6444").orMissing(), callsign: "DLH9LF",
             positionTime: Instant(clamping: 1_700_000_000).date, lastContact: Instant(clamping: 1_700_000_100).date,
@@ -77,7 +79,8 @@ struct OpenSkyTests {
         #expect(AircraftPosition(unknown, source: id) == nil)
     }
 
-    @Test func boxesAreAskedOneByOne() async throws {
+    @Test("boxes are asked one by one")
+    func boxesAreAskedOneByOne() async throws {
         try await withRig(flights: 200) { rig in
             let boxes = try [
                 GeographicBox(west: 170, south: -80, east: 180, north: 80).orMissing(),
@@ -108,7 +111,8 @@ struct OpenSkyTests {
         }
     }
 
-    @Test func badRowsAreCountedAndTheRestTaken() async throws {
+    @Test("bad rows are counted and the rest taken")
+    func badRowsAreCountedAndTheRestTaken() async throws {
         try await withRig(flights: 120) { rig in
             rig.simulator.setFault(.wrongTypes)
             let outcome = try await rig.openSky().synchronise(now: rig.clock.now)
@@ -119,7 +123,8 @@ struct OpenSkyTests {
         }
     }
 
-    @Test func aClockThatRunsAheadIsNotBelieved() async throws {
+    @Test("a clock that runs ahead is not believed")
+    func aClockThatRunsAheadIsNotBelieved() async throws {
         try await withRig(flights: 60) { rig in
             let behind = rig.clock.now.advanced(by: -3_600)
             let outcome = try await rig.openSky().synchronise(now: behind)
@@ -127,7 +132,8 @@ struct OpenSkyTests {
         }
     }
 
-    @Test func simulatedTrafficIsRefusedWhereRealIsExpected() async throws {
+    @Test("simulated traffic is refused where real is expected")
+    func simulatedTrafficIsRefusedWhereRealIsExpected() async throws {
         try await withRig { rig in
             let upstream = try rig.openSky(simulated: false)
             let error = await #expect(throws: SyncError.self) { try await upstream.synchronise(now: rig.clock.now) }
@@ -136,12 +142,14 @@ struct OpenSkyTests {
         }
     }
 
-    @Test(arguments: [
-        (Fault.unauthorized, "unauthorized", SyncError.Kind.session), (.rateLimited, "rate-limited", .transient),
-        (.serverError, "upstream-error", .transient), (.htmlPage, "unreadable", .transient),
-        (.truncatedBody, "unreadable", .transient), (.connectionReset, "unreachable", .transient),
-        (.forbidden, "disabled", .refused),
-    ])
+    @Test(
+        "a failed round leaves what was there",
+        arguments: [
+            (Fault.unauthorized, "unauthorized", SyncError.Kind.session), (.rateLimited, "rate-limited", .transient),
+            (.serverError, "upstream-error", .transient), (.htmlPage, "unreadable", .transient),
+            (.truncatedBody, "unreadable", .transient), (.connectionReset, "unreachable", .transient),
+            (.forbidden, "disabled", .refused),
+        ])
     func aFailedRoundLeavesWhatWasThere(fault: Fault, code: String, kind: SyncError.Kind) async throws {
         try await withRig { rig in
             let upstream = try rig.openSky()

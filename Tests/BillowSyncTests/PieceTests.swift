@@ -10,7 +10,8 @@ import UpstreamSimulator
 
 @Suite("Pieces of a query")
 struct PieceTests {
-    @Test func aCorridorOverTheLimitIsSplitAndEachPieceHasItsCursor() async throws {
+    @Test("a corridor over the limit is split and each piece has its cursor")
+    func aCorridorOverTheLimitIsSplitAndEachPieceHasItsCursor() async throws {
         try await withRig(flights: 12, areaLimitKm2: 3_000_000) { rig in
             let query = try Mode.corridor.query()
             let before = rig.simulator.calls
@@ -35,7 +36,8 @@ struct PieceTests {
         }
     }
 
-    @Test func piecesThatAreNoLongerWantedLoseTheirCursors() async throws {
+    @Test("pieces that are no longer wanted lose their cursors")
+    func piecesThatAreNoLongerWantedLoseTheirCursors() async throws {
         try await withRig(flights: 5, areaLimitKm2: 3_000_000) { rig in
             var query = try Mode.corridor.query()
             _ = try await rig.round(rig.upstream(.v5, query))
@@ -57,7 +59,8 @@ struct PieceTests {
         }
     }
 
-    @Test func aPolygonOfTooManyPiecesIsRefusedWithoutACall() async throws {
+    @Test("a polygon of too many pieces is refused without a call")
+    func aPolygonOfTooManyPiecesIsRefusedWithoutACall() async throws {
         try await withRig(flights: 0, areaLimitKm2: 7_500) { rig in
             // The bulk calls, which have it in fewer, know one category only.
             var query = try Mode.corridor.query()
@@ -70,7 +73,8 @@ struct PieceTests {
         }
     }
 
-    @Test func theBulkCallKnowsOneCategory() async throws {
+    @Test("the bulk call knows one category")
+    func theBulkCallKnowsOneCategory() async throws {
         try await withRig(flights: 0) { rig in
             var query = try Mode.bulk.query()
             query.category = try AircraftCategory(number: 110).orMissing()
@@ -81,7 +85,8 @@ struct PieceTests {
         }
     }
 
-    @Test func everyCellIsCoveredByOneBaseCell() throws {
+    @Test("every cell is covered by one base cell")
+    func everyCellIsCoveredByOneBaseCell() throws {
         #expect(SkyPathPiece.baseCells.count == Cell.baseCells)
         #expect(Set(SkyPathPiece.baseCells.map(\.name)).count == Cell.baseCells)
         var random = SeededGenerator(seed: 2)
@@ -95,7 +100,8 @@ struct PieceTests {
         }
     }
 
-    @Test func namesOfPiecesStayWhatTheyWere() throws {
+    @Test("names of pieces stay what they were")
+    func namesOfPiecesStayWhatTheyWere() throws {
         // Stored in databases; FNV-1a of the text (computed in Python).
         #expect(SkyPathPiece.stableHash("") == "cbf29ce484222325")
         #expect(SkyPathPiece.stableHash("foobar") == "85944171f73967e8")

@@ -97,7 +97,8 @@ struct RestartTests {
             })
     }
 
-    @Test(arguments: RestartCase.all) private func dataOfAQueryThatLastsSurvivesAndOnlyTheViewportsEnds(
+    @Test("data of a query that lasts survives, and only that of the viewport ends", arguments: RestartCase.all)
+    private func dataOfAQueryThatLastsSurvivesAndOnlyTheViewportsEnds(
         _ test: RestartCase
     ) async throws {
         try await withRig(flights: 40) { rig in
@@ -168,7 +169,8 @@ struct RestartTests {
     }
 
     /// The same by corridor calls, whose cursors are one for each piece.
-    @Test func theCorridorIsWholeAfterARestartWithAViewportBesideIt() async throws {
+    @Test("the corridor is whole after a restart with a viewport beside it")
+    func theCorridorIsWholeAfterARestartWithAViewportBesideIt() async throws {
         try await withRig(flights: 40, areaLimitKm2: 3_000_000) { rig in
             let first = try await start(rig, .v5, RestartCase.File.corridor.query())
             try await first.change(
@@ -193,7 +195,8 @@ struct RestartTests {
         }
     }
 
-    @Test func theWorldsDataStaysWhenAViewportIsLookedAtAndAnotherAfterIt() async throws {
+    @Test("the world's data stays when a viewport is looked at, and another after it")
+    func theWorldsDataStaysWhenAViewportIsLookedAtAndAnotherAfterIt() async throws {
         try await withRig(flights: 40) { rig in
             let loop = try await start(rig, .v4, DataQuery())
             _ = await loop.round()
@@ -211,7 +214,8 @@ struct RestartTests {
     }
 
     /// An area that was never deleted from stays complete; what was deleted from it meanwhile doesn't.
-    @Test func aViewportHidesHowFarBackTheCorridorIsCompleteOnlyWhileItIsThere() async throws {
+    @Test("a viewport hides how far back the corridor is complete only while it is there")
+    func aViewportHidesHowFarBackTheCorridorIsCompleteOnlyWhileItIsThere() async throws {
         try await withRig(flights: 0) { rig in
             let loop = try await start(rig, .v4, RestartCase.File.corridor.query())
             _ = await loop.round()
@@ -234,7 +238,8 @@ struct RestartTests {
         }
     }
 
-    @Test(arguments: ["category", "viewport"]) func anOverrideThatCantBeAskedAnyMoreIsForgotten(member: String)
+    @Test("an override that can't be asked any more is forgotten", arguments: ["category", "viewport"])
+    func anOverrideThatCantBeAskedAnyMoreIsForgotten(member: String)
         async throws
     {
         try await withRig(flights: 0, areaLimitKm2: 7_500) { rig in

@@ -19,7 +19,8 @@ struct SkyPathProductTests {
         ).filter { $0.validTo > rig.clock.now }
     }
 
-    @Test func polygonsAreSetsOfTheirHistoriesAndEachSetReplacesTheOneBefore() async throws {
+    @Test("polygons are sets of their histories and each set replaces the one before")
+    func polygonsAreSetsOfTheirHistoriesAndEachSetReplacesTheOneBefore() async throws {
         try await withRig { rig in
             let upstream = try rig.upstream(.v4, query([.polygons], polygonsUpTo: true))
             #expect(upstream.collections == ["polygons"])
@@ -36,7 +37,10 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test(arguments: [DataQuery.DataType.polygons, .nowcast]) func oneEmptyAnswerEndsNothingAndTheSecondInARowDoes(
+    @Test(
+        "one empty answer ends nothing and the second in a row does",
+        arguments: [DataQuery.DataType.polygons, .nowcast])
+    func oneEmptyAnswerEndsNothingAndTheSecondInARowDoes(
         type: DataQuery.DataType
     ) async throws {
         try await withRig { rig in
@@ -55,7 +59,8 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test func aNowcastIsReplacedWholeAndAskedForOnceInAQuarterOfAnHour() async throws {
+    @Test("a nowcast is replaced whole and asked for once in a quarter of an hour")
+    func aNowcastIsReplacedWholeAndAskedForOnceInAQuarterOfAnHour() async throws {
         try await withRig { rig in
             let upstream = try rig.upstream(.v4, query([.nowcast]))
             try await rig.round(upstream)
@@ -78,7 +83,8 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test func flightsAndPilotReportsComeWhereTheyBelong() async throws {
+    @Test("flights and pilot reports come where they belong")
+    func flightsAndPilotReportsComeWhereTheyBelong() async throws {
         try await withRig(flights: 200) { rig in
             try await rig.round(rig.upstream(.v4, query([.flights, .pireps])))
             let now = rig.clock.now
@@ -91,7 +97,8 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test func aTypeThatIsDisabledRestsAlone() async throws {
+    @Test("a type that is disabled rests alone")
+    func aTypeThatIsDisabledRestsAlone() async throws {
         try await withRig(disabledProducts: [.nowcast]) { rig in
             let (loop, states) = rig.loop(try rig.upstream(.v4, query([.turbulence, .nowcast, .flights])))
             _ = await loop.round()
@@ -105,7 +112,8 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test func whereAllTypesAreDisabledTheStateSaysSoAndNothingIsAskedForAnHour() async throws {
+    @Test("where all types are disabled the state says so and nothing is asked for an hour")
+    func whereAllTypesAreDisabledTheStateSaysSoAndNothingIsAskedForAnHour() async throws {
         try await withRig { rig in
             let (loop, states) = rig.loop(try rig.upstream(.v4, query([.turbulence, .flights, .nowcast])))
             func state() throws -> SourceState { try states.all.first.orMissing() }
@@ -142,7 +150,8 @@ struct SkyPathProductTests {
         }
     }
 
-    @Test func turbulenceThatIsDisabledRestsAloneTooAndOnlyItGrowsOld() async throws {
+    @Test("turbulence that is disabled rests alone too and only it grows old")
+    func turbulenceThatIsDisabledRestsAloneTooAndOnlyItGrowsOld() async throws {
         try await withRig(flights: 60) { rig in
             let (loop, states) = rig.loop(try rig.upstream(.v4, query([.turbulence, .flights])))
             _ = await loop.round()

@@ -4,6 +4,7 @@ import Geometry
 import Logging
 import SkyPath
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 import UpstreamKit
@@ -47,7 +48,9 @@ private final class Bed: Sendable {
     }
 
     /// Waits until somebody has slept so often.
-    func slept(times: Int) async { await eventually { slept.count >= times } }
+    func slept(times: Int) async throws {
+        try await eventually("somebody sleeps for time \(times)") { slept.count >= times }
+    }
 }
 
 /// An upstream that notes what it was asked for.
@@ -89,7 +92,9 @@ private struct Noting: Upstream {
     func resetCursors(of area: DataQuery.Area) async throws(SyncError) { notes.forgotten.withLock { $0 += 1 } }
 
     var rounds: [DataQuery] { notes.rounds.withLock { $0 } }
-    func rounds(_ count: Int) async { await eventually { rounds.count >= count } }
+    func rounds(_ count: Int) async throws {
+        try await eventually("round \(count) begins") { rounds.count >= count }
+    }
 }
 
 @Suite("What is asked of a source, and how often, can be changed while it runs", .timeLimit(.minutes(20)))
@@ -137,19 +142,20 @@ struct SteeringTests {
         _ = await task.result
     }
 
-    @Test func changesWithinASecondMakeOneFetchForTheLast() async throws {
+    @Test("changes within a second make one fetch for the last")
+    func changesWithinASecondMakeOneFetchForTheLast() async throws {
         try await running(stage()) { stage in
-            await stage.bed.slept(times: 1)
+            try await stage.bed.slept(times: 1)
             for hours in [4.0, 6] { try await stage.change(["history": .number(hours)]) }
-            await stage.bed.slept(times: 2)
+            try await stage.bed.slept(times: 2)
             try await stage.change([
                 "severities": .array([.number(3), .string("moderate-severe")]), "history": .number(4),
             ])
             #expect(stage.bed.slept == [.seconds(60), .seconds(1)])
             #expect(stage.upstream.rounds.count == 1)
             stage.bed.wakeAll()
-            await stage.upstream.rounds(2)
-            await stage.bed.slept(times: 3)
+            try await stage.upstream.rounds(2)
+            try await stage.bed.slept(times: 3)
             #expect(stage.upstream.rounds.map(\.history) == [.twoHours, .fourHours])
             #expect(stage.upstream.rounds.last?.severities == .atLeast(.moderate))
             #expect(stage.bed.slept.last == .seconds(60))
@@ -157,7 +163,8 @@ struct SteeringTests {
         }
     }
 
-    @Test func aChangeEndsARoundThatAsksForSomethingElse() async throws {
+    @Test("a change ends a round that asks for something else")
+    func aChangeEndsARoundThatAsksForSomethingElse() async throws {
         let (west, east) = (try box(-80, 25, -20, 70), try box(-20, 25, 40, 70))
         func ring(_ ring: AreaRing) -> JSONValue {
             .array(ring.places.map { .array([.number($0.longitude), .number($0.latitude)]) })
@@ -173,28 +180,29 @@ struct SteeringTests {
         )
         stage.upstream.notes.isEndless.withLock { $0 = true }
         try await running(stage) { stage in
-            await stage.upstream.rounds(1)
+            try await stage.upstream.rounds(1)
             // How often counts from the next wait on.
             try await stage.change(["update": .string("medium")])
             #expect(try stage.state.fetching == [corridor])
             try await stage.change(["polygon": .null, "viewport": ring(east)])
-            await stage.bed.slept(times: 1)
+            try await stage.bed.slept(times: 1)
             #expect(stage.bed.slept == [.seconds(1)])
             stage.bed.wakeAll()
-            await stage.upstream.rounds(2)
+            try await stage.upstream.rounds(2)
             #expect(stage.upstream.rounds.last?.viewport == east && stage.upstream.rounds.last?.polygon == nil)
             #expect(try stage.state.fetching == [viewport])
             // Nothing to ask for.
             try await stage.change(["viewport": .null])
-            await stage.bed.slept(times: 2)
+            try await stage.bed.slept(times: 2)
             stage.bed.wakeAll()
-            try await eventually { try stage.state.activity == .stopped }
+            try await eventually("it stops") { try stage.state.activity == .stopped }
             #expect(stage.upstream.rounds.count == 2)
         }
         #expect(seen.withLock { $0 } == [[corridor], [], [viewport], []])
     }
 
-    @Test func whatIsHeldServesWhatAsksForLess() throws {
+    @Test("what is held serves what asks for less")
+    func whatIsHeldServesWhatAsksForLess() throws {
         let ring = try box(0, 40, 5, 45)
         let other = try box(1, 40, 5, 45)
         let small = try AircraftCategory(number: 10).orMissing()
@@ -234,7 +242,8 @@ struct SteeringTests {
     }
 
     /// Each type of data has its scope: the world is for polygons where there is a corridor.
-    @Test func globalWidensWhatTheDocumentsSayItWidens() throws {
+    @Test("`global` widens what the documents say it widens")
+    func globalWidensWhatTheDocumentsSayItWidens() throws {
         let (ring, screen) = (try box(0, 40, 5, 45), try box(10, 40, 15, 45))
         func areas(_ type: DataQuery.DataType, _ query: DataQuery) -> [DataQuery.Area] {
             var query = query
@@ -270,65 +279,70 @@ struct SteeringTests {
         }
     }
 
-    @Test func whatNeedsNoDataWaitsForItsTurnAndAnotherFrequencyCountsFromTheLastRound() async throws {
+    @Test("what needs no data waits for its turn and another frequency counts from the last round")
+    func whatNeedsNoDataWaitsForItsTurnAndAnotherFrequencyCountsFromTheLastRound() async throws {
         try await running(stage(update: .minimal)) { stage in
-            await stage.bed.slept(times: 1)
+            try await stage.bed.slept(times: 1)
             try await stage.change(["history": .number(1)])
             try await stage.change([:])
             #expect(stage.bed.slept == [.seconds(900)] && stage.upstream.rounds.count == 1)
             // 100 of the 900 seconds are over: of the 300 another 200 are left, of the 60 none.
             stage.clock.advance(100)
             try await stage.change(["update": .string("medium")])
-            await stage.bed.slept(times: 2)
+            try await stage.bed.slept(times: 2)
             #expect(stage.bed.slept.last == .seconds(200) && stage.upstream.rounds.count == 1)
             #expect(try stage.state.nextAttempt == stage.wall.now.advanced(by: 200))
             try await stage.change(["update": .string("fast")])
-            await stage.upstream.rounds(2)
+            try await stage.upstream.rounds(2)
             #expect(stage.upstream.rounds.last?.history == .oneHour)
-            await stage.bed.slept(times: 3)
+            try await stage.bed.slept(times: 3)
             #expect(stage.bed.slept.last == .seconds(60))
         }
     }
 
-    @Test func fewerHistoriesOfPolygonsAreFetchedAtOnce() async throws {
+    @Test("fewer histories of polygons are fetched at once")
+    func fewerHistoriesOfPolygonsAreFetchedAtOnce() async throws {
         try await running(stage(DataQuery(types: [.polygons], history: .fourHours))) { stage in
-            await stage.bed.slept(times: 1)
+            try await stage.bed.slept(times: 1)
             try await stage.change(["history": .number(2)])
-            await stage.bed.slept(times: 2)
+            try await stage.bed.slept(times: 2)
             #expect(stage.bed.slept == [.seconds(60), .seconds(1)])
             stage.bed.wakeAll()
-            await stage.upstream.rounds(2)
+            try await stage.upstream.rounds(2)
             #expect(stage.upstream.rounds.last?.history == .twoHours)
         }
     }
 
-    @Test(arguments: [
-        ["update": JSONValue.string("none")], ["types": .array([])], ["severities": .array([])],
-        ["global": .bool(false)],
-    ])
+    @Test(
+        "fetching stops where there is nothing to ask",
+        arguments: [
+            ["update": JSONValue.string("none")], ["types": .array([])], ["severities": .array([])],
+            ["global": .bool(false)],
+        ])
     func fetchingStopsWhereThereIsNothingToAsk(members: [String: JSONValue]) async throws {
         try await running(stage()) { stage in
-            await stage.bed.slept(times: 1)
+            try await stage.bed.slept(times: 1)
             try await stage.change(members)
             #expect(try stage.state.activity == .stopped && stage.state.nextAttempt == nil)
             stage.bed.wakeAll()
-            await stage.bed.slept(times: 2)
+            try await stage.bed.slept(times: 2)
             #expect(stage.upstream.rounds.count == 1)
             // And goes on at once when there is.
             try await stage.loop.change(SourceSettings(query: DataQuery(), update: .fast))
-            await stage.bed.slept(times: 3)
+            try await stage.bed.slept(times: 3)
             #expect(stage.bed.slept.last == .seconds(1))
             stage.bed.wakeAll()
-            await stage.upstream.rounds(2)
+            try await stage.upstream.rounds(2)
         }
     }
 
-    @Test func aDemandIsMetAtOnceOnceAMinuteAndStoppedOrNot() async throws {
+    @Test("a demand is met at once, once a minute, and stopped or not")
+    func aDemandIsMetAtOnceOnceAMinuteAndStoppedOrNot() async throws {
         try await running(stage(update: .none)) { stage in
-            await stage.bed.slept(times: 1)
+            try await stage.bed.slept(times: 1)
             #expect(stage.upstream.rounds.isEmpty)
             try await stage.loop.requestSync(full: false)
-            await stage.upstream.rounds(1)
+            try await stage.upstream.rounds(1)
             stage.clock.advance(20)
             // Nobody who sets the clock holds it up.
             stage.wall.advance(-86_400)
@@ -338,7 +352,7 @@ struct SteeringTests {
             #expect(stage.upstream.notes.forgotten.withLock { $0 } == 0)
             stage.clock.advance(40)
             try await stage.loop.requestSync(full: true)
-            await stage.upstream.rounds(2)
+            try await stage.upstream.rounds(2)
             #expect(stage.upstream.notes.forgotten.withLock { $0 } == 1)
             try await stage.change(["types": .array([])])
             stage.clock.advance(60)
@@ -346,7 +360,8 @@ struct SteeringTests {
         }
     }
 
-    @Test func whatWasSettledIsThereAfterARestartButForTheViewport() async throws {
+    @Test("what was settled is there after a restart but for the viewport")
+    func whatWasSettledIsThereAfterARestartButForTheViewport() async throws {
         let store = try await SQLiteStore.temporary()
         let ring: JSONValue = .array([[0, 40], [5, 40], [5, 45], [0, 40]].map { .array($0.map { .number($0) }) })
         let first = try await stage(store: store)
@@ -368,7 +383,8 @@ struct SteeringTests {
         #expect(try await store.control(of: skypath()) == nil)
     }
 
-    @Test func aRefusedKeyStaysRefusedAfterARestartUntilStartedOrReplaced() async throws {
+    @Test("a refused key stays refused after a restart until started or replaced")
+    func aRefusedKeyStaysRefusedAfterARestartUntilStartedOrReplaced() async throws {
         let store = try await SQLiteStore.temporary()
         let first = try await stage(store: store)
         first.upstream.notes.failure.withLock {
@@ -401,7 +417,8 @@ struct SteeringTests {
         #expect(third.upstream.rounds.count == 1)
     }
 
-    @Test func aNewViewportReplacesTheOldOnesData() async throws {
+    @Test("a new viewport replaces the old one's data")
+    func aNewViewportReplacesTheOldOnesData() async throws {
         try await withRig(flights: 20) { rig in
             let west = try box(-80, 25, -20, 70)
             let east = try box(-20, 25, 40, 70)
@@ -430,7 +447,8 @@ struct SteeringTests {
         }
     }
 
-    @Test func aViewportEndsWithTheProcessAndItsDataWithIt() async throws {
+    @Test("a viewport ends with the process and its data with it")
+    func aViewportEndsWithTheProcessAndItsDataWithIt() async throws {
         try await withRig(flights: 20) { rig in
             let (west, east) = (try box(-80, 25, -20, 70), try box(-20, 25, 40, 70))
             let query = DataQuery(global: false, polygon: east)
@@ -456,7 +474,9 @@ struct SteeringTests {
         }
     }
 
-    @Test(arguments: [1, 2, 3, 5, 8]) func aViewportsDataEndsWithTheProcessWhereverItsFirstFetchWasInterrupted(
+    @Test(
+        "a viewport's data ends with the process, wherever its first fetch was interrupted", arguments: [1, 2, 3, 5, 8])
+    func aViewportsDataEndsWithTheProcessWhereverItsFirstFetchWasInterrupted(
         commit: Int
     ) async throws {
         try await withRig(flights: 20) { rig in
@@ -495,7 +515,8 @@ struct SteeringTests {
     }
 
     /// The upstream refuses the viewport, whose area is above its limit.
-    @Test func aViewportThatFailsNeverHoldsUpTheCorridor() async throws {
+    @Test("a viewport that fails never holds up the corridor")
+    func aViewportThatFailsNeverHoldsUpTheCorridor() async throws {
         try await withRig(flights: 200, areaLimitKm2: 5_000_000) { rig in
             let (corridor, screen) = (try box(-60, 40, -30, 60), try box(-30, 25, 40, 70))
             let upstream = try rig.upstream(.v5, DataQuery(polygon: corridor, viewport: screen)) {
@@ -529,7 +550,8 @@ struct SteeringTests {
     }
 
     /// The query that the documents call the standard one: hexagons of the corridor, polygons of the world.
-    @Test func hexagonsOfTheCorridorAndPolygonsOfTheWorldAreOneQuery() async throws {
+    @Test("hexagons of the corridor and polygons of the world are one query")
+    func hexagonsOfTheCorridorAndPolygonsOfTheWorldAreOneQuery() async throws {
         try await withRig(flights: 60) { rig in
             let ring = try box(-40, 25, 0, 70)
             let (loop, states) = loop(
@@ -555,7 +577,8 @@ struct SteeringTests {
     }
 
     /// The contiguous United States, the largest viewport that SkyPath's documents advise.
-    @Test func aLargeViewportIsFetchedByTheBulkCallsOfItsBaseCells() async throws {
+    @Test("a large viewport is fetched by the bulk calls of its base cells")
+    func aLargeViewportIsFetchedByTheBulkCallsOfItsBaseCells() async throws {
         try await withRig(flights: 60, areaLimitKm2: 7_500) { rig in
             let screen = try box(-125, 24, -66, 50)
             let (loop, states) = loop(try rig.upstream(.v5, DataQuery(global: false)), rig)
@@ -582,7 +605,8 @@ struct SteeringTests {
         }
     }
 
-    @Test(arguments: [SkyPathUpstream.API.v5, .v4]) func aChangeThatCantBeAskedIsRefusedAsInTheFile(
+    @Test("a change that can't be asked is refused as in the file", arguments: [SkyPathUpstream.API.v5, .v4])
+    func aChangeThatCantBeAskedIsRefusedAsInTheFile(
         api: SkyPathUpstream.API
     ) async throws {
         try await withRig(flights: 0, areaLimitKm2: 7_500) { rig in
@@ -609,7 +633,8 @@ struct SteeringTests {
         }
     }
 
-    @Test func whetherTheKeyIsTakenIsForTheUpstreamToSay() async throws {
+    @Test("whether the key is taken is for the upstream to say")
+    func whetherTheKeyIsTakenIsForTheUpstreamToSay() async throws {
         let stage = try await stage()
         #expect(try stage.state.session == nil)
         _ = await stage.loop.round()
@@ -624,7 +649,8 @@ struct SteeringTests {
         #expect(try stage.state.session == false && stage.state.areas[.all]?.failures == 2)
     }
 
-    @Test func aSessionGoesOnAfterARestartUntilItEnds() async throws {
+    @Test("a session goes on after a restart until it ends")
+    func aSessionGoesOnAfterARestartUntilItEnds() async throws {
         try await withRig(flights: 5, needsSession: true) { rig in
             func restarted(user: String = "dispatch-1") throws -> SkyPathUpstream {
                 try rig.upstream(.v4, DataQuery()) {
@@ -649,7 +675,8 @@ struct SteeringTests {
         }
     }
 
-    @Test func forgettingMakesTheNextRoundWhole() async throws {
+    @Test("forgetting makes the next round whole")
+    func forgettingMakesTheNextRoundWhole() async throws {
         try await withRig(flights: 5) { rig in
             let upstream = try rig.upstream(.v4)
             try await upstream.resetCursors(of: .global)
@@ -662,18 +689,22 @@ struct SteeringTests {
         }
     }
 
-    @Test(arguments: [
-        ("history", JSONValue.number(3)), ("history", .string("2")), ("types", .array([.string("snow")])),
-        ("types", .string("turbulence")), ("severities", .array([.number(5)])), ("severities", .array([.number(1.5)])),
-        ("global", .number(1)), ("polygonsUpTo", .null), ("update", .string("PT0S")), ("update", .number(60)),
-        ("category", .string("C15")), ("baseURL", .string("https://example.org")), ("apiKey", .string("x")),
-        ("scope", .string("global")), ("scope", .object(["turbulence": .string("corridor")])),
-        ("scope", .object(["flights": .string("global")])), ("polygon", .array([])), ("polygon", .array([.number(1)])),
-        ("viewport", .string("all")),
-        ("polygon", .array([[0, 0], [1, 0], [1, 1], [0, 1]].map { .array($0.map { .number($0) }) })),
-        ("polygon", .array([[0, 0], [1, 0], [1, 99], [0, 0]].map { .array($0.map { .number($0) }) })),
-        ("polygon", .array((0...250).map { .array([.number(Double($0 % 250)), .number(10)]) })),
-    ])
+    @Test(
+        "a change that can't be meant is refused",
+        arguments: [
+            ("history", JSONValue.number(3)), ("history", .string("2")), ("types", .array([.string("snow")])),
+            ("types", .string("turbulence")), ("severities", .array([.number(5)])),
+            ("severities", .array([.number(1.5)])),
+            ("global", .number(1)), ("polygonsUpTo", .null), ("update", .string("PT0S")), ("update", .number(60)),
+            ("category", .string("C15")), ("baseURL", .string("https://example.org")), ("apiKey", .string("x")),
+            ("scope", .string("global")), ("scope", .object(["turbulence": .string("corridor")])),
+            ("scope", .object(["flights": .string("global")])), ("polygon", .array([])),
+            ("polygon", .array([.number(1)])),
+            ("viewport", .string("all")),
+            ("polygon", .array([[0, 0], [1, 0], [1, 1], [0, 1]].map { .array($0.map { .number($0) }) })),
+            ("polygon", .array([[0, 0], [1, 0], [1, 99], [0, 0]].map { .array($0.map { .number($0) }) })),
+            ("polygon", .array((0...250).map { .array([.number(Double($0 % 250)), .number(10)]) })),
+        ])
     func aChangeThatCantBeMeantIsRefused(member: String, value: JSONValue) throws {
         let settings = SourceSettings(query: DataQuery(), update: .fast)
         let problem = #expect(throws: SourceSettings.Problem.self) {
@@ -683,7 +714,8 @@ struct SteeringTests {
         #expect(problem?.area == (member == "polygon" ? .corridor : member == "viewport" ? .viewport : nil))
     }
 
-    @Test func aSourceWithoutQueryHasItsFrequencyOnly() throws {
+    @Test("a source without query has its frequency only")
+    func aSourceWithoutQueryHasItsFrequencyOnly() throws {
         let settings = SourceSettings(query: nil, update: .fast)
         #expect(try settings.changed(by: ["update": .string("none")], types: []).update == .none)
         #expect(throws: SourceSettings.Problem.self) { try settings.changed(by: ["history": .number(2)], types: []) }

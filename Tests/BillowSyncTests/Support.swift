@@ -26,20 +26,6 @@ final class ManualClock: Sendable {
 
 struct Missing: Error {}
 
-/// Waits until a condition holds, and records an issue where that takes more than two minutes.
-func eventually(
-    sourceLocation: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
-) async rethrows {
-    let end = ContinuousClock.now.advanced(by: .seconds(120))
-    while try !condition() {
-        guard ContinuousClock.now < end, !Task.isCancelled else {
-            Issue.record("the condition did not come to hold", sourceLocation: sourceLocation)
-            return
-        }
-        await Task.yield()
-    }
-}
-
 extension Optional {
     /// The value, or a test failure instead of a trap.
     func orMissing() throws -> Wrapped {

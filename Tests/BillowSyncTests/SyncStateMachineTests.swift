@@ -92,7 +92,7 @@ struct SyncStateMachineTests {
     private static let minute = Duration.seconds(60)
     private static let idle = SyncStateMachine.idle
 
-    @Test("A round follows the pause after the round before") func roundsFollowPauses() throws {
+    @Test("a round follows the pause after the round before") func roundsFollowPauses() throws {
         let desk = try check(
             plan(),
             [
@@ -106,7 +106,7 @@ struct SyncStateMachineTests {
         #expect(state.session == true && state.areas[.all]?.nextAttempt == nil)
     }
 
-    @Test("A second round never begins beside the first") func roundsNeverOverlap() throws {
+    @Test("a second round never begins beside the first") func roundsNeverOverlap() throws {
         _ = try check(
             plan(),
             [
@@ -117,7 +117,7 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("A wake ends the pause; during a round it makes another one follow") func wakes() throws {
+    @Test("a wake ends the pause; during a round it makes another one follow") func wakes() throws {
         _ = try check(
             plan(),
             [
@@ -131,7 +131,7 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("A refused key halts the source until a restart, which waking is not") func halts() throws {
+    @Test("a refused key halts the source until a restart, which waking is not") func halts() throws {
         let desk = try check(
             plan(),
             [
@@ -148,7 +148,7 @@ struct SyncStateMachineTests {
         #expect(!desk.machine.isHalted && desk.machine.refusal == nil && desk.machine.state.session == nil)
     }
 
-    @Test("Restarted during a round that is refused, it tries once more") func restartsDuringARound() throws {
+    @Test("restarted during a round that is refused, it tries once more") func restartsDuringARound() throws {
         let desk = try check(
             plan(),
             [
@@ -161,7 +161,7 @@ struct SyncStateMachineTests {
         #expect(desk.machine.state.isRefused && desk.machine.state.areas[.all]?.failures == 2)
     }
 
-    @Test("One area's refusal ends the rounds of the others, and they don't undo it") func refusalsAreShared() throws {
+    @Test("one area's refusal ends the rounds of the others, and they don't undo it") func refusalsAreShared() throws {
         let areas: [DataQuery.Area] = [.corridor, .global]
         let desk = try check(
             plan(areas: areas),
@@ -180,7 +180,7 @@ struct SyncStateMachineTests {
         #expect(desk.machine.state.lastError?.code == .upstream(.locked))
     }
 
-    @Test("The refusal of the process before holds until a restart") func restoresARefusal() throws {
+    @Test("the refusal of the process before holds until a restart") func restoresARefusal() throws {
         let failure = SourceState.Failure(code: .upstream(.locked), message: "no", at: Desk.start, type: nil)
         let desk = try check(
             plan(),
@@ -192,7 +192,7 @@ struct SyncStateMachineTests {
         #expect(desk.machine.state.activity == .refused && desk.machine.refusal == failure)
     }
 
-    @Test("Failures double the pause up to ten minutes, and Retry-After is the least") func backsOff() throws {
+    @Test("failures double the pause up to ten minutes, and Retry-After is the least") func backsOff() throws {
         var desk = try Desk(plan())
         for (number, wait) in [60, 120, 240, 480, 600, 600].enumerated() {
             #expect(desk.take(desk.due()) == [desk.fetch()])
@@ -212,7 +212,7 @@ struct SyncStateMachineTests {
         #expect(desk.machine.state.consecutiveFailures == 0 && desk.machine.state.lastError == nil)
     }
 
-    @Test("The spread of a failed round lies within 20 %", arguments: [(0.0, 48), (0.5, 60), (1.0, 72)])
+    @Test("the spread of a failed round lies within 20 %", arguments: [(0.0, 48), (0.5, 60), (1.0, 72)])
     func spreads(spread: Double, seconds: Int) throws {
         var desk = try Desk(plan())
         _ = desk.take(desk.due())
@@ -221,7 +221,7 @@ struct SyncStateMachineTests {
         #expect(abs((pause - .seconds(seconds)) / .milliseconds(1)) < 1)
     }
 
-    @Test("A round in which nothing was due is neither a success nor a failure") func unanswered() throws {
+    @Test("a round in which nothing was due is neither a success nor a failure") func unanswered() throws {
         let desk = try check(
             plan(),
             [
@@ -234,7 +234,7 @@ struct SyncStateMachineTests {
         #expect(desk.machine.state.lastSuccess == nil && desk.machine.state.consecutiveFailures == 1)
     }
 
-    @Test("What a failed or cancelled round brought is counted") func countsWhatCame() throws {
+    @Test("what a failed or cancelled round brought is counted") func countsWhatCame() throws {
         var desk = try Desk(plan())
         for kind in [SyncError.Kind.transient, .cancelled, .store] {
             _ = desk.take(desk.due())
@@ -248,7 +248,7 @@ struct SyncStateMachineTests {
 
     // MARK: - Changes
 
-    @Test("Changes within a second make one fetch") func debounces() throws {
+    @Test("changes within a second make one fetch") func debounces() throws {
         _ = try check(
             plan(),
             [
@@ -265,7 +265,7 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("A change ends a round that asks for something else, and a requested one is retried") func supersedes() throws
+    @Test("a change ends a round that asks for something else, and a requested one is retried") func supersedes() throws
     {
         _ = try check(
             plan(update: .none),
@@ -282,7 +282,7 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("Another frequency leaves the round under way alone") func frequencyDuringARound() throws {
+    @Test("another frequency leaves the round under way alone") func frequencyDuringARound() throws {
         _ = try check(
             plan(),
             [
@@ -292,7 +292,7 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("Stored data that serves the new query waits for its turn") func heldDataServes() throws {
+    @Test("stored data that serves the new query waits for its turn") func heldDataServes() throws {
         _ = try check(
             plan(DataQuery(history: .fourHours)),
             [
@@ -303,7 +303,7 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("Another frequency counts from the last round") func retimes() throws {
+    @Test("another frequency counts from the last round") func retimes() throws {
         let desk = try check(
             plan(update: .minimal),
             [
@@ -317,7 +317,7 @@ struct SyncStateMachineTests {
         #expect(desk.machine.state.interval == Self.minute)
     }
 
-    @Test("A source that is stopped waits until it is asked for again") func stops() throws {
+    @Test("a source that is stopped waits until it is asked for again") func stops() throws {
         for stopped in [plan(update: .none), plan(DataQuery(types: [])), plan(DataQuery(global: false))] {
             let isReleased = stopped.requests.isEmpty
             let first: [Row] = [
@@ -340,7 +340,7 @@ struct SyncStateMachineTests {
         }
     }
 
-    @Test("Data whose release fails is released later") func releaseFails() throws {
+    @Test("data whose release fails is released later") func releaseFails() throws {
         _ = try check(
             plan(),
             [
@@ -363,7 +363,7 @@ struct SyncStateMachineTests {
 
     // MARK: - Requests
 
-    @Test("A requested round is made at once, once a minute, stopped or not") func requests() throws {
+    @Test("a requested round is made at once, once a minute, stopped or not") func requests() throws {
         _ = try check(
             plan(update: .none),
             [
@@ -379,7 +379,7 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("Where nothing is asked for, a request is refused") func nothingToAsk() throws {
+    @Test("where nothing is asked for, a request is refused") func nothingToAsk() throws {
         _ = try check(
             plan(DataQuery(types: [])),
             [
@@ -388,7 +388,7 @@ struct SyncStateMachineTests {
             ])
     }
 
-    @Test("Cursors are reset until that has succeeded once") func fullSync() throws {
+    @Test("cursors are reset until that has succeeded once") func fullSync() throws {
         var desk = try Desk(plan())
         _ = desk.take(.syncRequested(full: true))
         #expect(desk.take(desk.due()) == [desk.fetch(resetsCursors: true)])
@@ -401,7 +401,7 @@ struct SyncStateMachineTests {
 
     // MARK: - Any order
 
-    @Test("In any order of events an area has one activity at a time, and a halted source none", arguments: 0..<200)
+    @Test("in any order of events an area has one activity at a time, and a halted source none", arguments: 0..<200)
     func anyOrder(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let areas: [DataQuery.Area] = [.corridor, .global]

@@ -17,7 +17,8 @@ struct WholeTests {
         }
     }
 
-    @Test func theBulkCallRetractsWhatVanished() async throws {
+    @Test("the bulk call retracts what vanished")
+    func theBulkCallRetractsWhatVanished() async throws {
         try await withRig(flights: 12) { rig in
             let upstream = try rig.upstream(.bulk)
             let first = try await rig.round(upstream)
@@ -47,9 +48,11 @@ struct WholeTests {
         }
     }
 
-    @Test(arguments: [
-        Fault.truncatedBody, .serverError, .unequalArrays, .wrongTypes, .empty, .cutJSON,
-    ])
+    @Test(
+        "an answer that can not be trusted retracts nothing",
+        arguments: [
+            Fault.truncatedBody, .serverError, .unequalArrays, .wrongTypes, .empty, .cutJSON,
+        ])
     func anAnswerThatCanNotBeTrustedRetractsNothing(fault: Fault) async throws {
         try await withRig(flights: 4) { rig in
             let upstream = try rig.upstream(.bulk)
@@ -71,7 +74,8 @@ struct WholeTests {
         }
     }
 
-    @Test(arguments: [Mode.v4, .corridor]) func aWholeFetchRetractsWhatTheUpstreamDoesNotHave(mode: Mode) async throws {
+    @Test("a whole fetch retracts what the upstream does not have", arguments: [Mode.v4, .corridor])
+    func aWholeFetchRetractsWhatTheUpstreamDoesNotHave(mode: Mode) async throws {
         try await withRig(flights: 8) { rig in
             let upstream = try rig.upstream(mode)
             try await rig.round(upstream)
@@ -102,7 +106,8 @@ struct WholeTests {
     }
 
     /// The upstream's window goes by its clock, however long ago its last change was.
-    @Test(arguments: Mode.allCases) func whatAgedOutUpstreamIsNotRetracted(mode: Mode) async throws {
+    @Test("what aged out upstream is not retracted", arguments: Mode.allCases)
+    func whatAgedOutUpstreamIsNotRetracted(mode: Mode) async throws {
         try await withRig(flights: 0) { rig in
             let upstream = try rig.upstream(mode, history: .oneHour)
             func inject(_ altitude: Int) throws {
@@ -124,7 +129,8 @@ struct WholeTests {
     }
 
     /// SkyPath's deltas don't say what a severity filter leaves out: the air that became smooth must not stay rough.
-    @Test(arguments: Mode.allCases) func severitiesThatAreNotWantedEndWhatStoodThere(mode: Mode) async throws {
+    @Test("severities that are not wanted end what stood there", arguments: Mode.allCases)
+    func severitiesThatAreNotWantedEndWhatStoodThere(mode: Mode) async throws {
         try await withRig(flights: 8) { rig in
             let query = try mode.query(severities: .atLeast(.light))
             let upstream = try rig.upstream(mode.api, query)
@@ -158,7 +164,8 @@ struct WholeTests {
     }
 
     /// Bulk calls are asked for no milder severity than is wanted: most of an answer is smooth air.
-    @Test func whatBecameMilderThanABulkCallIsAskedForEndsWithoutBeingSent() async throws {
+    @Test("what became milder than a bulk call is asked for ends without being sent")
+    func whatBecameMilderThanABulkCallIsAskedForEndsWithoutBeingSent() async throws {
         try await withRig(flights: 12) { rig in
             let query = DataQuery(severities: .atLeast(.moderate))
             let upstream = try rig.upstream(.v5, query)
@@ -203,7 +210,8 @@ struct WholeTests {
         }
     }
 
-    @Test func whatIsOfTheFutureOrTooOldIsRefusedAndCounted() async throws {
+    @Test("what is of the future or too old is refused and counted")
+    func whatIsOfTheFutureOrTooOldIsRefusedAndCounted() async throws {
         try await withRig(flights: 0) { rig in
             let upstream = try rig.upstream(.v4, Mode.v4.query(), retentionSeconds: 3_600)
             func inject(_ longitude: Double, _ seconds: Int) throws {
@@ -227,7 +235,8 @@ struct WholeTests {
         }
     }
 
-    @Test func whatLiesOutsideTheAreaIsLeftOut() async throws {
+    @Test("what lies outside the area is left out")
+    func whatLiesOutsideTheAreaIsLeftOut() async throws {
         try await withRig(flights: 12) { rig in
             // An upstream that doesn't know the geofence's name sends the world.
             var query = try Mode.corridor.query()
@@ -253,7 +262,8 @@ struct WholeTests {
 
     // MARK: - completeSince
 
-    @Test func theLogIsCompleteFromTheFirstWindowOnUnlessThereWasAGap() async throws {
+    @Test("the log is complete from the first window on unless there was a gap")
+    func theLogIsCompleteFromTheFirstWindowOnUnlessThereWasAGap() async throws {
         try await withRig(flights: 0) { rig in
             for (history, reach) in [(History.sixHours, 14_400), (.fourHours, 14_400), (.halfHour, 1_800)] {
                 let upstream = try rig.upstream(.corridor, history: history)
@@ -277,7 +287,8 @@ struct WholeTests {
         }
     }
 
-    @Test func anotherQueryIsCompleteFromItsOwnFirstWindowOn() async throws {
+    @Test("another query is complete from its own first window on")
+    func anotherQueryIsCompleteFromItsOwnFirstWindowOn() async throws {
         try await withRig(flights: 0) { rig in
             let base = try Mode.bulk.query()
             var others = [base, base]
@@ -298,7 +309,8 @@ struct WholeTests {
 
     // MARK: - All or nothing
 
-    @Test func fetchedAtIsThatOfACompleteRound() async throws {
+    @Test("`fetchedAt` is that of a complete round")
+    func fetchedAtIsThatOfACompleteRound() async throws {
         try await withRig(flights: 8, areaLimitKm2: 9_000_000) { rig in
             let upstream = try rig.upstream(.corridor)
             rig.simulator.setFault(.sessionRevoked)
@@ -322,7 +334,8 @@ struct WholeTests {
         }
     }
 
-    @Test func dataCursorAndVersionLandTogether() async throws {
+    @Test("data cursor and version land together")
+    func dataCursorAndVersionLandTogether() async throws {
         try await withRig(flights: 8) { rig in
             struct Seen: Sendable, Equatable { var rows: Int; var cursors: Int; var version: Int64 }
             let store = rig.store
@@ -352,7 +365,8 @@ struct WholeTests {
 
     // MARK: - Simulated data
 
-    @Test(arguments: Mode.allCases) func simulatedDataNeverPassesAsReal(mode: Mode) async throws {
+    @Test("simulated data never passes as real", arguments: Mode.allCases)
+    func simulatedDataNeverPassesAsReal(mode: Mode) async throws {
         try await withRig(flights: 4) { rig in
             let real = try rig.upstream(mode.api, mode.query(), simulated: false)
             let error = await #expect(throws: SyncError.self) { try await rig.round(real) }
@@ -376,7 +390,8 @@ struct WholeTests {
         }
     }
 
-    @Test(arguments: Mode.allCases) func whereNothingIsConfiguredTheAnswersTell(mode: Mode) async throws {
+    @Test("where nothing is configured the answers tell", arguments: Mode.allCases)
+    func whereNothingIsConfiguredTheAnswersTell(mode: Mode) async throws {
         try await withRig(flights: 4) { rig in
             let outcome = try await rig.round(rig.upstream(mode.api, mode.query(), simulated: nil))
             #expect(outcome.accepted > 0)
@@ -390,7 +405,8 @@ struct WholeTests {
         }
     }
 
-    @Test func aSourceThatWasSimulatedIsNotTakenForReal() async throws {
+    @Test("a source that was simulated is not taken for real")
+    func aSourceThatWasSimulatedIsNotTakenForReal() async throws {
         try await withRig(flights: 4) { rig in
             try await rig.round(rig.upstream(.v4))
             let rows = try await rig.store.allRows()

@@ -5,6 +5,7 @@ import Geometry
 import Logging
 import OpenSky
 import Synchronization
+import TestSupport
 import Testing
 import Turbulence
 import UpstreamKit
@@ -387,7 +388,7 @@ private final class SelfSignedServer: Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        try process.runWithDeadline()
         return process
     }
 

@@ -73,7 +73,7 @@ struct GDALTests {
         let output = file.deletingLastPathComponent().appending(path: "\(layer).json")
         try Data().write(to: output)
         process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.run()
+        try process.runWithDeadline()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw Failed(words: "ogr2ogr ended with \(process.terminationStatus): run Scripts/setup test")

@@ -28,7 +28,7 @@ import Turbulence
 
     // MARK: Generated parts
 
-    @Test("The generated parts of a page are those that the code makes", arguments: ReferencePages.pages)
+    @Test("the generated parts of a page are those that the code makes", arguments: ReferencePages.pages)
     func generated(_ page: String) throws {
         let path = "docs/\(page)"
         let committed = try Self.text(path)
@@ -43,7 +43,7 @@ import Turbulence
         #expect(committed == made, "run billow docs, or this test with BILLOW_WRITE_DOCS=1")
     }
 
-    @Test("Every generated part stands on one page")
+    @Test("every generated part stands on one page")
     func parts() throws {
         let parts = try ReferencePages.pages.flatMap { ReferencePages.parts(of: try Self.text("docs/\($0)")) }
         #expect(parts.sorted() == ReferencePages.Part.allCases.map(\.rawValue).sorted())
@@ -53,7 +53,7 @@ import Turbulence
 
     // MARK: Settings
 
-    @Test("The catalogue describes every setting that the reader knows, once, and no other")
+    @Test("the catalogue describes every setting that the reader knows, once, and no other")
     func settings() throws {
         let known = SettingsReference.known()
         let described = SettingsCatalogue.groups.flatMap(\.settings)
@@ -70,7 +70,7 @@ import Turbulence
         }
     }
 
-    @Test("A setting has the variable that its row names, and no other has one")
+    @Test("a setting has the variable that its row names, and no other has one")
     func variables() throws {
         for setting in SettingsReference.known() where !setting.path.contains("[") {
             let variable = SettingsEnvironment.variable(setting.path)
@@ -86,7 +86,7 @@ import Turbulence
         for flag in flags { #expect(page.contains("`\(flag) <")) }
     }
 
-    @Test("A default in the catalogue is the value that counts where nothing is set")
+    @Test("a default in the catalogue is the value that counts where nothing is set")
     func defaults() throws {
         var compared = 0
         let kinds = Dictionary(SettingsReference.known().map { ($0.path, $0.kinds) }) { first, _ in first }
@@ -123,7 +123,7 @@ import Turbulence
         return text.split(separator: "\n").map { String($0.replacing(#/ #[0-9]+$/#, with: "")) }.sorted()
     }
 
-    @Test("The example has every setting, and can be used")
+    @Test("the example has every setting, and can be used")
     func example() throws {
         let example = try Self.text("billow.example.yaml")
         for setting in SettingsReference.known().map(\.path) {
@@ -157,7 +157,7 @@ import Turbulence
 
     private static func httpPages() throws -> [String] { try files("docs/http", ".md").map(text) }
 
-    @Test("Every route is a row of a table of docs/http, and every row a route")
+    @Test("every route is a row of a table of docs/http, and every row a route")
     func routes() throws {
         var registered: Set<String> = ["GET /"]
         for source in try Self.serverSources(["Routes"]) {
@@ -181,7 +181,7 @@ import Turbulence
             .map { $0.hasPrefix(":") || $0.contains("{") ? "*" : $0 }.joined(separator: "/")
     }
 
-    @Test("Every query parameter that a request may have is documented in docs/http, and every documented one is read")
+    @Test("every query parameter that a request may have is documented in docs/http, and every documented one is read")
     func parameters() throws {
         var read: Set<String> = []
         for source in try Self.serverSources(["Routes", "Parameters", "Features", "Access", "Frames"]) {
@@ -219,7 +219,7 @@ import Turbulence
 
     // MARK: Commands
 
-    @Test("Every command and argument says what it is for")
+    @Test("every command and argument says what it is for")
     func commands() throws {
         let commands = try CommandReference.commands()
         let names = Set(commands.map { $0.words.dropFirst().first ?? "" })
@@ -237,7 +237,7 @@ import Turbulence
         }
     }
 
-    @Test("The snippets of README are those of the embedding page")
+    @Test("the snippets of README are those of the embedding page")
     func snippets() throws {
         let embedding = try Self.text("docs/embedding.md")
         let snippets = try Self.text("README.md").matches(of: /```js\n(.*?)```/.dotMatchesNewlines())
@@ -247,7 +247,7 @@ import Turbulence
 
     // MARK: Links
 
-    @Test("The image overrides no setting, its services pass every secret of the example, and dependencies are pinned")
+    @Test("the image overrides no setting, its services pass every secret of the example, and dependencies are pinned")
     func container() throws {
         let services = try Self.text("docker-compose.yml")
         for match in try Self.text("billow.example.yaml").matches(of: /\$\{([A-Z_]+)\}/) where match.1 != "NAME" {
@@ -261,7 +261,7 @@ import Turbulence
         #expect(package.contains("exact: \"") && !package.contains("from: \""))
     }
 
-    @Test("Every link to a file or a heading leads to one")
+    @Test("every link to a file or a heading leads to one")
     func links() throws {
         var count = 0
         for page in try Self.pages() {
@@ -281,7 +281,7 @@ import Turbulence
         #expect(count > 200)
     }
 
-    @Test("Every page and picture can be reached from README")
+    @Test("every page and picture can be reached from README")
     func reachable() throws {
         var reached: Set<String> = []
         var waiting = ["README.md"]
@@ -326,7 +326,7 @@ import Turbulence
         }
     }
 
-    @Test("Sources and tests name pages that are there, and nothing outside of the repository")
+    @Test("sources and tests name pages that are there, and nothing outside of the repository")
     func sources() throws {
         var count = 0
         let itself = "Tests/EndToEndTests/DocumentationTests.swift"

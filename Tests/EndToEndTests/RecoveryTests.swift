@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @Suite("Nothing that goes wrong with a file discards it")
@@ -45,7 +46,7 @@ struct RecoveryTests {
             "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('pragma ignore_check_constraints=on'); "
                 + "c.execute(sys.argv[2]); c.commit(); c.close()", database, sql,
         ]
-        try process.run()
+        try process.runWithDeadline()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
     }
@@ -110,7 +111,7 @@ struct RecoveryTests {
             f.close()
             """, database,
         ]
-        try process.run()
+        try process.runWithDeadline()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
     }

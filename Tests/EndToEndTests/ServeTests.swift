@@ -3,6 +3,7 @@ import BillowRaster
 import Foundation
 import NIOCore
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @Suite("billow serve, from outside")
@@ -336,7 +337,6 @@ struct ServeTests {
         try await eventually("it to be published") {
             try await server.get(first).json["features"][0]["id"].string != nil
         }
-        let before = try await server.get(first).json["features"][0]["id"].string
 
         for (fault, reachable) in [("server-error", true), ("connection-reset", false)] {
             try await simulator.fault(fault)
@@ -427,7 +427,7 @@ enum Raw {
             }
         }
         guard connected == 0 else { throw Missing(description: "a connection") }
-        var limit = timeval(tv_sec: 5, tv_usec: 0)
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(handle, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @Suite("Sources, from outside", .timeLimit(.minutes(20)))

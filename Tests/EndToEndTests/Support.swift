@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import TestSupport
 import Testing
 
 struct Missing: Error, CustomStringConvertible {
@@ -15,19 +16,6 @@ extension Optional {
         guard let self else { throw Missing(description: "missing: \(what)") }
         return self
     }
-}
-
-/// Asks until the answer is yes.
-func eventually(
-    _ what: String, within limit: Duration = .seconds(300), _ condition: () async throws -> Bool
-) async throws {
-    let clock = ContinuousClock()
-    let deadline = clock.now + limit
-    while clock.now < deadline {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    throw Missing(description: "not within \(limit): \(what)")
 }
 
 /// A folder that goes with its last owner.

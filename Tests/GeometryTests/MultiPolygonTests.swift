@@ -12,7 +12,7 @@ private func holds(_ area: MultiPolygon, _ longitude: Double, _ latitude: Double
 
 @Suite("Areas from outlines")
 struct MultiPolygonTests {
-    @Test(arguments: [false, true])
+    @Test("either winding becomes counter clockwise and closed", arguments: [false, true])
     func eitherWindingBecomesCounterClockwiseAndClosed(reversed: Bool) throws {
         var outline = try [place(0, 0), place(0, 10), place(10, 10), place(10, 0)]
         if reversed { outline.reverse() }
@@ -27,7 +27,7 @@ struct MultiPolygonTests {
         #expect(try !holds(area, 11, 5))
     }
 
-    @Test(arguments: [[170.0, -170], [170.0, 190], [-190.0, -170]])
+    @Test("the antimeridian is cut in every convention", arguments: [[170.0, -170], [170.0, 190], [-190.0, -170]])
     func theAntimeridianIsCutInEveryConvention(_ sides: [Double]) throws {
         let outline = try [
             place(sides[0], -5), place(sides[1], -5), place(sides[1], 5), place(sides[0], 5), place(sides[0], -5),
@@ -41,14 +41,16 @@ struct MultiPolygonTests {
         #expect(area.box == BoundingBox(west: 170, south: -5, east: -170, north: 5))
     }
 
-    @Test func anOutlineAroundAPoleReachesIt() throws {
+    @Test("an outline around a pole reaches it")
+    func anOutlineAroundAPoleReachesIt() throws {
         let outline = try stride(from: -180.0, to: 180, by: 45).map { try place($0, 70) }
         let area = try #require(MultiPolygon(outline: outline))
         #expect(try holds(area, 12, 89.9))
         #expect(try !holds(area, 12, 69))
     }
 
-    @Test func whatHasNoAreaIsNone() throws {
+    @Test("what has no area is none")
+    func whatHasNoAreaIsNone() throws {
         #expect(MultiPolygon(outline: []) == nil)
         #expect(MultiPolygon(outline: try [place(0, 0), place(1, 1), place(0, 0)]) == nil)
         #expect(MultiPolygon(outline: try [place(0, 0), place(1, 1), place(2, 2)]) == nil)

@@ -147,11 +147,11 @@ private func walk(_ scanner: inout JSONScanner, strict: Bool) throws(JSONScanner
 
 @Suite("One JSON grammar")
 struct ConformanceTests {
-    @Test("The table is long enough, and no name comes twice") func table() {
+    @Test("the table is long enough, and no name comes twice") func table() {
         #expect(cases.count >= 120 && Set(cases.map(\.name)).count == cases.count)
     }
 
-    @Test("Each text is read or refused as the table says, by every way of reading", arguments: cases)
+    @Test("each text is read or refused as the table says, by every way of reading", arguments: cases)
     func conforms(_ test: Case) {
         func isRead(_ body: (inout JSONScanner) throws(JSONScanner.Malformed) -> Void) -> Bool {
             var scanner = JSONScanner(test.bytes)
@@ -171,7 +171,7 @@ struct ConformanceTests {
         #expect(isRead { (scanner) throws(JSONScanner.Malformed) in try walk(&scanner, strict: true) } == test.isStrict)
     }
 
-    @Test("A part of the bytes is read as if it were all", arguments: cases.filter { $0.kind != .n })
+    @Test("a part of the bytes is read as if it were all", arguments: cases.filter { $0.kind != .n })
     func readsAPart(_ test: Case) {
         let bytes = Array("{\"x\":".utf8) + test.bytes + Array("}}".utf8)
         var scanner = JSONScanner(bytes, in: 5..<5 + test.bytes.count)
@@ -199,7 +199,7 @@ struct ConformanceTests {
         #expect(try scanner.tree() == JSONDecoder().decode(JSONValue.self, from: data))
     }
 
-    @Test("The last value of a repeated name counts, and a number beyond a double is an infinity") func decisions()
+    @Test("the last value of a repeated name counts, and a number beyond a double is an infinity") func decisions()
         throws
     {
         func tree(_ text: String) throws -> JSONValue {
@@ -212,7 +212,7 @@ struct ConformanceTests {
         #expect(try tree(#""\ud83d""#) == .string("\u{FFFD}"))
     }
 
-    @Test("Every cut of a text is refused, and every changed byte survived") func damage() throws {
+    @Test("every cut of a text is refused, and every changed byte survived") func damage() throws {
         let text = Array(#"{"a":[1,-2.5e3,"é\n\ud83d\ude00",{"b":null,"c":[true,false]}],"d":"\u0041"}"#.utf8)
         try read(text, strict: true)
         for length in 0..<text.count {

@@ -6,7 +6,8 @@ import UpstreamSimulator
 /// Over real HTTP, against the simulator.
 @Suite("The seven services")
 struct CallTests {
-    @Test func allStateVectors() async throws {
+    @Test("all state vectors come as they are")
+    func allStateVectors() async throws {
         try await withRig { rig in
             let answer = try await rig.client.states()
             #expect(answer.time == date(testTime) && answer.isSimulated)
@@ -18,7 +19,8 @@ struct CallTests {
         }
     }
 
-    @Test func everyParameterOfStatesReachesTheService() async throws {
+    @Test("every parameter of states reaches the service")
+    func everyParameterOfStatesReachesTheService() async throws {
         try await withRig(withCredentials: true) { rig in
             let all = try await rig.client.states(includesCategory: true)
             #expect(all.vectors.allSatisfy { $0.category != nil })
@@ -41,7 +43,8 @@ struct CallTests {
         }
     }
 
-    @Test func ownStateVectors() async throws {
+    @Test("own state vectors come as they are")
+    func ownStateVectors() async throws {
         try await withRig(withCredentials: true) { rig in
             let own = try await rig.client.ownStates()
             #expect(!own.vectors.isEmpty && own.vectors.allSatisfy { $0.sensors?.count == 1 })
@@ -54,7 +57,8 @@ struct CallTests {
         }
     }
 
-    @Test func flightsOfAnIntervalAnAircraftAndAnAirport() async throws {
+    @Test("flights of an interval, an aircraft and an airport are found")
+    func flightsOfAnIntervalAnAircraftAndAnAirport() async throws {
         try await withRig { rig in
             let interval = rig.lastHours
             let all = try await rig.client.flights(during: interval)
@@ -76,7 +80,8 @@ struct CallTests {
         }
     }
 
-    @Test func theTrackOfALiveFlightEndsWhereItIs() async throws {
+    @Test("the track of a live flight ends where it is")
+    func theTrackOfALiveFlightEndsWhereItIs() async throws {
         try await withRig { rig in
             let vector = try #require(
                 try await rig.client.states().vectors.first { $0.longitude != nil && $0.positionTime == $0.lastContact }
@@ -92,7 +97,8 @@ struct CallTests {
         }
     }
 
-    @Test func nothingFoundIsEmptyAndNotAFailure() async throws {
+    @Test("nothing found is empty and not a failure")
+    func nothingFoundIsEmptyAndNotAFailure() async throws {
         try await withRig(flights: 0) { rig in
             let states = try await rig.client.states()
             #expect(states.vectors.isEmpty)
@@ -102,7 +108,8 @@ struct CallTests {
         }
     }
 
-    @Test func whatBreaksALimitIsNotSent() async throws {
+    @Test("what breaks a limit is not sent")
+    func whatBreaksALimitIsNotSent() async throws {
         try await withRig { rig in
             let aircraft = try address("3c6444")
             let now = testTime
@@ -143,7 +150,8 @@ struct CallTests {
         }
     }
 
-    @Test func aBoxHasAnAreaAndDoesNotCrossTheAntimeridian() {
+    @Test("a box has an area and does not cross the antimeridian")
+    func aBoxHasAnAreaAndDoesNotCrossTheAntimeridian() {
         #expect(GeographicBox(west: 170, south: 0, east: -170, north: 10) == nil)
         #expect(GeographicBox(west: 0, south: 0, east: 0, north: 10) == nil)
         #expect(GeographicBox(west: 0, south: .nan, east: 1, north: 10) == nil)
@@ -153,7 +161,8 @@ struct CallTests {
 
 @Suite("Tokens and credits over the wire")
 struct AccountTests {
-    @Test func oneTokenServesAllWhoAskAtOnce() async throws {
+    @Test("one token serves all who ask at once")
+    func oneTokenServesAllWhoAskAtOnce() async throws {
         try await withRig(withCredentials: true) { rig in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 { group.addTask { _ = try await rig.client.states() } }
@@ -163,7 +172,8 @@ struct AccountTests {
         }
     }
 
-    @Test func aTokenIsRenewedBeforeItEnds() async throws {
+    @Test("a token is renewed before it ends")
+    func aTokenIsRenewedBeforeItEnds() async throws {
         try await withRig(withCredentials: true) { rig in
             _ = try await rig.client.ownStates()
             rig.clock.advance(1_769)
@@ -175,7 +185,8 @@ struct AccountTests {
         }
     }
 
-    @Test func aRefusedTokenIsRenewedOnce() async throws {
+    @Test("a refused token is renewed once")
+    func aRefusedTokenIsRenewedOnce() async throws {
         try await withRig(withCredentials: true) { rig in
             _ = try await rig.client.states()
             rig.simulator.setFault(.unauthorized, count: 1)
@@ -187,7 +198,8 @@ struct AccountTests {
         }
     }
 
-    @Test func wrongCredentialsAreToldAndNotRepeated() async throws {
+    @Test("wrong credentials are told and not repeated")
+    func wrongCredentialsAreToldAndNotRepeated() async throws {
         try await withRig(withCredentials: true, secret: "hunter2") { rig in
             let error = try #require(try await failure(of: { try await rig.client.states() }))
             guard case .unauthorized(let problem) = error else { throw error }
@@ -197,7 +209,8 @@ struct AccountTests {
         }
     }
 
-    @Test func secretsNeverPrint() throws {
+    @Test("secrets never print")
+    func secretsNeverPrint() throws {
         let configuration = try OpenSkyConfiguration(
             credentials: .init(clientID: "me", clientSecret: #require(Secret("hunter2"))))
         var dumped = ""
@@ -205,7 +218,8 @@ struct AccountTests {
         #expect(!dumped.contains("hunter2") && !"\(configuration)".contains("hunter2"))
     }
 
-    @Test func creditsAreSpreadAndNotSentBeforeTheirTime() async throws {
+    @Test("credits are spread and not sent before their time")
+    func creditsAreSpreadAndNotSentBeforeTheirTime() async throws {
         try await withRig(allowance: .anonymous) { rig in
             for _ in 0..<4 { _ = try await rig.client.states() }
             #expect(rig.client.statesWait(in: nil) == 720)
@@ -220,7 +234,8 @@ struct AccountTests {
         }
     }
 
-    @Test func the429IsObeyed() async throws {
+    @Test("the 429 is obeyed")
+    func the429IsObeyed() async throws {
         try await withRig(simulatedCredits: 8) { rig in
             for _ in 0..<2 { _ = try await rig.client.states() }
             let untilMidnight = 86_400 - testTime % 86_400
@@ -235,7 +250,8 @@ struct AccountTests {
         }
     }
 
-    @Test func theServiceSaysHowManyCreditsAreLeft() async throws {
+    @Test("the service says how many credits are left")
+    func theServiceSaysHowManyCreditsAreLeft() async throws {
         // Ours are thought to be many; the service knows that others of this address have spent them.
         try await withRig(allowance: .standard, simulatedCredits: 5) { rig in
             _ = try await rig.client.states()
@@ -267,7 +283,8 @@ struct FaultTests {
         (.slowBody, .states(true)), (.empty, .states(false)), (.wrongTypes, .states(true)), (.halfGone, .states(true)),
     ]
 
-    @Test func everyFaultIsTyped() async throws {
+    @Test("every fault is typed")
+    func everyFaultIsTyped() async throws {
         try await withRig { rig in
             for (fault, expected) in Self.table {
                 rig.simulator.setFault(fault)
@@ -290,7 +307,8 @@ struct FaultTests {
         }
     }
 
-    @Test func anAnswerHasATimeAndASize() async throws {
+    @Test("an answer has a time and a size")
+    func anAnswerHasATimeAndASize() async throws {
         try await withRig(fault: .slowBody, configure: { $0.timeout = .milliseconds(100) }) { rig in
             await #expect(throws: UpstreamError.timeout) { try await rig.client.states() }
         }
@@ -299,7 +317,8 @@ struct FaultTests {
         }
     }
 
-    @Test func aFaultOfAnotherUpstreamTouchesNothing() async throws {
+    @Test("a fault of another upstream touches nothing")
+    func aFaultOfAnotherUpstreamTouchesNothing() async throws {
         try await withRig { rig in
             rig.simulator.setFault(.serverError, of: .skyPath)
             let states = try await rig.client.states()
@@ -307,7 +326,8 @@ struct FaultTests {
         }
     }
 
-    @Test func configurationsThatCannotBeUsedSayWhy() throws {
+    @Test("configurations that cannot be used say why")
+    func configurationsThatCannotBeUsedSayWhy() throws {
         let credentials = try OpenSkyConfiguration.Credentials(
             clientID: "", clientSecret: #require(Secret("x")))
         let problems = OpenSkyConfiguration(

@@ -4,19 +4,23 @@ import Testing
 
 @Suite("Credits")
 struct CreditTests {
-    @Test(arguments: [
-        (5.0, 5.0, 1), (5.0, 5.01, 2), (10, 10, 2), (10, 10.1, 3), (20, 20, 3), (20, 20.1, 4), (360, 180, 4),
-    ])
+    @Test(
+        "states cost by area",
+        arguments: [
+            (5.0, 5.0, 1), (5.0, 5.01, 2), (10, 10, 2), (10, 10.1, 3), (20, 20, 3), (20, 20.1, 4), (360, 180, 4),
+        ])
     func statesCostByArea(width: Double, height: Double, cost: Int) throws {
         let box = try #require(GeographicBox(west: -180, south: -90, east: -180 + width, north: -90 + height))
         #expect(CreditCost.states(in: box) == cost)
         #expect(CreditCost.states(in: nil) == 4)
     }
 
-    @Test(arguments: [
-        (0, 4), (86_399, 4), (86_400, 30), (2 * 86_400, 180), (4 * 86_400, 300), (12 * 86_400, 13 * 120),
-        (17 * 86_400, 18 * 240), (22 * 86_400, 23 * 480), (29 * 86_400, 30 * 960),
-    ])
+    @Test(
+        "history costs by the days that it touches",
+        arguments: [
+            (0, 4), (86_399, 4), (86_400, 30), (2 * 86_400, 180), (4 * 86_400, 300), (12 * 86_400, 13 * 120),
+            (17 * 86_400, 18 * 240), (22 * 86_400, 23 * 480), (29 * 86_400, 30 * 960),
+        ])
     func historyCostsByTheDaysThatItTouches(age: Int, cost: Int) {
         // Noon, and up to the noon before last.
         let now = 20_000 * 86_400 + 43_200
@@ -24,7 +28,8 @@ struct CreditTests {
         #expect(CreditCost.history(from: now - age, to: to, now: now) == cost)
     }
 
-    @Test func theCreditsOfADayLastForTheDay() {
+    @Test("the credits of a day last for the day")
+    func theCreditsOfADayLastForTheDay() {
         // As a loop would ask, as often as it may: never more in any day than there are.
         for (allowance, cost) in [(CreditAllowance.anonymous, 4), (.standard, 1), (.feeder, 3)] {
             var ledger = CreditLedger(allowance)
@@ -47,7 +52,8 @@ struct CreditTests {
         #expect(CreditAllowance.licensed.interval(cost: 4) == 1)
     }
 
-    @Test func aDearCallGoesWhenAnHoursShareIsSavedAndIsPaidOffAfterwards() {
+    @Test("a dear call goes when an hour's share is saved, and is paid off afterwards")
+    func aDearCallGoesWhenAnHoursShareIsSavedAndIsPaidOffAfterwards() {
         var ledger = CreditLedger(.anonymous)
         #expect(ledger.wait(for: 30, of: .flights, now: 0) == 0)
         ledger.spend(30, of: .flights, now: 0)
@@ -57,7 +63,8 @@ struct CreditTests {
         #expect(ledger.wait(for: 4, of: .states, now: 0) == 0, "the budgets are apart")
     }
 
-    @Test func whatTheServiceSaysCountsMore() {
+    @Test("what the service says counts more")
+    func whatTheServiceSaysCountsMore() {
         var ledger = CreditLedger(.standard)
         ledger.note(remaining: 1, of: .states, now: 0)
         #expect(ledger.wait(for: 4, of: .states, now: 0) == 65)
@@ -74,7 +81,8 @@ struct CreditTests {
         #expect(free.wait(for: 4, of: .states, now: 0) == 9)
     }
 
-    @Test func aPictureIsNotAskedForMoreOftenThanItIsMade() throws {
+    @Test("a picture is not asked for more often than it is made")
+    func aPictureIsNotAskedForMoreOftenThanItIsMade() throws {
         let box = try #require(GeographicBox(west: 0, south: 0, east: 5, north: 5))
         var configuration = OpenSkyConfiguration()
         #expect(configuration.statesInterval(in: nil) == 864)

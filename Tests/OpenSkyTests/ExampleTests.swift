@@ -20,7 +20,7 @@ private func aircraftOverEurope(_ baseURL: String) async throws -> [String] {
 
 @Suite("The example of OpenSky")
 struct ExampleTests {
-    @Test("It reads state vectors, or says why there are none") func example() async throws {
+    @Test("it reads state vectors, or says why there are none") func example() async throws {
         let configuration = UpstreamSimulator.Configuration(seed: 7, flights: 200)
         try await UpstreamSimulator.withRunning(configuration) { simulator, address in
             #expect(try await !aircraftOverEurope(address).isEmpty)

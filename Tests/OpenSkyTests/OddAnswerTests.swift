@@ -118,7 +118,8 @@ struct OddAnswerTests {
 
 @Suite("A replay's folder")
 struct ReplayTests {
-    @Test func aFolderThatIsNotThereOrAFileThatIsNoAnswerSaysSo() async throws {
+    @Test("a folder that is not there or a file that is no answer says so")
+    func aFolderThatIsNotThereOrAFileThatIsNoAnswerSaysSo() async throws {
         #expect(throws: ReplayError.noFolder("/nonexistent")) { try Replay(folder: "/nonexistent") }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("replay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -136,7 +137,8 @@ struct ReplayTests {
         if: ProcessInfo.processInfo.environment["OPENSKY_CLIENT_ID"] != nil,
         "OPENSKY_CLIENT_ID and OPENSKY_CLIENT_SECRET are not set"))
 struct LiveTests {
-    @Test func aSmallBoxOfStateVectors() async throws {
+    @Test("a small box of state vectors is read as the service gave it")
+    func aSmallBoxOfStateVectors() async throws {
         let environment = ProcessInfo.processInfo.environment
         let credentials = try OpenSkyConfiguration.Credentials(
             clientID: #require(environment["OPENSKY_CLIENT_ID"]),
@@ -145,7 +147,7 @@ struct LiveTests {
         let client = try OpenSkyClient(configuration: .init(credentials: credentials), httpClient: http)
         do {
             let answer = try await client.states(
-                in: #require(GeographicBox(west: 5, south: 46, east: 10, north: 51)), includesCategory: true)
+                in: GeographicBox(west: 5, south: 46, east: 10, north: 51), includesCategory: true)
             #expect(answer.counts.skipped.isEmpty && !answer.isSimulated)
         } catch {
             try await http.shutdown()

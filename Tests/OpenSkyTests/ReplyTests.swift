@@ -12,7 +12,8 @@ struct ReplyTests {
         (#"["3c6444","DLH9LF  ","Germany",1700000000,1700000001,8.5706,50.0333,10668,false,231.5,"#
             + #"359.99,-3.25,[7,8],10900.5,"1000",true,2,6]"#)
 
-    @Test func everyColumnIsReadInItsUnit() throws {
+    @Test("every column is read in its unit")
+    func everyColumnIsReadInItsUnit() throws {
         let vectors = try states(#"{"time":1700000001,"states":[\#(full)]}"#)
         #expect(vectors.time == date(1_700_000_001))
         let vector = try #require(vectors.vectors.first)
@@ -34,7 +35,8 @@ struct ReplyTests {
     }
 
     /// A null costs its value, and only in the address's or both times' place the row.
-    @Test(arguments: 0..<18) func aNullAnywhereCostsOnlyItself(column: Int) throws {
+    @Test("a null anywhere costs only itself", arguments: 0..<18)
+    func aNullAnywhereCostsOnlyItself(column: Int) throws {
         let whole = try #require(try states(#"{"states":[\#(full)],"time":1700000001}"#).vectors.first)
         var columns = try #require(JSONSerialization.jsonObject(with: Data(full.utf8)) as? [Any])
         columns[column] = NSNull()
@@ -55,7 +57,8 @@ struct ReplyTests {
         #expect((vector.sensors == nil) == (column == 12))
     }
 
-    @Test func badRowsAreCountedByReasonAndCostNoOther() throws {
+    @Test("bad rows are counted by reason and cost no other")
+    func badRowsAreCountedByReasonAndCostNoOther() throws {
         let rows = [
             "null", "{}", #""row""#, "17", "[]", #"[17]"#, #"["zzzzzz"]"#, #"["3c644"]"#,
             #"["3c6444",null,null,null,null]"#,
@@ -67,7 +70,8 @@ struct ReplyTests {
         #expect(answer.counts.skipped == [.unreadable: 4, .address: 4, .time: 2])
     }
 
-    @Test func valuesOfAnotherTypeOrOutOfRangeAreNil() throws {
+    @Test("values of another type or out of range are nil")
+    func valuesOfAnotherTypeOrOutOfRangeAreNil() throws {
         let row =
             (#"["3C6444",7,false,"soon",1700000001,181,50,1e99,"no","fast",361,-9999,"none",true,1200,"#
                 + #""?","x","heavy",{"new":1}]"#)
@@ -77,7 +81,8 @@ struct ReplyTests {
         #expect(answer.counts.droppedValues == 15)
     }
 
-    @Test func numbersThatAreNotDocumentedAreKept() throws {
+    @Test("numbers that are not documented are kept")
+    func numbersThatAreNotDocumentedAreKept() throws {
         let row =
             #"["3c6444","        ","X",null,1700000001.0,-180,-90,-30.48,true,0,360,0,[],0,"",false,9,-1]"#
         let vector = try #require(try states(#"{"time":1.700000001E9,"states":[\#(row)]}"#).vectors.first)
@@ -88,36 +93,43 @@ struct ReplyTests {
     }
 
     /// As a real snapshot has them.
-    @Test(arguments: [("-109.4", 250.6), ("-0.0", 0), ("-180", 180), ("359.99", 359.99)])
+    @Test(
+        "a track to the left is brought to 0 to 360",
+        arguments: [("-109.4", 250.6), ("-0.0", 0), ("-180", 180), ("359.99", 359.99)])
     func aTrackToTheLeftIsBroughtTo0To360(text: String, degrees: Double) throws {
         let row = #"["3c6444","","",1,1700000001,8,50,0,false,1,\#(text)]"#
         let vector = try #require(try states(#"{"time":1700000001,"states":[\#(row)]}"#).vectors.first)
         #expect(abs((vector.trackDegrees ?? -1) - degrees) < 1e-9)
     }
 
-    @Test func noStatesIsEmptyAndNotAFailure() throws {
+    @Test("no states is empty and not a failure")
+    func noStatesIsEmptyAndNotAFailure() throws {
         for text in [#"{"states":null,"time":1700000001}"#, #"{"time":1700000001,"states":[]}"#] {
             let answer = try states(text)
             #expect(answer.vectors.isEmpty && answer.time == date(1_700_000_001))
         }
     }
 
-    @Test(arguments: [
-        ("", UnreadableAnswer.empty), ("  \n", .empty), ("<html>", .html),
-        (#"{"time":1700000001}"#, .missing("states")),
-        ("[]", .missing("states")), ("null", .missing("states")), (#"{"states":7,"time":1}"#, .missing("states")),
-        (#"{"states":null}"#, .missing("time")), (#"{"states":[["3c6444""#, .notJSON(atByte: 20)),
-        (#"{"states":null,"time":1} x"#, .notJSON(atByte: 25)),
-    ])
+    @Test(
+        "what is no answer says why",
+        arguments: [
+            ("", UnreadableAnswer.empty), ("  \n", .empty), ("<html>", .html),
+            (#"{"time":1700000001}"#, .missing("states")),
+            ("[]", .missing("states")), ("null", .missing("states")), (#"{"states":7,"time":1}"#, .missing("states")),
+            (#"{"states":null}"#, .missing("time")), (#"{"states":[["3c6444""#, .notJSON(atByte: 20)),
+            (#"{"states":null,"time":1} x"#, .notJSON(atByte: 25)),
+        ])
     func whatIsNoAnswerSaysWhy(text: String, reason: UnreadableAnswer) {
         #expect(throws: UpstreamError.unreadable(reason)) { try states(text) }
     }
 
-    @Test func aMissingTimeIsThatOfTheNewestVector() throws {
+    @Test("a missing time is that of the newest vector")
+    func aMissingTimeIsThatOfTheNewestVector() throws {
         #expect(try states(#"{"states":[\#(full)],"time":null}"#).time == date(1_700_000_001))
     }
 
-    @Test func flightsAreReadWithAirportsThatMayBeMissing() throws {
+    @Test("flights are read with airports that may be missing")
+    func flightsAreReadWithAirportsThatMayBeMissing() throws {
         let text =
             (#"[{"icao24":"3c6444","firstSeen":1700000000,"estDepartureAirport":"EDDF","#
                 + #""lastSeen":1700003600,"estArrivalAirport":null,"callsign":"DLH9LF  ","#
@@ -141,7 +153,8 @@ struct ReplyTests {
         }
     }
 
-    @Test func aTrackTakesLatitudeFirstAndTimesInExponentForm() throws {
+    @Test("a track takes latitude first and times in exponent form")
+    func aTrackTakesLatitudeFirstAndTimesInExponentForm() throws {
         let text =
             (#"{"icao24":"0ac382","callsign":"HK5220  ","startTime":1.694114383E9,"#
                 + #""endTime":1.694115007E9,"path":[[1694114383,5.0259,-73.9715,3048,218,false],[1694114388,"#
@@ -160,7 +173,8 @@ struct ReplyTests {
         #expect(track.counts.read == 5 && track.counts.skipped == [.time: 1, .unreadable: 1])
     }
 
-    @Test func anAddressIsSixHexadecimalDigits() {
+    @Test("an address is six hexadecimal digits")
+    func anAddressIsSixHexadecimalDigits() {
         for text in ["3c6444", "3C6444", "000000", "ffffff"] {
             #expect(TransponderAddress(text)?.description == text.lowercased())
         }

@@ -3,8 +3,10 @@ import SkyPath
 import Testing
 import UpstreamSimulator
 
-@Suite struct CallTests {
-    @Test func theThreeCallsShowTheSamePicture() async throws {
+@Suite("Calls of SkyPath")
+struct CallTests {
+    @Test("the three calls show the same picture")
+    func theThreeCallsShowTheSamePicture() async throws {
         try await withRig { rig in
             let corridor = try await rig.client.corridor(
                 SkyPathCorridorQuery(ring: try atlantic(), hours: 4))
@@ -25,7 +27,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func anAnswerThatIsMadeUpSaysSo() async throws {
+    @Test("an answer that is made up says so")
+    func anAnswerThatIsMadeUpSaysSo() async throws {
         try await withRig(flights: 0) { rig in
             let parent = try unwrap(H3.cells(resolution: 0).first)
             let corridor = try await rig.client.corridor(SkyPathCorridorQuery(ring: try atlantic()))
@@ -39,7 +42,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func mergedDeltasEqualAWholeFetch() async throws {
+    @Test("merged deltas equal a whole fetch")
+    func mergedDeltasEqualAWholeFetch() async throws {
         try await withRig { rig in
             let ring = try atlantic()
             let first = try await rig.client.corridor(SkyPathCorridorQuery(ring: ring, hours: 2))
@@ -72,7 +76,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func exactlyInclusiveDeltasLoseNothing() async throws {
+    @Test("exactly inclusive deltas lose nothing")
+    func exactlyInclusiveDeltasLoseNothing() async throws {
         try await withRig(configure: {
             $0.limits.cursorOverlapSeconds = 0
             $0.limits.tickOverlap = 0
@@ -94,7 +99,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func sixHoursAreServedByTheMapAndFourByTheCorridor() async throws {
+    @Test("six hours are served by the map and four by the corridor")
+    func sixHoursAreServedByTheMapAndFourByTheCorridor() async throws {
         try await withRig { rig in
             let map = try await rig.client.map(SkyPathMapQuery(.hours(6)))
             let ages = map.records.map { rig.clock.now - $0.observedAt }
@@ -107,7 +113,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func altitudesSeveritiesAndCategoriesFilter() async throws {
+    @Test("altitudes, severities and categories filter")
+    func altitudesSeveritiesAndCategoriesFilter() async throws {
         try await withRig { rig in
             let ring = try atlantic()
             let whole = try await rig.client.corridor(SkyPathCorridorQuery(ring: ring, hours: 4))
@@ -133,7 +140,7 @@ import UpstreamSimulator
         }
     }
 
-    @Test(arguments: [true, false])
+    @Test("a corridor over the antimeridian holds both sides", arguments: [true, false])
     func aCorridorOverTheAntimeridianHoldsBothSides(unrolled: Bool) async throws {
         try await withRig(configure: { $0.wire.unrollsAntimeridian = unrolled }) { rig in
             let west = H3.cell(at: try unwrap(LonLat(longitude: 179.5, latitude: 50)))
@@ -149,7 +156,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func positionsUnderAPentagonSkipWhatItLacks() async throws {
+    @Test("positions under a pentagon skip what it lacks")
+    func positionsUnderAPentagonSkipWhatItLacks() async throws {
         // Base cell 4 is a pentagon: of its 16,807 slots 14,006 are cells.
         for resolution in [0, 1] {
             let parent = H3.index(dense: resolution == 0 ? 4 : 4 * 7, resolution: resolution)
@@ -180,7 +188,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func positionsUnderAHexagonAreDense() {
+    @Test("positions under a hexagon are dense")
+    func positionsUnderAHexagonAreDense() {
         let parent = H3.index(dense: 20, resolution: 0)
         for position in stride(from: 0, to: 16_807, by: 101) {
             #expect(H3.cell(childPosition: position, of: parent) == Cell(dense: 20 * 16_807 + position))
@@ -189,7 +198,8 @@ import UpstreamSimulator
         #expect(H3.cell(childPosition: 0, of: 0) == nil)
     }
 
-    @Test func aFallingSeverityComesWithTheNextDelta() async throws {
+    @Test("a falling severity comes with the next delta")
+    func aFallingSeverityComesWithTheNextDelta() async throws {
         try await withRig(flights: 2) { rig in
             let cell = H3.cell(at: try unwrap(LonLat(longitude: -30, latitude: 50)))
             let ring = try box(west: -32, south: 48, east: -28, north: 52)

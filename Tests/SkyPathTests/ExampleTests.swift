@@ -22,7 +22,7 @@ private func printTurbulence(_ environment: SkyPathEnvironment, key: String) asy
 
 @Suite("The example of SkyPath")
 struct ExampleTests {
-    @Test("It reads records, or says why there are none") func example() async throws {
+    @Test("it reads records, or says why there are none") func example() async throws {
         try await UpstreamSimulator.withRunning(UpstreamSimulator.Configuration(seed: 7, flights: 40)) { _, address in
             #expect(try await printTurbulence(.custom(address), key: "demo").count > 10)
             let refused = try await printTurbulence(.custom(address), key: "wrong")

@@ -2,10 +2,12 @@ import AsyncHTTPClient
 import Geometry
 import SkyPath
 import Synchronization
+import TestSupport
 import Testing
 import UpstreamSimulator
 
-@Suite(.timeLimit(.minutes(20))) struct FaultTests {
+@Suite("Failures of SkyPath", .timeLimit(.minutes(20)))
+struct FaultTests {
     /// The error of a corridor call and of a map call under a fault.
     private func errors(
         _ fault: Fault, configure: @Sendable (inout SkyPathConfiguration) -> Void = { _ in }
@@ -22,60 +24,63 @@ import UpstreamSimulator
         return seen.errors
     }
 
-    @Test(arguments: [
-        (
-            Fault.unauthorized,
-            UpstreamError.unauthorized(
-                UpstreamProblem(status: 401, code: "UNAUTHORIZED", message: "Missing or invalid API key"))
-        ),
-        (
-            .forbidden,
-            .forbidden(
-                UpstreamProblem(
-                    status: 403, code: "FEATURE_DISABLED", message: "Turbulence is disabled for this company")
-            )
-        ),
-        (
-            .locked,
-            .locked(
-                UpstreamProblem(status: 423, code: "USER_LOCKED", message: "Too many failed attempts"),
-                retryAfterSeconds: nil)
-        ),
-        (
-            .upgradeRequired,
-            .upgradeRequired(
-                UpstreamProblem(
-                    status: 426, code: "UPGRADE_REQUIRED",
-                    message: "This client version is not supported any more"))
-        ),
-        (
-            .rateLimited,
-            .rateLimited(
-                UpstreamProblem(
-                    status: 429, code: "TOO_MANY_REQUESTS", message: "Rate limit exceeded, retry in 1 minute"),
-                retryAfterSeconds: 60)
-        ),
-        (
-            .serverError,
-            .server(
-                UpstreamProblem(status: 500, code: "INTERNAL", message: "Something went wrong"),
-                retryAfterSeconds: nil)
-        ),
-        (
-            .unavailable,
-            .server(
-                UpstreamProblem(status: 503, code: "UNAVAILABLE", message: "Down for maintenance"),
-                retryAfterSeconds: 120)
-        ),
-        (.truncatedBody, .unreadable(.truncated)),
-        (.htmlPage, .unreadable(.html)),
-        (.emptyBody, .unreadable(.empty)),
-    ])
+    @Test(
+        "a refusal is typed",
+        arguments: [
+            (
+                Fault.unauthorized,
+                UpstreamError.unauthorized(
+                    UpstreamProblem(status: 401, code: "UNAUTHORIZED", message: "Missing or invalid API key"))
+            ),
+            (
+                .forbidden,
+                .forbidden(
+                    UpstreamProblem(
+                        status: 403, code: "FEATURE_DISABLED", message: "Turbulence is disabled for this company")
+                )
+            ),
+            (
+                .locked,
+                .locked(
+                    UpstreamProblem(status: 423, code: "USER_LOCKED", message: "Too many failed attempts"),
+                    retryAfterSeconds: nil)
+            ),
+            (
+                .upgradeRequired,
+                .upgradeRequired(
+                    UpstreamProblem(
+                        status: 426, code: "UPGRADE_REQUIRED",
+                        message: "This client version is not supported any more"))
+            ),
+            (
+                .rateLimited,
+                .rateLimited(
+                    UpstreamProblem(
+                        status: 429, code: "TOO_MANY_REQUESTS", message: "Rate limit exceeded, retry in 1 minute"),
+                    retryAfterSeconds: 60)
+            ),
+            (
+                .serverError,
+                .server(
+                    UpstreamProblem(status: 500, code: "INTERNAL", message: "Something went wrong"),
+                    retryAfterSeconds: nil)
+            ),
+            (
+                .unavailable,
+                .server(
+                    UpstreamProblem(status: 503, code: "UNAVAILABLE", message: "Down for maintenance"),
+                    retryAfterSeconds: 120)
+            ),
+            (.truncatedBody, .unreadable(.truncated)),
+            (.htmlPage, .unreadable(.html)),
+            (.emptyBody, .unreadable(.empty)),
+        ])
     func aRefusalIsTyped(fault: Fault, expected: UpstreamError) async throws {
         #expect(try await errors(fault) == [expected, expected])
     }
 
-    @Test func transienceFollowsTheKind() {
+    @Test("transience follows the kind")
+    func transienceFollowsTheKind() {
         let problem = UpstreamProblem(status: 0)
         #expect(UpstreamError.rateLimited(problem, retryAfterSeconds: 9).isTransient)
         #expect(UpstreamError.rateLimited(problem, retryAfterSeconds: 9).retryAfterSeconds == 9)
@@ -88,7 +93,8 @@ import UpstreamSimulator
             !UpstreamError.invalidRequest(problem).isTransient && !UpstreamError.cancelled.isTransient)
     }
 
-    @Test func cutJSONIsToldByItsByte() async throws {
+    @Test("cut JSON is told by its byte")
+    func cutJSONIsToldByItsByte() async throws {
         for error in try await errors(.cutJSON) {
             guard case .unreadable(.notJSON(let byte)) = error else {
                 Issue.record("\(error)")
@@ -98,7 +104,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func aClosedConnectionIsUnreachable() async throws {
+    @Test("a closed connection is unreachable")
+    func aClosedConnectionIsUnreachable() async throws {
         let errors = try await errors(.connectionReset)
         #expect(errors.count == 2)
         for error in errors {
@@ -109,7 +116,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func aSlowBodyTimesOutOrArrivesWhole() async throws {
+    @Test("a slow body times out or arrives whole")
+    func aSlowBodyTimesOutOrArrivesWhole() async throws {
         let errors = try await errors(.slowBody, configure: { $0.timeout = .milliseconds(80) })
         #expect(errors == [.timeout, .timeout])
         try await withRig(flights: 5, dripInterval: .zero, configure: { $0.timeout = .seconds(240) }) { rig in
@@ -120,7 +128,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func aBodyBeyondTheLimitIsRefused() async throws {
+    @Test("a body beyond the limit is refused")
+    func aBodyBeyondTheLimitIsRefused() async throws {
         try await withRig(configure: { $0.maximumBodyBytes = 2_000 }) { rig in
             await #expect(throws: UpstreamError.tooLarge(limitBytes: 2_000)) {
                 try await rig.client.map(SkyPathMapQuery(.hours(2)))
@@ -128,7 +137,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func nobodyListeningIsUnreachable() async throws {
+    @Test("nobody listening is unreachable")
+    func nobodyListeningIsUnreachable() async throws {
         // The port was free a moment ago: it belonged to a simulator that has stopped.
         let port = try await UpstreamSimulator.withRunning(.init(flights: 0)) { _, baseURL in baseURL }
         let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
@@ -148,7 +158,8 @@ import UpstreamSimulator
         try await http.shutdown()
     }
 
-    @Test func aCancelledTaskIsCancelled() async throws {
+    @Test("a cancelled task is cancelled")
+    func aCancelledTaskIsCancelled() async throws {
         try await withRig(flights: 5, fault: .slowBody, dripInterval: .seconds(30)) { rig in
             let client = rig.client
             let task = Task { () async -> UpstreamError? in
@@ -157,13 +168,14 @@ import UpstreamSimulator
                     return nil
                 } catch { return error }
             }
-            while rig.simulator.calls == 0, !Task.isCancelled { await Task.yield() }
+            try await eventually("the call has come") { rig.simulator.calls > 0 }
             task.cancel()
             #expect(await task.value == .cancelled)
         }
     }
 
-    @Test func aWrongKeyIsNotTold() async throws {
+    @Test("a wrong key is not told")
+    func aWrongKeyIsNotTold() async throws {
         try await withRig(flights: 5, key: "sesame-open-1234") { rig in
             do throws(UpstreamError) {
                 _ = try await rig.client.map(SkyPathMapQuery(.hours(2)))
@@ -179,7 +191,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func aRevokedSessionEndsInTheMiddle() async throws {
+    @Test("a revoked session ends in the middle")
+    func aRevokedSessionEndsInTheMiddle() async throws {
         try await withRig(flights: 5, fault: .sessionRevoked) { rig in
             _ = try await rig.client.map(SkyPathMapQuery(.hours(2)))
             for _ in 0..<2 {
@@ -194,7 +207,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func aFaultOfOneCallGoesAwayByItself() async throws {
+    @Test("a fault of one call goes away by itself")
+    func aFaultOfOneCallGoesAwayByItself() async throws {
         try await withRig(flights: 5) { rig in
             rig.simulator.setFault(.serverError, count: 1)
             await #expect(throws: UpstreamError.self) {
@@ -205,7 +219,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func tooManyIdenticalCallsAreRateLimited() async throws {
+    @Test("too many identical calls are rate limited")
+    func tooManyIdenticalCallsAreRateLimited() async throws {
         try await withRig(flights: 5, identicalCallsPerMinute: 6) { rig in
             for _ in 0..<6 { _ = try await rig.client.map(SkyPathMapQuery(.hours(2))) }
             do throws(UpstreamError) {
@@ -220,7 +235,8 @@ import UpstreamSimulator
 
     // MARK: Awkward content
 
-    @Test func awkwardContentKeepsThePictureAndIsCounted() async throws {
+    @Test("awkward content keeps the picture and is counted")
+    func awkwardContentKeepsThePictureAndIsCounted() async throws {
         try await withRig { rig in
             let ring = try atlantic()
             let cell = H3.cell(at: try unwrap(LonLat(longitude: -30, latitude: 50)))
@@ -261,7 +277,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func brokenRecordsCostOnlyThemselves() async throws {
+    @Test("broken records cost only themselves")
+    func brokenRecordsCostOnlyThemselves() async throws {
         try await withRig { rig in
             let query = SkyPathCorridorQuery(ring: try atlantic())
             let good = try await rig.client.corridor(query)
@@ -287,7 +304,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func duplicatesAtTheCursorAreHarmless() async throws {
+    @Test("duplicates at the cursor are harmless")
+    func duplicatesAtTheCursorAreHarmless() async throws {
         try await withRig { rig in
             let ring = try atlantic()
             let first = try await rig.client.corridor(SkyPathCorridorQuery(ring: ring))
@@ -307,7 +325,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func theWorstCellsFallOnDemand() async throws {
+    @Test("the worst cells fall on demand")
+    func theWorstCellsFallOnDemand() async throws {
         try await withRig(flights: 2) { rig in
             let cell = H3.cell(at: try unwrap(LonLat(longitude: -30, latitude: 50)))
             let ring = try box(west: -32, south: 48, east: -28, north: 52)
@@ -326,7 +345,8 @@ import UpstreamSimulator
         }
     }
 
-    @Test func aRefusedDeltaAndAnExpiredCursorAreInvalidRequests() async throws {
+    @Test("a refused delta and an expired cursor are invalid requests")
+    func aRefusedDeltaAndAnExpiredCursorAreInvalidRequests() async throws {
         try await withRig(flights: 5) { rig in
             let ring = try atlantic()
             let expired = UpstreamError.invalidRequest(

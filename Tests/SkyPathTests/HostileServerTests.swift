@@ -75,7 +75,8 @@ struct HostileServerTests {
         }
     }
 
-    @Test func anEndlessBodyIsRefusedBeforeItIsRead() async throws {
+    @Test("an endless body is refused before it is read")
+    func anEndlessBodyIsRefusedBeforeItIsRead() async throws {
         let megabyte = ByteBuffer(repeating: 0x20, count: 1 << 20)
         let announced = try await error(head: Self.ok + "Content-Length: 209715200\r\n\r\n", body: megabyte, times: 200)
         #expect(announced == .tooLarge(limitBytes: 160 << 20))
@@ -87,12 +88,15 @@ struct HostileServerTests {
         #expect(unannounced == .tooLarge(limitBytes: 160 << 20))
     }
 
-    @Test func aCompressedBodyIsNotBlownUp() async throws {
+    @Test("a compressed body is not blown up")
+    func aCompressedBodyIsNotBlownUp() async throws {
         let gzip = ByteBuffer(bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + [UInt8](repeating: 0, count: 1_000))
         expectUnreadable(try await error(head: Self.ok + "Content-Encoding: gzip\r\n\r\n", body: gzip))
     }
 
-    @Test(arguments: ["301 Moved Permanently", "302 Found", "307 Temporary Redirect"])
+    @Test(
+        "a redirect elsewhere is not followed",
+        arguments: ["301 Moved Permanently", "302 Found", "307 Temporary Redirect"])
     func aRedirectElsewhereIsNotFollowed(status: String) async throws {
         let error = try await error(
             head:
@@ -103,7 +107,8 @@ struct HostileServerTests {
         }
     }
 
-    @Test func anHTMLPageIsUnreadableWhateverItIsCalled() async throws {
+    @Test("an HTML page is unreadable whatever it is called")
+    func anHTMLPageIsUnreadableWhateverItIsCalled() async throws {
         let page = ByteBuffer(string: "<!doctype html><title>Sign in</title>")
         for type in ["text/html", "application/json"] {
             expectUnreadable(
@@ -112,17 +117,20 @@ struct HostileServerTests {
         }
     }
 
-    @Test func whatIsNoHTTPIsUnreachable() async throws {
+    @Test("what is no HTTP is unreachable")
+    func whatIsNoHTTPIsUnreachable() async throws {
         expectUnreachable(try await error(head: "SSH-2.0-OpenSSH_9.2\r\n"))
         expectUnreachable(try await error(head: ""))
     }
 
-    @Test func aBrokenHandshakeIsUnreachable() async throws {
+    @Test("a broken handshake is unreachable")
+    func aBrokenHandshakeIsUnreachable() async throws {
         expectUnreachable(try await error(head: "HTTP/1.1 400 Bad Request\r\n\r\n", scheme: "https"))
     }
 
     /// Source: RFC 6761 section 6.4 (`invalid` never resolves)
-    @Test func aNameThatDoesNotResolveIsUnreachable() async throws {
+    @Test("a name that does not resolve is unreachable")
+    func aNameThatDoesNotResolveIsUnreachable() async throws {
         expectUnreachable(try await error(of: "https://nowhere.invalid"))
     }
 }

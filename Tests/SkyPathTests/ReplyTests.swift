@@ -7,11 +7,13 @@ import JSONKit
 
 @testable import SkyPath
 
-@Suite struct ReplyTests {
+@Suite("Answers of SkyPath")
+struct ReplyTests {
     private let reader = ReplyReader(wire: SkyPathWire(), limits: SkyPathLimits())
 
     /// The documented shape of a corridor's reply, with invented values.
-    @Test func theDocumentedCorridorAnswerIsRead() throws {
+    @Test("the documented corridor answer is read")
+    func theDocumentedCorridorAnswerIsRead() throws {
         let text = """
             { "data": { "lastUpdatedAt": 1767225660, "hexagons": [
                 { "id": "852a1073fffffff", "alt": 36, "sev": 3, "edr": 0.2315, "observedAt": 1767225584 },
@@ -29,7 +31,8 @@ import JSONKit
     }
 
     /// The shape of a tick's reply, with invented values.
-    @Test func theMapAnswerIsRead() throws {
+    @Test("the map answer is read")
+    func theMapAnswerIsRead() throws {
         let text =
             (#"{"skypath_tick":29453761,"turbulence":[{"hex_id":"852a1073fffffff","skypath_alt":36,"#
                 + #""sev":3,"ts":1767225584,"tick":29453760}]}"#)
@@ -38,7 +41,8 @@ import JSONKit
     }
 
     /// The shape of a bulk reply, with invented values; numbers for positions are taken too.
-    @Test func theBulkAnswerIsRead() throws {
+    @Test("the bulk answer is read")
+    func theBulkAnswerIsRead() throws {
         let parent = H3.index(dense: 20, resolution: 0)
         let text =
             (#"{"data":{"hexId":["904",905,"1377"],"alt":[33,34,34],"sev":[2,1,3],"#
@@ -50,7 +54,8 @@ import JSONKit
         #expect(reply.records.map(\.severity) == [2, 1, 3])
     }
 
-    @Test func unequalArraysGiveNothing() {
+    @Test("unequal arrays give nothing")
+    func unequalArraysGiveNothing() {
         let text =
             #"{"data":{"hexId":["904","905"],"alt":[33],"sev":[2,1],"observationTime":[1767225001,1767225001]}}"#
         #expect(throws: UpstreamError.unreadable(.unequalArrays([2, 1, 2, 2]))) {
@@ -58,7 +63,8 @@ import JSONKit
         }
     }
 
-    @Test func aPositionThatTheParentLacksIsSkipped() throws {
+    @Test("a position that the parent lacks is skipped")
+    func aPositionThatTheParentLacksIsSkipped() throws {
         let text =
             (#"{"data":{"hexId":["16807","-1","x",null,"7"],"alt":[33,33,33,33,33],"sev":[2,2,2,2,2],"#
                 + #""observationTime":[1767225001,1767225001,1767225001,1767225001,1767225001]}}"#)
@@ -81,12 +87,13 @@ import JSONKit
         (String(repeating: "[", count: 100_000), .notJSON(atByte: 64)),
     ]
 
-    @Test(arguments: notAnswers)
+    @Test("what is no answer is no empty picture", arguments: notAnswers)
     func whatIsNoAnswerIsNoEmptyPicture(text: String, expected: UnreadableAnswer) {
         #expect(throws: UpstreamError.unreadable(expected)) { try reader.corridor(Array(text.utf8)) }
     }
 
     @Test(
+        "severities are read strictly",
         arguments: [
             (#""sev":5"#, 4, nil), (#""sev":3.0"#, 3, nil), (#""sev":3.5"#, nil, .severity),
             (#""sev":6"#, nil, .severity),
@@ -108,6 +115,7 @@ import JSONKit
     }
 
     @Test(
+        "a bad EDR costs only itself",
         arguments: [
             ("0", 0.0, 0), ("1", 1, 0), ("0.1121", 0.1121, 0), ("1.0001", nil, 1), ("-0.1", nil, 1),
             ("null", nil, 0),
@@ -123,7 +131,8 @@ import JSONKit
                 && reply.counts.droppedEDR == dropped)
     }
 
-    @Test func theScannerAgreesWithFoundation() throws {
+    @Test("the scanner agrees with Foundation")
+    func theScannerAgreesWithFoundation() throws {
         let texts = [
             "0", "-0", "-1", "12", "1.5", "-1.25e2", "1E+2", "1e", "1.", ".5", "+1", "-", "00",
             "123456789012345678901",
@@ -158,7 +167,8 @@ import JSONKit
         }
     }
 
-    @Test func everyPrefixAndEveryFlippedByteIsSurvived() throws {
+    @Test("every prefix and every flipped byte is survived")
+    func everyPrefixAndEveryFlippedByteIsSurvived() throws {
         let text = Array(
             (#"{"data":{"lastUpdatedAt":1767225660,"hexagons":[{"id":"852a1073fffffff","alt":36,"#
                 + #""sev":3,"edr":0.2315,"observedAt":1767225584},null]},"warnings":{"\u00e9":[true,"#
@@ -180,7 +190,8 @@ import JSONKit
         }
     }
 
-    @Test func anErrorBodyIsReadHoweverItComes() {
+    @Test("an error body is read however it comes")
+    func anErrorBodyIsReadHoweverItComes() {
         func problem(_ text: String) -> UpstreamProblem {
             UpstreamProblem(status: 400, body: Array(text.utf8), redacting: [Secret("hunter2")].compactMap { $0 })
         }

@@ -15,7 +15,8 @@ struct Answer: Equatable {
 }
 
 /// What the simulator says to requests that no good client sends: the order of validation and Ajv's words.
-@Suite struct RequestTests {
+@Suite("Requests to SkyPath")
+struct RequestTests {
     static let ring = "[[0,0],[0.5,0],[0.5,0.5],[0,0]]"
     static func body(_ ring: String = ring, _ more: String = "") -> String {
         #"{"corridor":{"type":"Polygon","coordinates":[\#(ring)]}\#(more)}"#
@@ -65,7 +66,8 @@ struct Answer: Equatable {
         (body(ring, #","updatedSince":-1"#), "body/updatedSince must be >= 0"),
     ]
 
-    @Test func badCorridorsAreRefusedInOrder() async throws {
+    @Test("bad corridors are refused in order")
+    func badCorridorsAreRefusedInOrder() async throws {
         try await withRig(flights: 1, areaLimitKm2: 7_500) { rig in
             let http = HTTPClient.shared
             for (body, message) in RequestTests.refused {
@@ -86,13 +88,15 @@ struct Answer: Equatable {
         }
     }
 
-    @Test func whatAnUpstreamSaysCanNotSteerATerminalOrALog() {
+    @Test("what an upstream says can not steer a terminal or a log")
+    func whatAnUpstreamSaysCanNotSteerATerminalOrALog() {
         let body = #"{"data":{"code":"A\u001b[2J","message":"x\ny\u0085\u202ez ✈︎ é"}}"#
         let problem = UpstreamProblem(status: 400, body: Array(body.utf8), redacting: [])
         #expect(problem.code == #"A\u{1B}[2J"# && problem.message == #"x\u{A}y\u{85}\u{202E}z ✈︎ é"#)
     }
 
-    @Test func healthAndControlNeedNoKey() async throws {
+    @Test("health and control need no key")
+    func healthAndControlNeedNoKey() async throws {
         try await withRig(flights: 1) { rig in
             func call(_ method: String, _ path: String) async throws -> Answer {
                 var request = HTTPClientRequest(url: rig.baseURL + path)
@@ -130,7 +134,8 @@ struct Answer: Equatable {
         RequestWriter(wire: SkyPathWire(), limits: SkyPathLimits())
     }
 
-    @Test func aCorridorIsWrittenAsTheProfileSays() throws {
+    @Test("a corridor is written as the profile says")
+    func aCorridorIsWrittenAsTheProfileSays() throws {
         let ring = try box(west: -74, south: 40, east: -73.5, north: 40.5)
         let body = try writer().corridor(
             SkyPathCorridorQuery(
@@ -145,7 +150,8 @@ struct Answer: Equatable {
         )
     }
 
-    @Test func namesOnTheWireAreSettings() throws {
+    @Test("names on the wire are settings")
+    func namesOnTheWireAreSettings() throws {
         var wire = SkyPathWire()
         wire.updatedSince = "since\"quoted"
         wire.hoursAgo = "h"
@@ -156,6 +162,7 @@ struct Answer: Equatable {
     }
 
     @Test(
+        "names on the wire that can't be are refused",
         arguments: [
             (["mapPath": "v4"], ["mapPath"]), (["mapPath": "/v4?x"], ["mapPath"]), (["mapPath": ""], ["mapPath"]),
             (["hexagonsPath": "/a b/"], ["hexagonsPath"]), (["apiKeyHeader": "x key"], ["apiKeyHeader"]),
@@ -176,6 +183,7 @@ struct Answer: Equatable {
     }
 
     @Test(
+        "a text is told without its secrets",
         arguments: [
             ("a", "a bad key: a", "a bad key: a"),
             ("demo", "the key demo is unknown, demo", "the key [secret] is unknown, [secret]"),
@@ -187,7 +195,8 @@ struct Answer: Equatable {
         #expect(Secret.redacting([try unwrap(Secret(secret))], in: text) == expected)
     }
 
-    @Test func aRingOverTheAntimeridianRunsOnOrWraps() throws {
+    @Test("a ring over the antimeridian runs on or wraps")
+    func aRingOverTheAntimeridianRunsOnOrWraps() throws {
         let ring = try box(west: 179.8, south: 0, east: 180.2, north: 0.4)
         let query = SkyPathCorridorQuery(ring: ring)
         #expect(try writer().corridor(query).contains("[[179.8,0.0],[180.2"))
@@ -198,7 +207,8 @@ struct Answer: Equatable {
         #expect(SkyPathRing.areaKm2(ring) < 2_000)
     }
 
-    @Test func anAreaIsThatOfTheSphere() throws {
+    @Test("an area is that of the sphere")
+    func anAreaIsThatOfTheSphere() throws {
         // An octant: an eighth of 4πr².
         let octant = try [(0, 0), (90, 0), (90, 90), (0, 90)].map {
             try unwrap(LonLat(longitude: $0.0, latitude: $0.1))
@@ -208,7 +218,8 @@ struct Answer: Equatable {
         #expect(SkyPathRing.areaKm2([]) == 0)
     }
 
-    @Test func aQueryBeyondTheLimitsIsNotSent() throws {
+    @Test("a query beyond the limits is not sent")
+    func aQueryBeyondTheLimitsIsNotSent() throws {
         let small = try box(west: 0, south: 0, east: 0.5, north: 0.5)
         let many = try (0..<250).map { try unwrap(LonLat(longitude: Double($0) / 1_000, latitude: 0)) }
         let queries = [
@@ -238,7 +249,8 @@ struct Answer: Equatable {
         }
     }
 
-    @Test func aConfigurationNamesAllItsProblems() throws {
+    @Test("a configuration names all its problems")
+    func aConfigurationNamesAllItsProblems() throws {
         let key = try unwrap(Secret("k"))
         func problems(_ url: String) -> Int {
             SkyPathConfiguration(environment: .custom(url), apiKey: key).problems.count
@@ -264,6 +276,7 @@ struct Answer: Equatable {
     }
 
     @Test(
+        "retry after is read in both forms",
         arguments: [
             ("0", 0), ("60", 60), ("999999999999999999999", 86_400), ("-5", nil), ("soon", nil),
             ("", nil),
@@ -276,7 +289,8 @@ struct Answer: Equatable {
         #expect(RetryAfter.seconds(text, now: 784_111_740) == expected)
     }
 
-    @Test func datesAreDaysSince1970() {
+    @Test("dates are days since 1970")
+    func datesAreDaysSince1970() {
         #expect(RetryAfter.date("Thu, 01 Jan 1970 00:00:00 GMT") == 0)
         #expect(RetryAfter.date("Thu, 29 Feb 2024 12:00:00 GMT") == 1_709_208_000)
         #expect(RetryAfter.date("Fri, 01 Mar 2024 00:00:00 GMT") == 1_709_251_200)

@@ -4,12 +4,14 @@ import Testing
 
 @testable import UpstreamSimulator
 
-@Suite struct WorldTests {
+@Suite("The simulator's world")
+struct WorldTests {
     private func served(_ picture: Picture) -> [Report] {
         picture.select { $0.report.observedAt > picture.now - 6 * 3_600 }.map(\.report)
     }
 
-    @Test func theSameSeedAndInstantGiveTheSameWorldHoweverItWasReached() {
+    @Test("the same seed and instant give the same world however it was reached")
+    func theSameSeedAndInstantGiveTheSameWorldHoweverItWasReached() {
         let world = World(seed: 3, flights: 12)
         var stepped = Picture(world: world, now: testTime - 5_000)
         for step in [1, 59, 60, 61, 1_000, 3, 600, 3_216] { stepped.advance(to: stepped.now + step) }
@@ -26,13 +28,15 @@ import Testing
         #expect(served(stepped) == served(Picture(world: world, now: testTime + 86_400)))
     }
 
-    @Test func anotherSeedGivesAnotherWorld() {
+    @Test("another seed gives another world")
+    func anotherSeedGivesAnotherWorld() {
         let one = Picture(world: World(seed: 1, flights: 20), now: testTime)
         let two = Picture(world: World(seed: 2, flights: 20), now: testTime)
         #expect(Set(served(one)).isDisjoint(with: served(two)))
     }
 
-    @Test func twoSimulatorsStartedApartGiveTheSameAnswers() async throws {
+    @Test("two simulators started apart give the same answers")
+    func twoSimulatorsStartedApartGiveTheSameAnswers() async throws {
         let first = ManualClock(testTime - 3_000)
         let replies = Replies()
         try await withRig(clock: first) { rig in
@@ -50,7 +54,8 @@ import Testing
         #expect(both[0].tick == testTime / 60)
     }
 
-    @Test func theWorldIsBelievable() throws {
+    @Test("the world is believable")
+    func theWorldIsBelievable() throws {
         let picture = Picture(world: World(seed: 1, flights: 120), now: testTime)
         let reports = served(picture)
         let levels = reports.map { Int($0.key & 63) }
@@ -66,7 +71,8 @@ import Testing
         #expect(reports.contains { $0.changedAt - $0.observedAt > 100 })
     }
 
-    @Test func aFlightMovesLikeOne() throws {
+    @Test("a flight moves like one")
+    func aFlightMovesLikeOne() throws {
         let world = World(seed: 5, flights: 300)
         let flights = (0..<60).flatMap { world.departures(minute: testTime / 60 + $0) }
         #expect(flights.count > 30)
@@ -90,7 +96,8 @@ import Testing
         }
     }
 
-    @Test func aPatchIsSoftAndDriftsEastward() throws {
+    @Test("a patch is soft and drifts eastward")
+    func aPatchIsSoftAndDriftsEastward() throws {
         var random = SeededRandom(seed: 1, 9)
         for _ in 0..<50 {
             let patch = Patch(jetBornAt: 1_000_000, random: &random)
@@ -113,7 +120,8 @@ import Testing
         }
     }
 
-    @Test func memoryIsBounded() {
+    @Test("memory is bounded")
+    func memoryIsBounded() {
         var picture = Picture(world: World(seed: 1, flights: 20), now: testTime)
         let before = picture.count
         for hour in 1...12 { picture.advance(to: testTime + hour * 3_600) }
@@ -121,7 +129,8 @@ import Testing
         #expect(picture.select { $0.report.observedAt <= picture.now - Picture.keptSeconds }.isEmpty)
     }
 
-    @Test func whatWasPutInSurvivesAClockSetBack() throws {
+    @Test("what was put in survives a clock set back")
+    func whatWasPutInSurvivesAClockSetBack() throws {
         var picture = Picture(world: World(seed: 1, flights: 1), now: testTime)
         let cell = H3.cell(at: try unwrap(LonLat(longitude: 1, latitude: 1)))
         let report = Report(

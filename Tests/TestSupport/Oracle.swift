@@ -31,7 +31,7 @@ package enum Oracle {
         process.arguments = [repository.appending(path: "Tests/Oracles/\(script)").path]
         process.standardInput = try FileHandle(forReadingFrom: input)
         process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.run()
+        try process.runWithDeadline()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw Failure(description: "\(script) ended with status \(process.terminationStatus)")

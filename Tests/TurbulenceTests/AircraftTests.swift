@@ -28,14 +28,16 @@ struct AircraftTrackTests {
         }
     }
 
-    @Test func isALineWithATimeForEachVertex() throws {
+    @Test("a way is a line with a time for each vertex")
+    func isALineWithATimeForEachVertex() throws {
         let track = try lines([position(0, 1, 2), position(60, 3, 4), position(60, 9, 9), position(90, 5, 6)])
         #expect(track == [[[1, 2, 0], [3, 4, 60], [5, 6, 90]]], "of one second the first counts")
         #expect(try lines([position(0, 1, 2)]) == nil)
         #expect(lines([]) == nil)
     }
 
-    @Test func isCutWhereNothingWasReceivedForLong() throws {
+    @Test("a way is cut where nothing was received for long")
+    func isCutWhereNothingWasReceivedForLong() throws {
         let gap = AircraftTrack.gapSeconds
         #expect(
             try lines([
@@ -47,14 +49,16 @@ struct AircraftTrackTests {
             ], "a lone position is no line")
     }
 
-    @Test func isSplitAtTheAntimeridianEitherWay() throws {
+    @Test("a way is split at the antimeridian in either direction")
+    func isSplitAtTheAntimeridianEitherWay() throws {
         let east = try lines([position(0, 179, 10), position(100, -179, 20)])
         #expect(east == [[[179, 10, 0], [180, 15, 50]], [[-180, 15, 50], [-179, 20, 100]]])
         let west = try lines([position(0, -178, 0), position(100, 179, 0)])
         #expect(west == [[[-178, 0, 0], [-180, 0, 67]], [[180, 0, 67], [179, 0, 100]]])
     }
 
-    @Test func aVertexOnTheAntimeridianIsNotDoubled() throws {
+    @Test("a vertex on the antimeridian is not doubled")
+    func aVertexOnTheAntimeridianIsNotDoubled() throws {
         #expect(
             try lines([position(0, 178, 0), position(50, 180, 0), position(100, -178, 0)]) == [
                 [[178, 0, 0], [180, 0, 50]], [[-180, 0, 50], [-178, 0, 100]],
@@ -66,7 +70,8 @@ struct AircraftTrackTests {
     }
 
     /// No line jumps over the antimeridian, times never fall, and every place given is there.
-    @Test func anyWayKeepsItsPlacesAndNeverJumps() throws {
+    @Test("any way keeps its places and never jumps")
+    func anyWayKeepsItsPlacesAndNeverJumps() throws {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<500 {
             var longitude = Double.random(in: -180...180, using: &random)
@@ -90,10 +95,12 @@ struct AircraftTrackTests {
 
 @Suite("Dead reckoning")
 struct DeadReckoningTests {
-    @Test(arguments: [
-        (0.0, 0.0, 90.0, 3_600, 6.0, 0.0), (0, 0, 0, 3_600, 0, 6), (179, 0, 90, 3_600, -175, 0),
-        (0, 87, 0, 3_600, 180, 87), (10, 60, 270, 60, 9.8, 60),
-    ])
+    @Test(
+        "a reckoned place follows a great circle",
+        arguments: [
+            (0.0, 0.0, 90.0, 3_600, 6.0, 0.0), (0, 0, 0, 3_600, 0, 6), (179, 0, 90, 3_600, -175, 0),
+            (0, 87, 0, 3_600, 180, 87), (10, 60, 270, 60, 9.8, 60),
+        ])
     func followsAGreatCircle(
         longitude: Double, latitude: Double, heading: Double, seconds: Int, toLongitude: Double, toLatitude: Double
     ) throws {
@@ -103,7 +110,8 @@ struct DeadReckoningTests {
         #expect(abs(LonLat.wrap(end.longitude - toLongitude)) < 0.02 && abs(end.latitude - toLatitude) < 0.02)
     }
 
-    @Test func whatDoesNotMoveOrIsNotKnownToStays() throws {
+    @Test("what does not move, or is not known to, stays")
+    func whatDoesNotMoveOrIsNotKnownToStays() throws {
         let later = Instant(clamping: 1_700_000_600)
         for still in [
             try position(0, 1, 2), try position(0, 1, 2, knots: 300), try position(0, 1, 2, heading: 90),

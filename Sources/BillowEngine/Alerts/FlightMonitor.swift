@@ -60,6 +60,8 @@ package actor FlightMonitor {
         /// Names the set that the last event had; nil before the first one.
         var told: String?
         var isLost = false
+        /// For how long it was silent while this process watched.
+        var silentSeconds = 0
     }
 
     private var flights: [String: Flight] = [:]
@@ -68,6 +70,7 @@ package actor FlightMonitor {
     private var unsaved: Set<String> = []
     private var ended: Set<String> = []
     private var savedAt = Instant.distantPast
+    private var lastTick: Instant?
     /// Whether the last attempt to store failed.
     private var isUnstored = false
 
@@ -83,6 +86,8 @@ package actor FlightMonitor {
     /// Seconds without a position after which it is lost, and after which the flight ends.
     static let lostAfter = 300
     static let endsAfter = 86_400
+    /// The most that may go by between two ticks, in seconds; more is the clock's doing, or a pause of the machine.
+    static let longestStep = 60
     /// Seconds between two transactions that store positions and what was told.
     static let saveEverySeconds = 2
 
@@ -235,11 +240,16 @@ package actor FlightMonitor {
         return answer
     }
 
-    /// Notes flights that were not heard of, and ends those long silent.
+    /// Notes flights that were not heard of, and ends those long silent: by the time that went by in small steps, so
+    /// that a clock that jumps ends none.
     func tick(_ now: Instant) {
+        let step = lastTick.map { min(max(now.seconds - $0.seconds, 0), Self.longestStep) } ?? 0
+        lastTick = now
         for (id, flight) in flights {
             let silent = now.seconds - flight.heardAt.seconds
-            if silent >= Self.endsAfter {
+            let watched = min(flight.silentSeconds + step, max(silent, 0))
+            flights[id]?.silentSeconds = watched
+            if watched >= Self.endsAfter {
                 flights[id] = nil
                 ended.insert(id)
             } else if silent >= Self.lostAfter, !flight.isLost {

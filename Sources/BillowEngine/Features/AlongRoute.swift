@@ -1,5 +1,5 @@
 package import Datasets
-package import BillowExchange
+import BillowExchange
 package import Geometry
 package import Turbulence
 

@@ -1,6 +1,6 @@
 package import BillowExchange
 package import BillowSnapshot
-package import Datasets
+import Datasets
 import Turbulence
 
 extension CollectionMembers {

@@ -1,4 +1,4 @@
-package import BillowExchange
+import BillowExchange
 package import BillowSnapshot
 package import Datasets
 package import Geometry

@@ -1,9 +1,9 @@
-package import BillowAreas
+import BillowAreas
 package import BillowExchange
 package import BillowSnapshot
 import Datasets
 import Geometry
-package import Turbulence
+import Turbulence
 
 /// Turbulence polygons: our own, dissolved from the picture, and those that an upstream issues, told apart by source.
 extension FeatureSource {

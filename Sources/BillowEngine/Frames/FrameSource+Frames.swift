@@ -1,4 +1,4 @@
-package import BillowExchange
+import BillowExchange
 package import BillowRaster
 package import BillowSnapshot
 package import BillowTiles

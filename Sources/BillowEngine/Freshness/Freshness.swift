@@ -1,8 +1,8 @@
-package import BillowExchange
+import BillowExchange
 package import BillowSnapshot
 package import BillowSync
 package import BillowTiles
-package import Datasets
+import Datasets
 package import Geometry
 package import Turbulence
 
@@ -80,6 +80,9 @@ enum Coverage: Sendable, Hashable {
         /// When this was determined: no fetch can tell of later observations.
         var now: Instant
         var sources: [Source]
+
+        /// The sources by what they fetch from.
+        var services: some Collection<[Source]> { Dictionary(grouping: sources, by: \.service).values }
     }
 
     /// What one source holds.
@@ -88,6 +91,9 @@ enum Coverage: Sendable, Hashable {
         var since: Instant
         /// Until when the last fetch counts as current.
         var until: Instant
+        /// The kind of service that it fetches from. Another source of one service can stand in for it; one of another
+        /// service can't, because that has other data.
+        var service = ""
         var kind = DataKind.observations
         /// The areas that it is and was asked for, of all kinds; none of this kind is the world.
         var areas: [CoveredArea] = []
@@ -98,7 +104,7 @@ enum Coverage: Sendable, Hashable {
     /// Whether a region is one that some source is asked for.
     func reaches(_ region: GeographicRegion) -> Bool {
         guard case .fetched(let span) = self else { return true }
-        return span.sources.contains { $0.since(in: region, at: span.now) != nil }
+        return span.services.allSatisfy { $0.contains { $0.since(in: region, at: span.now) != nil } }
     }
 
     /// From when on all of a region is covered; nil for no bound, or an unknown one.
@@ -113,8 +119,8 @@ enum Coverage: Sendable, Hashable {
         }
     }
 
-    /// Whether it covers what a picture of a region at an instant looks back to: some source has all of the region,
-    /// and none lacks any of what it was asked for there.
+    /// Whether it covers what a picture of a region at an instant looks back to: of each service some source has all of
+    /// the region, and none lacks any of what it was asked for there.
     func covers(_ instant: Instant, lookBackSeconds: Int, _ region: GeographicRegion = .everywhere) -> Bool {
         let first = instant.advanced(by: -lookBackSeconds)
         switch self {
@@ -125,15 +131,11 @@ enum Coverage: Sendable, Hashable {
                 first >= max(span.storedSince, span.retainedSince.advanced(by: -History.sixHours.seconds))
             else { return false }
             let last = min(instant, span.now)
-            var isCovered = false
-            for source in span.sources {
-                switch source.share(of: region, from: first, to: last) {
-                case .all: isCovered = true
-                case .part: break
-                case .lacking: return false
+            return !span.sources.isEmpty
+                && span.services.allSatisfy { sources in
+                    let shares = sources.map { $0.share(of: region, from: first, to: last) }
+                    return shares.contains(.all) && !shares.contains(.lacking)
                 }
-            }
-            return isCovered
         }
     }
 }
@@ -178,6 +180,8 @@ package struct FreshnessSettings: Sendable {
     package struct Feed: Sendable, Hashable {
         /// Empty for a folder, which isn't fetched: its files may be a year apart.
         package var kinds: Set<DataKind>
+        /// The kind of service that it is fetched from.
+        package var service: String
         /// Between two fetches by the clock; nil where it is stopped.
         package var intervalSeconds: Int?
         /// A setting of its own.
@@ -185,8 +189,11 @@ package struct FreshnessSettings: Sendable {
         /// Kinds that are fetched less often, and how often.
         var slowKinds: [DataKind: Int] = [:]
 
-        package init(kinds: Set<DataKind>, intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil) {
+        package init(
+            kinds: Set<DataKind>, service: String = "", intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil
+        ) {
             self.kinds = kinds
+            self.service = service
             self.intervalSeconds = intervalSeconds
             self.staleAfterSeconds = staleAfterSeconds
         }
@@ -195,6 +202,9 @@ package struct FreshnessSettings: Sendable {
     /// How long a source may be silent where no setting says so, unless it is fetched less often than twice in that
     /// time.
     package static let defaultStaleAfterSeconds = 300
+
+    /// By how many seconds a fetch may seem to lie ahead: a snapshot is as old as its last publication.
+    static let aheadSeconds = 300
 
     /// For all sources that have no setting of their own.
     fileprivate let staleAfterSeconds: Int?
@@ -242,7 +252,8 @@ package struct FreshnessPolicy: Sendable {
 
     /// Whether a source was last fetched, for a kind of data or at all, too long ago; one that never was is.
     package func isStale(_ id: SourceID, _ kind: DataKind? = nil, fetchedAt: Instant?, at now: Instant) -> Bool {
-        (fetchedAt ?? .distantPast) < now.advanced(by: -staleAfterSeconds(feed(id), kind))
+        guard let fetchedAt, fetchedAt <= now.advanced(by: FreshnessSettings.aheadSeconds) else { return true }
+        return fetchedAt < now.advanced(by: -staleAfterSeconds(feed(id), kind))
     }
 
     /// The freshness of what a filter selects of some kinds of data, at the snapshot's time or a later one.
@@ -255,7 +266,10 @@ package struct FreshnessPolicy: Sendable {
         let configured = settings.feeds.keys.filter { filter.sources?.contains($0) ?? true }
         let stored = sources.records.filter { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
         let feeding = Dictionary(
-            uniqueKeysWithValues: kinds.map { kind in (kind, self.feeding(kind, configured, sources)) })
+            uniqueKeysWithValues: kinds.map { kind in
+                let feeding = self.feeding(kind, configured, sources)
+                return (kind, feeding.map { $0.known(at: now) })
+            })
         let times = feeding.values.flatMap { $0.map(\.fetchedAt) }
         return Freshness(
             dataTime: times.contains(nil) ? nil : times.compactMap { $0 }.min(),
@@ -293,6 +307,12 @@ package struct FreshnessPolicy: Sendable {
     private struct Feeding {
         var id: SourceID
         var fetchedAt: Instant?
+
+        /// Of a fetch that lies ahead nobody knows when it was: the clock was wrong then, or is now.
+        func known(at now: Instant) -> Feeding {
+            let isAhead = fetchedAt.map { $0 > now.advanced(by: FreshnessSettings.aheadSeconds) } ?? false
+            return isAhead ? Feeding(id: id, fetchedAt: nil) : self
+        }
     }
 
     private struct SelectedSources {
@@ -346,7 +366,7 @@ package struct FreshnessPolicy: Sendable {
             span.sources.append(
                 Coverage.Source(
                     since: since, until: fetchedAt.advanced(by: staleAfterSeconds(feed(source.id), kind)),
-                    kind: kind, areas: record.coveredAreas))
+                    service: feed(source.id)?.service ?? "", kind: kind, areas: record.coveredAreas))
         }
         return .fetched(span)
     }

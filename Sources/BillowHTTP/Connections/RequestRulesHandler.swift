@@ -63,7 +63,7 @@ final class RequestRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
         self.problem = problem
         deadlines.requestWasRefused()
-        context.fireErrorCaught(HTTPParserError.invalidHost)
+        context.fireErrorCaught(HTTPParserError.unknown)
     }
 
     private func problem(with head: HTTPRequestHead) -> Problem? {

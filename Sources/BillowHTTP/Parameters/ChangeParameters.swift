@@ -1,5 +1,5 @@
 import BillowEngine
-package import BillowExchange
+import BillowExchange
 package import Datasets
 import Turbulence
 

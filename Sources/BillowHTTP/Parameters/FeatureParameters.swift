@@ -1,5 +1,5 @@
 package import BillowEngine
-package import BillowExchange
+import BillowExchange
 package import BillowSnapshot
 package import Datasets
 import Geometry

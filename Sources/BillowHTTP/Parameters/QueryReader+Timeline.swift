@@ -1,4 +1,4 @@
-package import BillowEngine
+import BillowEngine
 package import BillowTimeline
 package import Datasets
 import Turbulence

@@ -19,9 +19,9 @@ package struct Exchange: Sendable {
         }
     }
 
-    private let httpClient: HTTPClient
+    let httpClient: HTTPClient
     /// From connecting to the last byte.
-    private let timeout: Duration
+    let timeout: Duration
     private let maximumBodyBytes: Int
     private let secrets: [Secret]
     private let dialect: RefusalDialect
@@ -117,9 +117,14 @@ package struct Exchange: Sendable {
     }
 
     private func problem(of response: HTTPClientResponse) async throws -> [UInt8] {
+        try await problem(response.body)
+    }
+
+    /// The words of a refusal, as far as they came.
+    func problem(_ body: HTTPClientResponse.Body) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         do {
-            for try await chunk in response.body {
+            for try await chunk in body {
                 bytes.append(contentsOf: chunk.readableBytesView.prefix(Exchange.maximumProblemBytes - bytes.count))
                 if bytes.count >= Exchange.maximumProblemBytes { break }
             }
@@ -131,7 +136,7 @@ package struct Exchange: Sendable {
     }
 
     /// Translates what the HTTP client throws, once, here.
-    private func failure(_ error: any Error) -> UpstreamError {
+    func failure(_ error: any Error) -> UpstreamError {
         if let error = error as? UpstreamError { return error }
         if error is CancellationError { return .cancelled }
         guard let error = error as? HTTPClientError else { return .unreachable(redacted(Self.reason(error))) }

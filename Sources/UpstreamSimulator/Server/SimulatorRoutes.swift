@@ -37,6 +37,9 @@ struct SimulatorRoutes: Sendable {
         addSkyPath(to: router)
         try OpenSkyRoutes(configuration, state: state, transport: transport, replay: replay).add(to: router)
         try AviationWeatherRoutes(state: state, transport: transport, replay: replay).add(to: router)
+        if let guidance = configuration.guidance {
+            GuidanceRoutes(guidance, state: state, transport: transport).add(to: router)
+        }
         router.get("health") { _, _ in JSONText.response(ByteBuffer(string: #"{"status":"ok"}"#)) }
         router.post("_simulator/fault") { request, _ in setFault(request) }
         router.get("_simulator/fault") { _, _ in faultResponse() }

@@ -22,6 +22,16 @@ extension Settings {
             case aviationWeather(AviationWeatherSettings)
             case openSky(OpenSkySettings)
             case inbox(InboxSettings)
+
+            /// As the settings name it.
+            var name: String {
+                switch self {
+                case .skyPath: "skypath"
+                case .aviationWeather: "aviationweather"
+                case .openSky: "opensky"
+                case .inbox: "inbox"
+                }
+            }
         }
 
         /// What it is fetched for, and what is stale when it is silent.

@@ -37,7 +37,7 @@ struct Settings: Sendable {
             (
                 source.id,
                 FreshnessSettings.Feed(
-                    kinds: source.feeds,
+                    kinds: source.feeds, service: source.kind.name,
                     intervalSeconds: source.update.interval(updateLengths).map { Int($0.components.seconds) },
                     staleAfterSeconds: source.staleAfterSeconds)
             )

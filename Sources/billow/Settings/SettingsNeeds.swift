@@ -36,13 +36,16 @@ struct SettingsNeeds: OptionSet, Sendable {
         guard FileManager.default.isFolder(folder) else {
             return server.problem("stylesFolder", "is '\(folder)'; there is no such folder", kind: .inputOutput)
         }
-        do { _ = try StyleLibrary(folder: folder) } catch .unreadableFolder(_, let reason) {
-            server.problem("stylesFolder", "is '\(folder)'; it can't be read: \(reason)", kind: .inputOutput)
-        } catch .invalid(_, let problems) {
-            for problem in problems {
-                server.problem("stylesFolder", "is '\(folder)'; in \(problem)", kind: .inputOutput)
+        do throws(StyleError) { _ = try StyleLibrary(folder: folder) } catch {
+            switch error {
+            case .unreadableFolder(_, let reason):
+                server.problem("stylesFolder", "is '\(folder)'; it can't be read: \(reason)", kind: .inputOutput)
+            case .invalid(_, let problems):
+                for problem in problems {
+                    server.problem("stylesFolder", "is '\(folder)'; in \(problem)", kind: .inputOutput)
+                }
             }
-        } catch {}
+        }
     }
 
     private func checkDatabase(_ path: String, _ access: StoreAccess, _ root: SettingsReader.Section) {

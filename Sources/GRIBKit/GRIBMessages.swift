@@ -1,0 +1,149 @@
+/// Cuts a stream of bytes into GRIB2 messages: a file read piece by piece, or what an HTTP range brings. What isn't
+/// usable costs its neighbours nothing: it is refused with a reason, and the search goes on behind it.
+///
+/// At most one message is held, of at most `GRIBLimits.messageBytes`.
+///
+/// Source: WMO FM 92 GRIB edition 2, section 0 and regulation 92.1.3
+package struct GRIBMessages: Sendable {
+    package enum Item: Sendable {
+        case message(GRIBMessage)
+        /// What begins at that place of the stream isn't used.
+        case refused(GRIBRefusal, number: Int, offset: Int)
+    }
+
+    /// How many messages were refused, by reason.
+    package private(set) var refusals: [GRIBRefusal.Code: Int] = [:]
+    /// How many messages were given.
+    package private(set) var messages = 0
+    /// Bytes that belong to no message: an HTML page, a bulletin's heading, padding.
+    package private(set) var foreignBytes = 0
+
+    private let limits: GRIBLimits
+    private var buffer: [UInt8] = []
+    /// The first byte of the buffer that is still needed.
+    private var place = 0
+    /// Where the buffer begins in the stream.
+    private var bufferOffset: Int
+    private var number = 0
+    /// Behind a refused message what isn't one still belongs to it.
+    private var isBehindRefusal = false
+    /// The fields that were given, and the numbers of their messages.
+    private var given: [[UInt8]: Int] = [:]
+
+    /// - Parameter offset: where the bytes begin in the file that they are a range of.
+    package init(limits: GRIBLimits = GRIBLimits(), offset: Int = 0) {
+        self.limits = limits
+        bufferOffset = offset
+    }
+
+    /// Everything in some bytes, which nothing follows.
+    package static func items(in bytes: [UInt8], limits: GRIBLimits = GRIBLimits()) -> [Item] {
+        var messages = GRIBMessages(limits: limits)
+        return messages.read(bytes) + messages.finish()
+    }
+
+    /// Takes the next bytes of the stream, and gives what has become whole.
+    package mutating func read(_ bytes: some Collection<UInt8>) -> [Item] {
+        buffer.append(contentsOf: bytes)
+        return items(atEnd: false)
+    }
+
+    /// There is nothing more: what isn't whole is truncated.
+    package mutating func finish() -> [Item] { items(atEnd: true) }
+
+    private mutating func items(atEnd: Bool) -> [Item] {
+        var items: [Item] = []
+        while let item = next(atEnd: atEnd) {
+            if case .refused(let reason, _, _) = item { refusals[reason.code, default: 0] += 1 } else { messages += 1 }
+            items.append(item)
+        }
+        // Room for the next bytes, moved only when that is most of the buffer.
+        if place * 2 >= buffer.count {
+            buffer.removeFirst(place)
+            bufferOffset += place
+            place = 0
+        }
+        return items
+    }
+
+    /// The next message or refusal, or nil when more bytes are needed.
+    private mutating func next(atEnd: Bool) -> Item? {
+        guard seek(atEnd: atEnd) else { return nil }
+        let found = buffer.count - place
+        let start = place
+        func word(_ octets: Range<Int>) -> UInt64 {
+            buffer[start + octets.lowerBound..<start + octets.upperBound].reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        guard found >= GRIBMessage.indicatorLength else {
+            return atEnd ? refuse(.truncated(length: GRIBMessage.indicatorLength, found: found), skipping: 4) : nil
+        }
+        guard buffer[place + 7] == 2 else {
+            return refuse(.wrongEdition(Int(buffer[place + 7])), skipping: 4)
+        }
+        let length = word(8..<16)
+        guard length <= UInt64(limits.messageBytes) else {
+            return refuse(.tooLong(length: Int(clamping: length), limit: limits.messageBytes), skipping: 4)
+        }
+        guard length >= GRIBMessage.indicatorLength + GRIBMessage.endLength else {
+            return refuse(.lengthMismatch(section: 0), skipping: 4)
+        }
+        let end = place + Int(length)
+        guard end <= buffer.count else {
+            return atEnd ? refuse(.truncated(length: Int(length), found: found), skipping: 4) : nil
+        }
+        guard buffer[end - GRIBMessage.endLength..<end].elementsEqual("7777".utf8) else {
+            return refuse(.missingEnd, skipping: 4)
+        }
+        // Both ends are right, so whatever is wrong between them, the search goes on behind.
+        guard number < limits.messages else { return refuse(.tooMany(limit: limits.messages), skipping: Int(length)) }
+        do throws(GRIBRefusal) {
+            let message = try GRIBMessage(
+                bytes: Array(buffer[place..<end]), number: number + 1, offset: bufferOffset + place, limits: limits)
+            try remember(message)
+            number += 1
+            place = end
+            isBehindRefusal = false
+            return .message(message)
+        } catch {
+            let item = refuse(error, skipping: Int(length))
+            isBehindRefusal = false
+            return item
+        }
+    }
+
+    /// Goes to the next `GRIB`. false when there is none yet.
+    private mutating func seek(atEnd: Bool) -> Bool {
+        let start = place
+        while place < buffer.count {
+            guard let letter = buffer[place...].firstIndex(of: 0x47) else {
+                place = buffer.count
+                break
+            }
+            place = letter
+            let rest = buffer[letter...].prefix(4)
+            if rest.elementsEqual("GRIB".utf8.prefix(rest.count)) {
+                if rest.count == 4 || !atEnd { break }
+            }
+            place += 1
+        }
+        if !isBehindRefusal { foreignBytes += place - start }
+        return buffer.count - place >= 4
+    }
+
+    private mutating func refuse(_ reason: GRIBRefusal, skipping bytes: Int) -> Item {
+        number += 1
+        let item = Item.refused(reason, number: number, offset: bufferOffset + place)
+        place += bytes
+        isBehindRefusal = true
+        return item
+    }
+
+    private mutating func remember(_ message: GRIBMessage) throws(GRIBRefusal) {
+        let identities = message.fields.indices.map { [message.bytes[6]] + message.sections($0).identity }
+        for identity in identities {
+            if let earlier = given[identity] { throw .duplicate(of: earlier) }
+        }
+        guard Set(identities).count == identities.count else { throw .duplicate(of: message.number) }
+        for identity in identities { given[identity] = message.number }
+    }
+}

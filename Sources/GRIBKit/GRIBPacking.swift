@@ -1,0 +1,47 @@
+/// How a field's values are packed: a data representation section.
+///
+/// Not read are PNG (5.41), which no known field of turbulence has, and what ecCodes 2.28 can't: run lengths (5.200).
+///
+/// Source: WMO FM 92 GRIB edition 2, section 5, code table 5.0 and templates 5.0 to 5.42
+package struct GRIBPacking: Sendable, Hashable {
+    package enum Kind: Int, Sendable, CaseIterable {
+        case simple = 0
+        case complex = 2
+        case complexWithDifferences = 3
+        case ieee = 4
+        case jpeg2000 = 40
+        case ccsds = 42
+    }
+
+    package let kind: Kind
+    /// How many values are packed: those that the bitmap doesn't leave out.
+    package let count: Int
+    /// Bits of a value; 0 where all are the same. IEEE: 32 or 64.
+    package let bits: Int
+
+    /// - Throws: `unknownTemplate` for another packing, `lengthMismatch`, `unknownValue`.
+    init(_ section: GRIBSection) throws(GRIBRefusal) {
+        count = try section.unsigned(6...9)
+        let number = try section.unsigned(10...11)
+        guard let kind = Kind(rawValue: number) else { throw .unknownTemplate(section: 5, number: number) }
+        self.kind = kind
+        let length =
+            switch kind {
+            case .simple: 21
+            case .complex: 47
+            case .complexWithDifferences: 49
+            case .ieee: 12
+            case .jpeg2000: 23
+            case .ccsds: 25
+            }
+        try section.require(length)
+        if kind == .ieee {
+            let precision = try section.octet(12)
+            guard precision == 1 || precision == 2 else { throw .unknownValue("precision", precision) }
+            bits = 32 * precision
+        } else {
+            bits = try section.octet(20)
+            guard bits <= 32 else { throw .unknownValue("bits of a value", bits) }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import UpstreamKit
+
+/// One version of a file while it is downloaded: what is still lacking, and what was found.
+final class DownloadSession: Sendable {
+    private enum Reader {
+        case indexed(IndexedReader)
+        case sequential(SequentialReader)
+    }
+
+    private struct State {
+        var reader: Reader
+        var fileBytes: Int?
+        var resumptions = 0
+        var isReplaced = false
+        var isCutOff = false
+        var isStopped = false
+        var messages = 0
+        var refused: [String: Int] = [:]
+        var bytes = 0
+        var lastNumber = 0
+
+        var isComplete: Bool {
+            if case .indexed(let reader) = reader { return reader.needed == nil }
+            return false
+        }
+    }
+
+    let file: GuidanceFile
+    let validators: GuidanceValidators
+    private let plan: GuidanceEvent.Plan
+    private let ranges: [RangePlan.ByteRange]
+    private let missing: Set<GuidanceMessageKey>
+    private let expectedMessages: Int
+    private let pieceBytes: Int
+    private let maximumResumptions: Int
+    private let report: @Sendable (GuidanceEvent) async -> GuidanceStep
+    private let state: Mutex<State>
+
+    init(
+        _ download: GuidanceDownload, _ head: GuidanceFileHead, _ index: MessageIndex?, _ progress: GuidanceProgress,
+        _ configuration: GuidanceConfiguration, startsOver: Bool,
+        _ report: @escaping @Sendable (GuidanceEvent) async -> GuidanceStep
+    ) {
+        file = download.file
+        validators = head.validators
+        expectedMessages = download.expectedMessages
+        pieceBytes = configuration.rangeBytes
+        maximumResumptions = configuration.maximumResumptions
+        self.report = report
+        let limit = configuration.maximumMessageBytes
+        let reader: Reader
+        let byteCount: Int?
+        var messageCount: Int?
+        if let index {
+            let spans = index.spans(fileBytes: head.bytes)
+            let selection = download.selection
+            let wanted = spans.filter { span in
+                span.keys.contains { selection.contains($0) && !progress.keys.contains($0) }
+                    // What lies beyond the end is not written yet.
+                    && (head.bytes.map { span.lower < $0 && (span.upper ?? $0) <= $0 } ?? true)
+            }
+            let there = Set(spans.flatMap(\.keys)).intersection(wanted.flatMap(\.keys)).union(progress.keys)
+            missing = (selection.keys ?? Set(spans.flatMap(\.keys))).subtracting(there)
+            ranges = RangePlan.ranges(
+                wanted, gapBytes: configuration.gapBytes, longestBytes: configuration.rangeBytes)
+            reader = .indexed(IndexedReader(wanted, limit: limit))
+            messageCount = wanted.count
+            let lengths = ranges.compactMap { range in range.upper.map { $0 - range.lower } }
+            byteCount = lengths.count == ranges.count ? lengths.reduce(0, +) : nil
+        } else {
+            missing = []
+            ranges = []
+            reader = .sequential(
+                SequentialReader(offset: progress.nextOffset, number: progress.nextNumber, limit: limit))
+            byteCount = head.bytes.map { max(0, $0 - progress.nextOffset) }
+        }
+        let pieces = byteCount.map { ($0 + configuration.rangeBytes - 1) / configuration.rangeBytes }
+        plan = GuidanceEvent.Plan(
+            file: download.file, validators: head.validators, startsOver: startsOver, messageCount: messageCount,
+            byteCount: byteCount, requestCount: index == nil ? pieces : ranges.count,
+            refusedLines: index?.refused ?? [:], isSimulated: head.isSimulated)
+        state = Mutex(
+            State(reader: reader, fileBytes: head.bytes, lastNumber: index == nil ? progress.nextNumber - 1 : 0))
+    }
+
+    var isReplaced: Bool { state.withLock { $0.isReplaced } }
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+    /// Whether no wanted message is lacking.
+    var isComplete: Bool { state.withLock { $0.isComplete } }
+
+    /// Goes on counting from the session of an earlier version.
+    func add(_ earlier: DownloadSession?) {
+        guard let earlier else { return }
+        let (messages, refused, bytes, resumptions) = earlier.state.withLock {
+            ($0.messages, $0.refused, $0.bytes, $0.resumptions)
+        }
+        state.withLock { state in
+            state.messages += messages
+            state.refused.merge(refused, uniquingKeysWith: +)
+            state.bytes += bytes
+            state.resumptions = resumptions
+        }
+    }
+
+    func begin() async -> GuidanceStep { await tell(.began(plan)) }
+
+    // MARK: - Ranges
+
+    /// What to request next; nil when nothing is lacking.
+    func nextRange() -> RangePlan.ByteRange? {
+        state.withLock { state in
+            switch state.reader {
+            case .indexed(let reader):
+                guard let needed = reader.needed, state.fileBytes.map({ needed < $0 }) ?? true,
+                    let range = ranges.first(where: { $0.upper.map { needed < $0 } ?? true })
+                else { return nil }
+                return RangePlan.ByteRange(lower: max(needed, range.lower), upper: range.upper)
+            case .sequential(let reader):
+                let needed = reader.needed
+                if let end = state.fileBytes, needed >= end { return nil }
+                return RangePlan.ByteRange(
+                    lower: needed, upper: min(needed + pieceBytes, state.fileBytes ?? .max))
+            }
+        }
+    }
+
+    /// Whether the download goes on after a cut: so many times at most.
+    func mayResume() -> Bool {
+        state.withLock { state in
+            guard state.resumptions < maximumResumptions else { return false }
+            state.resumptions += 1
+            return true
+        }
+    }
+
+    /// Which bytes of the file an answer's body has; nil where the answer shows that the file was replaced.
+    ///
+    /// - Throws: where the answer is none to the request.
+    func part(
+        of head: Exchange.Head, _ range: RangePlan.ByteRange
+    ) throws(UpstreamError) -> RangePlan.ByteRange? {
+        let found = GuidanceValidators(head.headers)
+        let isOther = validators.contradicts(found)
+        func replaced() -> RangePlan.ByteRange? {
+            state.withLock { $0.isReplaced = true }
+            return nil
+        }
+        let length = head.headers.first(name: "content-length").flatMap { Int($0) }
+        switch head.status {
+        case 206:
+            if isOther { return replaced() }
+            guard let text = head.headers.first(name: "content-range"), let content = ContentRange(text),
+                let part = content.part
+            else { throw .unreadable(.undecodable("a part of the file without a sound Content-Range")) }
+            let known = state.withLock { $0.fileBytes }
+            if let known, let total = content.total, known != total { return replaced() }
+            if known == nil, let total = content.total { setFileBytes(total) }
+            let upper = range.upper ?? content.total ?? part.upperBound
+            guard part.lowerBound == range.lower else {
+                throw .unreadable(
+                    .undecodable("bytes from \(part.lowerBound) on, in place of \(range.lower)"))
+            }
+            // Only the end of the file may cut a range short.
+            guard part.upperBound == upper || part.upperBound == content.total && part.upperBound < upper else {
+                throw .unreadable(.undecodable("bytes up to \(part.upperBound), in place of \(upper)"))
+            }
+            if let length, length != part.count {
+                throw .unreadable(.undecodable("\(length) bytes, in place of \(part.count)"))
+            }
+            if known == nil, content.total == nil, part.upperBound < upper { setFileBytes(part.upperBound) }
+            return RangePlan.ByteRange(lower: part.lowerBound, upper: part.upperBound)
+        case 200:
+            if isOther { return replaced() }
+            // A server that knows no ranges sends everything: all that is lacking is taken from it.
+            let known = state.withLock { $0.fileBytes }
+            if let known, let length, known != length { return replaced() }
+            if let length { setFileBytes(length) }
+            return RangePlan.ByteRange(lower: 0, upper: length)
+        case 416, 404, 410: return replaced()
+        default: throw .unexpectedStatus(head.status)
+        }
+    }
+
+    /// The file turns out to have so many bytes.
+    func setFileBytes(_ count: Int) {
+        state.withLock { state in
+            state.fileBytes = count
+            guard case .indexed(var reader) = state.reader else { return }
+            reader.setFileBytes(count)
+            state.reader = .indexed(reader)
+        }
+    }
+
+    // MARK: - Bytes
+
+    /// Takes bytes of the file, and reports what became whole.
+    ///
+    /// - Returns: whether more is wanted.
+    func take(_ bytes: ByteBufferView, at offset: Int) async -> Bool {
+        let results = state.withLock { state -> [FrameResult] in
+            switch state.reader {
+            case .indexed(var reader):
+                // Two owners of one buffer would copy it.
+                state.reader = .indexed(IndexedReader([], limit: 0))
+                defer { state.reader = .indexed(reader) }
+                return reader.take(bytes, at: offset)
+            case .sequential(var reader):
+                state.reader = .indexed(IndexedReader([], limit: 0))
+                defer { state.reader = .sequential(reader) }
+                return reader.take(bytes, at: offset)
+            }
+        }
+        for result in results where await tell(result) == .stop { return false }
+        return !isComplete
+    }
+
+    /// The file has ended: reports what is left of it.
+    func finish() async {
+        let results = state.withLock { state -> [FrameResult] in
+            switch state.reader {
+            case .indexed(var reader):
+                defer { state.reader = .indexed(reader) }
+                return reader.finish()
+            case .sequential(var reader):
+                defer { state.reader = .sequential(reader) }
+                return reader.finish()
+            }
+        }
+        for result in results where await tell(result) == .stop { return }
+    }
+
+    func received(_ bytes: Int) { state.withLock { $0.bytes += bytes } }
+
+    private func tell(_ result: FrameResult) async -> GuidanceStep {
+        switch result {
+        case .message(let number, let offset, let keys, let bytes):
+            state.withLock { state in
+                state.messages += 1
+                state.lastNumber = number
+            }
+            return await tell(
+                .message(GuidanceMessage(file: file, number: number, offset: offset, keys: keys, bytes: bytes)))
+        case .refused(let refusal, let number, _, let keys):
+            state.withLock { state in
+                state.refused[refusal.code, default: 0] += 1
+                // What only looked like a message has no number.
+                if case .cutOff = refusal { state.isCutOff = true }
+                if refusal != .notGRIB { state.lastNumber = max(state.lastNumber, number) }
+            }
+            return await tell(.refused(refusal, number: number, keys: keys))
+        }
+    }
+
+    private func tell(_ event: GuidanceEvent) async -> GuidanceStep {
+        let step = await report(event)
+        if step == .stop { state.withLock { $0.isStopped = true } }
+        return step
+    }
+
+    // MARK: - The end
+
+    func outcome(isEnded: Bool) -> GuidanceOutcome {
+        state.withLock { state in
+            let isShort: Bool
+            switch state.reader {
+            case .indexed: isShort = !missing.isEmpty
+            case .sequential:
+                // The count of a whole file is known; a cut in its last message shows that it is growing.
+                isShort = state.lastNumber < expectedMessages || state.isCutOff
+            }
+            let ending: GuidanceOutcome.Ending = !isEnded || state.isStopped ? .stopped : isShort ? .growing : .whole
+            return GuidanceOutcome(
+                ending: ending, messages: state.messages, refused: state.refused, missing: missing, bytes: state.bytes)
+        }
+    }
+}

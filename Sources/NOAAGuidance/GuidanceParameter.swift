@@ -1,0 +1,61 @@
+/// What a message's values are: the name that an index gives it.
+///
+/// Source: docs/upstreams/noaa.md, "Parameters"; NCEP GRIB2 table 4.2-0-19
+package struct GuidanceParameter: RawRepresentable, Sendable, Hashable, Codable {
+    package let rawValue: String
+
+    /// A name, or the numbers that stand for a parameter without one (`var discipline=0 … parmcat=19 parm=30`).
+    package init(rawValue: String) { self.rawValue = Self.name(ofNumbers: rawValue) ?? rawValue }
+
+    /// The combined EDR, 0/19/30.
+    package static let edr = GuidanceParameter(rawValue: "EDPARM")
+    /// EDR of clear-air turbulence, 0/19/29.
+    package static let clearAir = GuidanceParameter(rawValue: "CATEDR")
+    /// EDR of mountain waves, 0/19/28.
+    package static let mountainWave = GuidanceParameter(rawValue: "MWTURB")
+    /// The column's maximum EDR, 0/19/31.
+    package static let columnMaximum = GuidanceParameter(rawValue: "MXEDPRM")
+
+    private static let names = [28: "MWTURB", 29: "CATEDR", 30: "EDPARM", 31: "MXEDPRM"]
+
+    private static func name(ofNumbers text: String) -> String? {
+        guard text.hasPrefix("var ") else { return nil }
+        func number(_ key: String) -> Int? {
+            text.split(separator: " ").first { $0.hasPrefix(key + "=") }.flatMap { Int($0.dropFirst(key.count + 1)) }
+        }
+        guard number("discipline") == 0, number("parmcat") == 19, let parameter = number("parm") else { return nil }
+        return names[parameter]
+    }
+}
+
+/// Where a message's values lie: the words that an index has for it.
+package struct GuidanceLevel: RawRepresentable, Sendable, Hashable, Codable {
+    package let rawValue: String
+
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    private static let altitudeWords = " m above mean sea level"
+
+    /// An altitude above mean sea level, as the index words it.
+    package init(altitudeMeters: Int) { rawValue = "\(altitudeMeters)\(Self.altitudeWords)" }
+
+    /// The whole column.
+    package static let entireAtmosphere = GuidanceLevel(rawValue: "entire atmosphere")
+
+    /// Whole metres above mean sea level; nil where it is no such altitude.
+    package var altitudeMeters: Int? {
+        guard rawValue.hasSuffix(Self.altitudeWords) else { return nil }
+        return Int(rawValue.dropLast(Self.altitudeWords.count))
+    }
+}
+
+/// Which message of a file: its parameter and level.
+package struct GuidanceMessageKey: Sendable, Hashable, Codable {
+    package let parameter: GuidanceParameter
+    package let level: GuidanceLevel
+
+    package init(_ parameter: GuidanceParameter, _ level: GuidanceLevel) {
+        self.parameter = parameter
+        self.level = level
+    }
+}

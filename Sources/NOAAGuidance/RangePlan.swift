@@ -1,0 +1,39 @@
+/// Which byte ranges to request for some messages.
+package enum RangePlan {
+    /// A range of bytes to request.
+    package struct ByteRange: Sendable, Hashable {
+        package var lower: Int
+        /// nil: to the end of the file.
+        package var upper: Int?
+
+        package init(lower: Int, upper: Int?) {
+            self.lower = lower
+            self.upper = upper
+        }
+
+        /// What `Range` must hold. Its end is the last byte, not the one after it.
+        ///
+        /// Source: RFC 9110 section 14.1.2
+        package var header: String { "bytes=\(lower)-" + (upper.map { String($0 - 1) } ?? "") }
+    }
+
+    /// The ranges that cover all spans, ascending and disjoint. Neighbours are merged where the gap between them is at
+    /// most `gapBytes`, which costs less than another request.
+    ///
+    /// - Parameters:
+    ///   - spans: ascending and disjoint; only the last may have no end.
+    ///   - longestBytes: no merged range is longer; a single message may be.
+    package static func ranges(_ spans: [MessageSpan], gapBytes: Int, longestBytes: Int) -> [ByteRange] {
+        var ranges: [ByteRange] = []
+        for span in spans {
+            if let last = ranges.last, let end = last.upper, span.lower - end <= gapBytes,
+                (span.upper ?? span.lower) - last.lower <= longestBytes
+            {
+                ranges[ranges.count - 1].upper = span.upper
+            } else {
+                ranges.append(ByteRange(lower: span.lower, upper: span.upper))
+            }
+        }
+        return ranges
+    }
+}

@@ -1,0 +1,82 @@
+package import AsyncHTTPClient
+package import NIOCore
+package import NIOHTTP1
+
+extension Exchange {
+    /// Status and headers of an answer whose body is still to come.
+    package struct Head: Sendable {
+        package let status: Int
+        package let headers: HTTPHeaders
+
+        /// Whether a header says that the answer is made up, as Billow's simulator does.
+        package func isSimulated(header: String = "x-simulated") -> Bool {
+            headers.first(name: header).map { $0.lowercased() != "false" } ?? false
+        }
+    }
+
+    /// The body of an answer, read piece by piece. A slow reader slows the upstream down.
+    package struct Pieces: Sendable {
+        fileprivate let exchange: Exchange
+        fileprivate let body: HTTPClientResponse.Body
+        fileprivate let deadline: StreamDeadline
+
+        /// Allows more time for the rest of the body.
+        package func allow(_ extra: Duration) { deadline.extend(by: extra) }
+
+        /// Reads until the end, or until `take` returns false. Time spent in `take` does not count.
+        ///
+        /// - Throws: `UpstreamError`, and what `take` throws.
+        package func forEach(_ take: (ByteBuffer) async throws -> Bool) async throws {
+            var iterator = body.makeAsyncIterator()
+            while true {
+                let piece: ByteBuffer?
+                do { piece = try await iterator.next() } catch {
+                    // A connection that ends inside the body is a cut-off answer, not an unreachable host.
+                    let failure = exchange.failure(error)
+                    if case .unreachable = failure { throw UpstreamError.unreadable(.truncated) }
+                    throw failure
+                }
+                guard let piece else { return }
+                deadline.pause()
+                defer { deadline.resume() }
+                guard try await take(piece) else { return }
+            }
+        }
+
+        /// The words of an answer that is a refusal: at most 64 KiB, as far as they came.
+        package func words() async throws -> [UInt8] { try await exchange.problem(body) }
+
+        /// The error that an answer of a bad status is.
+        package func refusal(_ head: Head, words: [UInt8]) -> UpstreamError {
+            exchange.refusal(Answer(status: head.status, headers: head.headers, bytes: words))
+        }
+    }
+
+    /// One call whose body is read while it comes, never held whole. `read` gets answers of any status.
+    ///
+    /// The exchange's timeout holds from connecting to the last byte, unless `read` allows more. A size limit is the
+    /// reader's to keep.
+    package func stream<Result: Sendable>(
+        _ request: HTTPClientRequest, _ read: @escaping @Sendable (Head, Pieces) async throws -> Result
+    ) async throws(UpstreamError) -> Result {
+        let deadline = StreamDeadline(after: timeout)
+        do {
+            return try await withThrowingTaskGroup(of: Result?.self) { group in
+                group.addTask {
+                    let response = try await httpClient.execute(request, deadline: .distantFuture)
+                    let head = Head(status: Int(response.status.code), headers: response.headers)
+                    return try await read(head, Pieces(exchange: self, body: response.body, deadline: deadline))
+                }
+                group.addTask {
+                    try await deadline.wait()
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let first = try await group.next(), let result = first else { throw UpstreamError.timeout }
+                return result
+            }
+        } catch {
+            throw failure(error)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Synchronization
+
+/// Blocks the caller after too many requests within a minute, for a while.
+final class GuidanceBan: Sendable {
+    private struct State {
+        /// Unix seconds of the last minute's requests.
+        var recent: [Int] = []
+        var until = 0
+    }
+
+    private let limit: Int?
+    private let seconds: Int
+    private let state = Mutex(State())
+
+    init(limit: Int?, seconds: Int) {
+        self.limit = limit
+        self.seconds = seconds
+    }
+
+    /// Counts a request, and says whether it is refused.
+    func refuses(now: Int) -> Bool {
+        guard let limit else { return false }
+        return state.withLock { state in
+            if now < state.until { return true }
+            state.recent.removeAll { $0 <= now - 60 }
+            state.recent.append(now)
+            guard state.recent.count > limit else { return false }
+            state.until = now + seconds
+            state.recent = []
+            return true
+        }
+    }
+}

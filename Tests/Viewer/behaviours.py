@@ -1,0 +1,308 @@
+"""What a person does with the viewer. Each function is a test, and its text says what must hold."""
+import json
+import time
+from urllib.parse import urlparse
+
+WAIT_MILLISECONDS = 120_000
+
+
+class Viewer:
+    """The viewer's page in a browser of its own. Errors of its console and failed requests are problems."""
+
+    def __init__(self, browser, base):
+        self.browser, self.base = browser, base
+
+    def __enter__(self):
+        self.context = self.browser.new_context(viewport={"width": 1000, "height": 700})
+        self.context.set_default_timeout(WAIT_MILLISECONDS)
+        self.page = self.context.new_page()
+        self.problems, self.requests, self.expected = [], [], []
+        self.page.on("console", lambda message: message.type == "error" and self.problems.append(f"console: {message.text}"))
+        self.page.on("pageerror", lambda error: self.problems.append(f"exception: {error}"))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+    def expect_no_problems(self):
+        left = [problem for problem in self.problems if not any(words in problem for words in self.expected)]
+        assert not left, left
+
+    def open(self, hash=""):
+        self.page.goto(f"{self.base}/{hash}", wait_until="load")
+        self.until_shown()
+
+    def until_shown(self):
+        self.page.wait_for_selector("#map[aria-busy=false]")
+
+    def until(self, expression, argument=None):
+        """Asks from outside: the page's own policy forbids scripts that are texts."""
+        deadline = time.monotonic() + WAIT_MILLISECONDS / 1000
+        while not self.page.evaluate(expression, argument):
+            assert time.monotonic() < deadline, f"not within {WAIT_MILLISECONDS} ms: {expression}"
+            self.page.wait_for_timeout(50)
+
+    def text(self, selector):
+        return self.page.inner_text(selector)
+
+    def hash(self):
+        return self.page.evaluate("location.hash")
+
+    def tiles(self):
+        return [url for url in self.requests if "/tiles/" in url and ".png" in url]
+
+    def change_answer(self, pattern, change):
+        """Answers some requests with what the server says, changed."""
+        def answer(route):
+            response = route.fetch()
+            body = response.json()
+            change(body)
+            route.fulfill(response=response, body=json.dumps(body))
+
+        self.page.route(pattern, answer)
+
+
+def live_picture(viewer):
+    """the page shows a live picture, says that it is simulated, and explains its colours"""
+    viewer.open()
+    assert viewer.text("#state-text").startswith("Live"), viewer.text("#state-text")
+    assert "SIMULATED DATA" in viewer.text("#banners")
+    assert viewer.page.locator("#legend li").count() == 5
+    assert viewer.page.locator("#sources li").count() > 0
+    assert viewer.tiles()
+
+
+def busy_with_all_layers(viewer):
+    """with six live layers, to which data comes all the time, the page comes to rest and stays so"""
+    viewer.open("#layers=hexagons,forecast,hazards,tracks,traffic,pireps")
+    looks = []
+    for _ in range(25):
+        viewer.page.wait_for_timeout(500)
+        looks.append(viewer.page.get_attribute("#map", "aria-busy"))
+    # Longer than data needs to come, which is ten seconds.
+    assert set(looks) == {"false"}, looks
+
+
+def play_and_pause(viewer):
+    """play shows one frame after the other, pause holds the frame, and Live gives the map back"""
+    viewer.open()
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#play').dataset.playing === 'true'")
+    assert viewer.page.get_attribute("#play", "aria-label") == "Pause"
+    seen = set()
+    viewer.until("document.querySelectorAll('#marks span').length === 13")
+    for _ in range(3):
+        seen.add(viewer.text("#frame-time"))
+        viewer.until("(before) => document.querySelector('#frame-time').textContent !== before", viewer.text("#frame-time"))
+    assert len(seen) >= 3, seen
+    assert viewer.text("#state-text") == "Playing"
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#play').dataset.playing === 'false'")
+    held = viewer.text("#frame-time")
+    viewer.page.wait_for_timeout(2_000)
+    assert viewer.text("#frame-time") == held
+    viewer.page.click("#to-live")
+    viewer.until("document.querySelector('#frame-time').textContent === 'Live'")
+    viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+    viewer.until_shown()
+
+
+def space_plays(viewer):
+    """the space bar plays and pauses, but not where it means something else"""
+    viewer.open()
+    viewer.page.evaluate("document.activeElement?.blur()")
+    viewer.page.keyboard.press("Space")
+    viewer.until("document.querySelector('#play').dataset.playing === 'true'")
+    viewer.page.keyboard.press("Space")
+    viewer.until("document.querySelector('#play').dataset.playing === 'false'")
+    viewer.page.focus("#severity")
+    viewer.page.keyboard.press("Space")
+    viewer.page.keyboard.press("Escape")
+    assert viewer.page.get_attribute("#play", "data-playing") == "false"
+
+
+def scrub(viewer):
+    """the scrubber shows the frame at its place, with its age, and says that it is not live"""
+    viewer.open()
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#frame-age').textContent.includes('ago')")
+    viewer.until_shown()
+    first = viewer.text("#frame-time")
+    assert "Past picture" in viewer.text("#banners"), viewer.text("#banners")
+    assert viewer.text("#state-text") == "Past"
+    viewer.page.keyboard.press("ArrowRight")
+    viewer.until("(before) => document.querySelector('#frame-time').textContent !== before", first)
+    assert viewer.page.input_value("#scrubber") == "1"
+    viewer.page.click("#banners button")
+    viewer.until("document.querySelector('#frame-time').textContent === 'Live'")
+
+
+def incomplete_frame(viewer):
+    """a frame that lacks data says so, under the clock and in a banner"""
+    def lack(manifest):
+        for layer in manifest["layers"]:
+            for frame in layer["frames"]:
+                frame["incomplete"] = True
+
+    viewer.change_answer("**/timeline.json*", lack)
+    viewer.open()
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#frame-age').textContent.endsWith('incomplete')")
+    viewer.until("document.querySelector('#banners').textContent.includes('INCOMPLETE: some data')")
+
+
+def toggle_layers(viewer):
+    """a layer that is ticked is drawn and stands in the address, and the last one can't be taken off"""
+    viewer.open("#layers=hexagons")
+    viewer.page.check("#layers input[value=traffic]", force=True)
+    viewer.until_shown()
+    assert "layers=hexagons,traffic" in viewer.hash(), viewer.hash()
+    viewer.until("() => document.querySelector('.symbols img')?.getAttribute('src').includes('traffic')")
+    assert any("/tiles/hexagons,traffic/" in url for url in viewer.tiles()), viewer.tiles()[-3:]
+    viewer.page.uncheck("#layers input[value=hexagons]", force=True)
+    viewer.until_shown()
+    assert "layers=traffic" in viewer.hash()
+    viewer.page.locator("#layers input[value=traffic]").dispatch_event("click")
+    assert viewer.page.is_checked("#layers input[value=traffic]")
+
+
+def filters(viewer):
+    """history, altitude and severity are asked for, said at the top and kept in the address"""
+    viewer.open()
+    viewer.page.check("#history input[value='4']", force=True)
+    viewer.page.select_option("#severity", "3")
+    viewer.page.focus("#lowest")
+    for _ in range(3):
+        viewer.page.keyboard.press("ArrowRight")
+    viewer.until("location.hash.includes('min=3000') && location.hash.includes('severity=3') && location.hash.includes('hours=4')")
+    viewer.until_shown()
+    assert viewer.text("#band") == "FL030 and above"
+    assert viewer.text("#filtered") == "Only FL030 and above, Moderate or worse"
+    wanted = ("hours=4", "minAltitude=3000", "minSeverity=3")
+    assert any(all(part in url for part in wanted) for url in viewer.tiles()), viewer.tiles()[-3:]
+    assert viewer.page.locator("#legend li.left-out").count() == 3, viewer.page.inner_html("#legend")
+    viewer.page.click("#all-levels")
+    viewer.until("!location.hash.includes('min=')")
+
+
+def incomplete_instant(viewer):
+    """a picture at an instant that lacks data says so in a banner, and that it is not live"""
+    def lack(tiles):
+        tiles.setdefault("billow", {}).update(incomplete=True, completeSince="2026-01-01T00:00:00Z")
+
+    viewer.change_answer("**/tiles/*.json?*time=*", lack)
+    viewer.open()
+    assert "INCOMPLETE" not in viewer.text("#banners")
+    viewer.page.check("#when input[value=past]", force=True)
+    viewer.until("document.querySelector('#banners').textContent.includes('INCOMPLETE: some data of this picture is missing')")
+    viewer.page.click("#earlier")
+    viewer.until_shown()
+    words = viewer.text("#banners")
+    assert "Past picture" in words and "The log is complete since" in words, words
+    assert "time=" in viewer.hash()
+    viewer.page.check("#when input[value=live]", force=True)
+    viewer.until("!document.querySelector('#banners').textContent.includes('INCOMPLETE')")
+
+
+def typed_instant(viewer):
+    """an instant that can't be meant is refused where it was typed, and nothing changes"""
+    viewer.open()
+    viewer.page.check("#when input[value=past]", force=True)
+    viewer.until("location.hash.includes('time=')")
+    before = viewer.hash()
+    for text, words in (("noon", "Please give a UTC date"), ("2999-01-01 00:00", "still to come")):
+        viewer.page.fill("#instant", text)
+        viewer.page.keyboard.press("Enter")
+        viewer.until("(words) => document.querySelector('#instant-problem').textContent.includes(words)", words)
+        assert viewer.page.get_attribute("#instant", "aria-invalid") == "true"
+    assert viewer.hash() == before
+
+
+def bad_link(viewer):
+    """a link that can't be read is named, and the rest of it counts"""
+    viewer.open("#hours=9&severity=2")
+    assert 'hours is "9"' in viewer.text("#banners"), viewer.text("#banners")
+    assert viewer.page.input_value("#severity") == "2"
+    viewer.page.evaluate("location.hash = '#severity=1'")
+    viewer.until("document.querySelector('#severity').value === '1'")
+    viewer.until("!document.querySelector('#banners').textContent.includes('This link')")
+
+
+def inspect_place(viewer):
+    """Enter on the map tells what is at its middle, and Escape closes that"""
+    viewer.open()
+    viewer.page.focus("#map canvas")
+    viewer.page.keyboard.press("Enter")
+    viewer.until("() => !document.querySelector('#details').hidden && !document.querySelector('#details-body').textContent.includes('Looking')")
+    assert len(viewer.text("#details-body")) > 10
+    viewer.page.keyboard.press("Escape")
+    viewer.until("document.querySelector('#details').hidden")
+
+
+def lost_contact(viewer):
+    """where the server can't be reached any more the page says so, and goes on when it is back"""
+    viewer.open()
+    viewer.expected = ["ERR_FAILED", "ERR_INTERNET_DISCONNECTED", "Failed to load"]
+    viewer.page.route("**/*", lambda route: route.abort())
+    viewer.page.evaluate("dispatchEvent(new Event('online'))")
+    viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
+    viewer.page.unroute("**/*")
+    viewer.page.evaluate("dispatchEvent(new Event('online'))")
+    viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+
+
+def key_entry(viewer):
+    """a server that wants a key is given the one that is typed, a wrong one is asked for again, and no other tab has it"""
+    viewer.expected = ["401"]
+
+    def guard(route):
+        headers = dict(route.request.headers)
+        given = headers.pop("x-api-key", None)
+        path = urlparse(route.request.url).path
+        if given == "right" or not path.startswith(("/tiles", "/status", "/events", "/legend")):
+            # The server itself has no keys.
+            return route.continue_(headers=headers)
+        body = {"type": "about:blank", "status": 401, "code": "key-refused", "detail": "No such key" if given else "A key is needed"}
+        return route.fulfill(status=401, json=body, content_type="application/problem+json")
+
+    viewer.page.route("**/*", guard)
+    viewer.page.goto(f"{viewer.base}/", wait_until="load")
+    viewer.page.wait_for_selector("dialog.key[open]")
+    assert "A key is needed" in viewer.text("dialog.key"), viewer.text("dialog.key")
+    viewer.page.fill("dialog.key input", "wrong")
+    viewer.page.click("dialog.key button[value=use]")
+    viewer.until("() => document.querySelector('dialog.key')?.textContent.includes('No such key')")
+    viewer.page.fill("dialog.key input", "right")
+    viewer.page.click("dialog.key button[value=use]")
+    viewer.until_shown()
+    kept = viewer.page.evaluate("sessionStorage.getItem('billow-key')")
+    assert kept == "right", kept
+    assert viewer.page.evaluate("localStorage.length") == 0, "the key is kept for other tabs"
+    viewer.until("document.querySelectorAll('dialog').length === 0")
+
+
+def narrow_screen(viewer):
+    """on a phone the settings open and close by a button, and leave the map room"""
+    viewer.page.set_viewport_size({"width": 390, "height": 780})
+    viewer.open()
+    assert not viewer.page.is_visible("#settings")
+    viewer.page.click("#toggle")
+    viewer.page.wait_for_selector("#settings", state="visible")
+    assert viewer.page.get_attribute("#toggle", "aria-expanded") == "true"
+    viewer.page.keyboard.press("Escape")
+    viewer.page.wait_for_selector("#settings", state="hidden")
+
+
+def status_page(viewer):
+    """the status page names the sources, and leads back to the map"""
+    viewer.page.goto(f"{viewer.base}/status", wait_until="load")
+    assert "simulator" in viewer.text("body")
+
+
+ALL = [
+    live_picture, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, toggle_layers, filters,
+    incomplete_instant, typed_instant, bad_link, inspect_place, lost_contact, key_entry, narrow_screen, status_page,
+]

@@ -1,0 +1,141 @@
+// What the server says, as far as the viewer reads it: docs/http has the whole. And what the viewer's modules share.
+
+/** The module that the server makes of its catalogue of datasets. */
+declare module "*/datasets.js" {
+    export const LAYERS: { id: string; name: string; shape: string; isShownAtFirst: boolean }[];
+    export const AREA_KINDS: Map<string, string>;
+}
+
+declare namespace Billow {
+    /** What a page shows: the URL's hash as an object. */
+    interface View {
+        /** Ids of layers, the lowest first; at least one. */
+        layers: string[];
+        /** How far back the picture looks. */
+        hours: number;
+        /** Feet, whole thousands; null is open. */
+        minAltitude: number | null;
+        maxAltitude: number | null;
+        /** 0 to 4. */
+        minSeverity: number;
+        /** An instant, or null for live. */
+        time: number | null;
+        zoom: number;
+        longitude: number;
+        latitude: number;
+    }
+
+    /** The member `billow` of a TileJSON. */
+    interface Publication {
+        version?: number;
+        asOf?: string;
+        dataTime?: string | null;
+        stale?: boolean;
+        simulated?: boolean;
+        incomplete?: boolean;
+        completeSince?: string | null;
+        /** The server's TileJSON had no such member. */
+        unknown?: boolean;
+    }
+
+    interface TileJSON {
+        tiles: string[];
+        version?: number | string;
+        time?: string;
+        minzoom?: number;
+        maxzoom?: number;
+        bounds?: number[];
+        attribution?: string;
+        billow?: Publication;
+    }
+
+    /** What is to be drawn. `subject` tells filters and instant apart, `key` publications too. */
+    interface PictureRequest {
+        tileJSON: TileJSON;
+        subject: string;
+        key: string;
+        template: string;
+        asOf: number | null;
+    }
+
+    interface SourceStatus {
+        id: string;
+        kind: string;
+        state: string;
+        update?: string;
+        stale?: boolean;
+        reachable?: boolean | null;
+        lastSuccess?: string | null;
+        nextAttempt?: string | null;
+        lastError?: { code?: string; message?: string; detail?: string } | string | null;
+        counts?: { accepted: number } | null;
+        disabled?: Record<string, string> | null;
+    }
+
+    /** `/status` */
+    interface Status {
+        simulated?: boolean;
+        sources?: SourceStatus[];
+        layers?: Record<string, { stale?: boolean; incomplete?: boolean }>;
+    }
+
+    interface LegendEntry {
+        severity: number;
+        label: string;
+        fill: string;
+        opacity?: number;
+        border?: { colour: string; opacity?: number } | null;
+    }
+
+    interface Legend {
+        title: string;
+        entries: LegendEntry[];
+        notes?: string[];
+    }
+
+    /** A feature whose properties depend on its collection. */
+    interface Feature {
+        id?: string;
+        geometry: { type: string; coordinates: any };
+        properties: Record<string, any>;
+    }
+
+    interface FeatureCollection {
+        features: Feature[];
+        incomplete?: boolean;
+        completeSince?: string | null;
+        links?: { rel: string; href: string }[];
+    }
+
+    /** The answer of `/alerts`. */
+    interface Alerts {
+        area?: object;
+        clusters: { text: string; members: string[]; longitude: number; latitude: number }[];
+        hazards: {
+            kind: string;
+            hazard?: string;
+            altitudeMin?: number;
+            altitudeMax?: number;
+            altitudeReference?: string;
+        }[];
+        query: { minAltitude: number; maxAltitude: number; distance?: number };
+        dataTime?: string | null;
+        stale?: boolean;
+        incomplete?: boolean;
+    }
+
+    /** A layer of the manifest of `/timeline.json`. */
+    interface ManifestLayer {
+        id: string;
+        frames: { time: string; tiles: string; forecast?: boolean; incomplete?: boolean }[];
+    }
+
+    /** What the timeline shows. */
+    interface Frame {
+        time: number;
+        live: boolean;
+        forecast: boolean;
+        incomplete: boolean;
+        playing: boolean;
+    }
+}

@@ -1,0 +1,10 @@
+// What browsers have and the library of TypeScript 4.8 lacks (ECMAScript 2023, 23.1.3).
+interface Array<T> {
+    findLast(predicate: (value: T, index: number) => boolean): T | undefined;
+    findLastIndex(predicate: (value: T, index: number) => boolean): number;
+}
+
+interface ReadonlyArray<T> {
+    findLast(predicate: (value: T, index: number) => boolean): T | undefined;
+    findLastIndex(predicate: (value: T, index: number) => boolean): number;
+}

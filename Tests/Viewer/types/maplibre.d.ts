@@ -1,0 +1,122 @@
+// What the viewer uses of MapLibre GL JS 5, whose wheel has no types, and of Leaflet 1.
+// Source: https://maplibre.org/maplibre-gl-js/docs/API/ and https://leafletjs.com/reference.html
+
+declare namespace maplibregl {
+    interface LngLat {
+        lng: number;
+        lat: number;
+        wrap(): LngLat;
+    }
+    type LngLatLike = LngLat | [number, number];
+
+    /** A source or a layer as the style specification has it. */
+    type Specification = { [member: string]: unknown };
+
+    interface Source {
+        setData(data: object): void;
+    }
+
+    interface Handler {
+        disableRotation(): void;
+    }
+
+    interface Control {}
+
+    interface MapOptions {
+        container: string | HTMLElement;
+        style: object;
+        center?: [number, number];
+        zoom?: number;
+        maxZoom?: number;
+        fadeDuration?: number;
+        dragRotate?: boolean;
+        pitchWithRotate?: boolean;
+        touchPitch?: boolean;
+        attributionControl?: boolean;
+        transformRequest?: (url: string) => { url: string; headers?: Record<string, string> };
+    }
+
+    interface MapEvents {
+        click: { lngLat: LngLat };
+        error: { error?: Error; sourceId?: string };
+        styleimagemissing: { id: string };
+        moveend: object;
+        idle: object;
+        load: object;
+        "style.load": object;
+        webglcontextlost: object;
+    }
+
+    class Map {
+        constructor(options: MapOptions);
+        touchZoomRotate: Handler;
+        keyboard: Handler;
+        on<Name extends keyof MapEvents>(name: Name, listener: (event: MapEvents[Name]) => void): this;
+        once<Name extends keyof MapEvents>(name: Name, listener: (event: MapEvents[Name]) => void): this;
+        off<Name extends keyof MapEvents>(name: Name, listener: (event: MapEvents[Name]) => void): this;
+        addControl(control: Control, position?: string): this;
+        addImage(id: string, image: ImageData, options?: { pixelRatio?: number }): this;
+        updateImage(id: string, image: ImageData): this;
+        addLayer(layer: Specification, before?: string): this;
+        addSource(id: string, source: Specification): this;
+        getLayer(id: string): Specification | undefined;
+        getSource(id: string): Source | undefined;
+        removeLayer(id: string): this;
+        removeSource(id: string): this;
+        setFilter(id: string, filter: unknown[]): this;
+        setPaintProperty(layer: string, name: string, value: unknown): this;
+        isSourceLoaded(id: string): boolean;
+        areTilesLoaded(): boolean;
+        getCanvas(): HTMLCanvasElement;
+        getContainer(): HTMLElement;
+        getCenter(): LngLat;
+        getZoom(): number;
+        jumpTo(options: { center?: [number, number]; zoom?: number }): this;
+    }
+
+    class Marker {
+        constructor(options: { element: HTMLElement });
+        addTo(map: Map): this;
+        setLngLat(place: LngLatLike): this;
+        remove(): this;
+    }
+
+    class NavigationControl implements Control {
+        constructor(options: { showCompass?: boolean });
+    }
+
+    class ScaleControl implements Control {
+        constructor(options: { unit?: string; maxWidth?: number });
+    }
+
+    class AttributionControl implements Control {
+        constructor(options: { compact?: boolean });
+    }
+
+    function addProtocol(
+        name: string,
+        load: (request: { url: string }, abort: AbortController) => Promise<{ data: ArrayBuffer }>,
+    ): void;
+}
+
+declare namespace leaflet {
+    interface Map {}
+
+    interface TileLayer {
+        on(name: "loading" | "load" | "tileerror", listener: () => void): this;
+        addTo(map: Map): this;
+        setOpacity(opacity: number): this;
+        remove(): this;
+    }
+
+    interface Marker {
+        addTo(map: Map): this;
+        remove(): this;
+    }
+
+    /** The library's `L`. */
+    interface Library {
+        tileLayer(template: string, options: object): TileLayer;
+        circleMarker(place: [number, number], options: object): Marker;
+    }
+}

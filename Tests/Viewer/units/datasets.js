@@ -1,0 +1,25 @@
+// @ts-check
+import { AREA_KINDS, LAYERS } from "/js/datasets.js";
+import { equal, ok, test } from "../harness.js";
+
+test("the server's module of datasets has every layer once, with a name and a shape that the viewer knows", () => {
+    const ids = LAYERS.map(({ id }) => id);
+    equal(new Set(ids).size, ids.length);
+    const shapes = ["cells", "polygons", "reports", "areas", "aircraft", "tracks"];
+    for (const { id, name, shape, isShownAtFirst } of LAYERS) {
+        ok(name.length > 0 && shapes.includes(shape), `${id} is a ${shape} named ${name}`);
+        equal(typeof isShownAtFirst, "boolean", id);
+    }
+});
+
+test("issued areas have words for their kinds", () => {
+    ok(AREA_KINDS.size > 0, "there are kinds");
+    for (const [kind, words] of AREA_KINDS) ok(kind && words, `${kind}: ${words}`);
+});
+
+test("each layer answers with features and tiles on the server that the page is from", async () => {
+    for (const { id } of LAYERS) {
+        equal((await fetch(`/collections/${id}/items?limit=1`)).status, 200, id);
+        equal((await fetch(`/tiles/${id}.json`)).status, 200, id);
+    }
+});

@@ -1,0 +1,23 @@
+// @ts-check
+import { tell } from "/js/events.js";
+import { equal, test } from "../harness.js";
+
+/** What some blocks tell, and the id that is left.
+ * @param {...string} blocks */
+function told(...blocks) {
+    /** @type {[string, string][]} */
+    const heard = [];
+    /** @type {import("/js/events.js").State} */
+    const state = { lastEventID: null };
+    for (const block of blocks) tell(block, (name, data) => heard.push([name, data]), state);
+    return { heard, id: state.lastEventID };
+}
+
+test("an event has its name, its lines of data and its id", () => {
+    equal(told("event: data\nid: 4-1\ndata: {\"a\":1}\ndata: 2"), { heard: [["data", "{\"a\":1}\n2"]], id: "4-1" });
+    equal(told("data:bare"), { heard: [["message", "bare"]], id: null });
+});
+
+test("a comment and a block without data tell nothing, but an id counts", () => {
+    equal(told(": still here", "event: data", "id: 7", ""), { heard: [], id: "7" });
+});

@@ -1,0 +1,121 @@
+// @ts-check
+import { Pictures } from "/js/picture.js";
+import { equal, ManualTime, ok, test, turns, withAnswers } from "../harness.js";
+
+/** A map that shows what a test says is loaded. */
+class FakeMap {
+    /** @type {Map<string, { tiles: string[], opacity: number }>} */
+    layers = new Map();
+    /** @type {Set<string>} */
+    loaded = new Set();
+
+    /** @param {string} id
+     * @param {{ tiles: string[] }} source */
+    addSource(id, { tiles }) { this.layers.set(id, { tiles, opacity: 0 }); }
+    addLayer() {}
+    /** @param {string} id */
+    getSource(id) { return this.layers.get(id); }
+    removeLayer() {}
+    /** @param {string} id */
+    removeSource(id) { this.layers.delete(id); }
+    /** @param {string} id
+     * @param {string} _name
+     * @param {number} opacity */
+    setPaintProperty(id, _name, opacity) {
+        const layer = this.layers.get(id);
+        if (layer) layer.opacity = opacity;
+    }
+    /** @param {string} id */
+    isSourceLoaded(id) { return this.loaded.has(id); }
+
+    /** What is seen: id → opacity. */
+    get shown() { return Object.fromEntries([...this.layers].filter(([, { opacity }]) => opacity > 0).map(([id, { opacity }]) => [id, opacity])); }
+}
+
+/** @param {string} subject
+ * @param {string} version */
+const request = (subject, version) =>
+    ({ tileJSON: { tiles: [] }, subject, key: `${subject} ${version}`, template: `tiles/${subject}/{z}/{x}/{y}.png`, asOf: 1 });
+
+/** @param {(world: { map: FakeMap, pictures: Pictures, time: ManualTime, load: (url: string) => Promise<unknown> }) => void | Promise<void>} body */
+const withPictures = (body) => ManualTime.use(async (time) => {
+    const map = new FakeMap();
+    /** @type {(request: { url: string }, abort: AbortController) => Promise<unknown>} */
+    let load = async () => null;
+    const library = { addProtocol: (/** @type {string} */ _name, /** @type {typeof load} */ action) => { load = action; } };
+    const pictures = new Pictures(/** @type {any} */ (map), /** @type {any} */ (library), () => {});
+    await body({ map, pictures, time, load: (url) => load({ url }, new AbortController()) });
+});
+
+test("a picture is shown when it is whole, and the one before goes in the same moment", () => withPictures(({ map, pictures, time }) => {
+    pictures.show(request("a", "1"));
+    equal([map.shown, pictures.isBusy, pictures.current], [{}, true, null]);
+    time.advance(1_000);
+    equal(map.shown, {}, "not before it is loaded");
+    map.loaded.add("turbulence-1");
+    time.advance(100);
+    equal([map.shown, pictures.isBusy], [{ "turbulence-1": 1 }, false]);
+    pictures.show(request("a", "2"));
+    equal(map.shown, { "turbulence-1": 1 }, "the old one stays");
+    map.loaded.add("turbulence-2");
+    time.advance(100);
+    equal([map.shown, [...map.layers.keys()]], [{ "turbulence-2": 1 }, ["turbulence-2"]]);
+    time.advance(1_000);
+    equal(time.timers, 0, "nothing is looked for any more");
+}));
+
+test("a newer publication that loads unseen makes nobody wait; another subject does, and dims the old one", () => withPictures(({ map, pictures, time }) => {
+    pictures.show(request("a", "1"));
+    map.loaded.add("turbulence-1");
+    time.advance(100);
+    pictures.show(request("a", "2"));
+    equal([pictures.isBusy, pictures.isOther], [false, false], "the same, newer");
+    pictures.show(request("b", "2"));
+    equal([pictures.isBusy, pictures.isOther], [true, true], "other filters");
+    equal(map.shown, { "turbulence-1": 0.3 });
+}));
+
+test("publications that come faster than pictures load don't keep a picture from ever being shown", () => withPictures(({ map, pictures, time }) => {
+    pictures.show(request("a", "1"));
+    for (const version of ["2", "3", "4"]) pictures.show(request("a", version));
+    map.loaded.add("turbulence-1");
+    time.advance(100);
+    equal(map.shown, { "turbulence-1": 1 }, "the first is shown");
+    equal(pictures.next?.request.key, "a 4", "the newest is next, those between are left out");
+}));
+
+test("a newer picture with holes does not take the place of a whole one, but the holes are known", () => withPictures(async ({ map, pictures, time, load }) => {
+    pictures.show(request("a", "1"));
+    map.loaded.add("turbulence-1");
+    time.advance(100);
+    pictures.show(request("a", "2"));
+    await withAnswers(() => new Response("", { status: 503, statusText: "Busy" }), async () => {
+        await load("billow-tile://2/tiles/a/1/1/1.png").catch(() => {});
+    });
+    map.loaded.add("turbulence-2");
+    time.advance(100);
+    equal([map.shown, pictures.current?.request.key, pictures.failed], [{ "turbulence-1": 1 }, "a 1", true]);
+}));
+
+test("what tiles say of themselves is known of the picture", () => withPictures(async ({ pictures, load }) => {
+    pictures.show(request("a", "1"));
+    const headers = { "X-Simulated": "true", "X-Incomplete": "true", "X-Frame-Time": "2026-07-21T20:00:00Z" };
+    await withAnswers(() => new Response("x", { headers }), async () => {
+        await load("billow-tile://1/tiles/a/1/1/1.png");
+        await turns();
+    });
+    ok(pictures.next?.simulated && pictures.next.incomplete, "simulated and incomplete");
+    equal(pictures.next?.frameTime, Date.UTC(2026, 6, 21, 20));
+}));
+
+test("a picture that is hidden is kept ready, and none is left when all are taken off", () => withPictures(({ map, pictures, time }) => {
+    pictures.show(request("a", "1"));
+    map.loaded.add("turbulence-1");
+    time.advance(100);
+    pictures.hide(true);
+    equal([map.shown, map.layers.size], [{}, 1]);
+    pictures.hide(false);
+    equal(map.shown, { "turbulence-1": 1 });
+    pictures.clear();
+    equal([map.layers.size, pictures.isBusy], [0, true]);
+}));

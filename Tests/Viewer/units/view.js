@@ -1,0 +1,67 @@
+// @ts-check
+import { LAYERS } from "/js/datasets.js";
+import { filters, formatHash, inOrder, layerName, leftOut, parseHash, severityText, summary } from "/js/view.js";
+import { equal, ok, test } from "../harness.js";
+
+const FIRST = parseHash("").view;
+
+test("an empty hash is the default view, without a problem", () => {
+    const { view, problems } = parseHash("");
+    equal(problems, []);
+    equal(view.time, null);
+    equal(view.layers, LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id));
+    ok(view.layers.length > 0, "a layer is shown");
+});
+
+test("a view comes back from its hash as it went, whatever is in it", () => {
+    const times = [null, Date.UTC(2026, 6, 21, 20)];
+    for (const time of times) {
+        for (const minSeverity of [0, 1, 4]) {
+            for (const [minAltitude, maxAltitude] of [[null, null], [18_000, null], [null, 41_000], [1_000, 2_000]]) {
+                const view = {
+                    ...FIRST, layers: ["hexagons", "traffic"], hours: 0.5, time, minSeverity, zoom: 5.25, longitude: -71.5, latitude: 40.125,
+                    minAltitude: minAltitude ?? null, maxAltitude: maxAltitude ?? null,
+                };
+                const back = parseHash(formatHash(view));
+                equal(back.problems, []);
+                equal(back.view, view);
+            }
+        }
+    }
+    equal(formatHash(FIRST).split("&").length, 1, "what is at its default is left out");
+});
+
+test("what can't be read keeps its default and is named", () => {
+    const cases = {
+        "layers=hexagons,nonsense": "layers", "layers=": "layers", "hours=3": "hours", "hours=": "hours", "min=18500": "min", "min=60000": "min",
+        "min=30000&max=20000": "max", "max=0": "max", "severity=5": "severity", "time=yesterday": "time", "time=20260230T000000Z": "time",
+        "map=5/95/0": "map", "map=5//0": "map", "map=x": "map",
+    };
+    for (const [hash, name] of Object.entries(cases)) {
+        const { view, problems } = parseHash(`#${hash}`);
+        equal(problems.length, 1, hash);
+        ok(problems[0]?.startsWith(`${name} is `), `${problems[0]} names ${name}`);
+        equal({ ...view, minAltitude: null }, FIRST, hash);
+    }
+    ok((parseHash(`#time=${"9".repeat(500)}`).problems[0] ?? "").length < 120, "a long value is cut");
+});
+
+test("layers have the catalogue's order, each once", () => {
+    const ids = LAYERS.map(({ id }) => id);
+    equal(inOrder([...ids].reverse().concat(ids)), ids);
+    equal(inOrder(["unknown"]), []);
+    equal(layerName("unknown"), "unknown");
+});
+
+test("the filters are the server's parameters, and open ends are left out", () => {
+    equal(filters({ ...FIRST, hours: 2 }).toString(), "hours=2");
+    const all = filters({ ...FIRST, hours: 0.5, minAltitude: 18_000, maxAltitude: 41_000, minSeverity: 3 });
+    equal(all.toString(), "hours=0.5&minAltitude=18000&maxAltitude=41000&minSeverity=3");
+});
+
+test("what the filters leave out is said in words", () => {
+    equal(leftOut(FIRST), null);
+    equal(leftOut({ ...FIRST, minAltitude: 30_000, minSeverity: 3 }), "Only FL300 and above, Moderate or worse");
+    equal(severityText(4), "Moderate-Occasionally Severe");
+    ok(summary(FIRST).startsWith("Live · "), summary(FIRST));
+});
