@@ -239,8 +239,8 @@ extension SourceRecord {
 }
 
 extension Database {
-    /// A contradiction between readable pages of a table, in SQLite's words; nil where there is none. A page that can't be
-    /// read is not such a contradiction: each read of the table meets it.
+    /// A contradiction between readable pages of a table, in SQLite's words; nil where there is none. A page that can't
+    /// be read is not such a contradiction: each read of the table meets it.
     ///
     /// - Complexity: reads the whole table in one transaction.
     func contradiction(in table: StoredTable) throws -> String? {

@@ -149,8 +149,10 @@ private struct SalvageSource {
         try queue.writeWithoutTransaction { db in
             for table in tables {
                 try db.execute(
-                    sql:
-                        "UPDATE sqlite_master SET type = 'table', name = ?1, tbl_name = ?1, sql = ?2 WHERE rootpage = ?3",
+                    sql: """
+                        UPDATE sqlite_master SET type = 'table', name = ?1, tbl_name = ?1, sql = ?2
+                        WHERE rootpage = ?3
+                        """,
                     arguments: [table.name, table.text, table.page])
             }
         }

@@ -71,8 +71,8 @@ extension Salvage {
         result.tables.append(writer.copied)
     }
 
-    /// Reads a table from its other end where its pages contradict each other: a garbled key hides the rows behind it, or
-    /// before it.
+    /// Reads a table from its other end where its pages contradict each other: a garbled key hides the rows behind it,
+    /// or before it.
     /// - Returns: whether they do.
     private func copyFromBehind(
         _ table: String, _ order: SalvageOrder, _ columns: SalvageColumns, into writer: inout SalvageWriter
