@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Names that an import reads")
 struct FieldNameTests {
-    @Test("Every property of observations, hexagons and pilot reports is read, by its aliases too")
+    @Test("every property of observations, hexagons and pilot reports is read, by its aliases too")
     func properties() throws {
         for property in Schema.hexagons.properties + Schema.observations.properties + Schema.pireps.properties {
             let name = try #require(FieldName(property.name.description))
@@ -15,7 +15,7 @@ struct FieldNameTests {
     }
 
     @Test(
-        "A name is read in any spelling",
+        "a name is read in any spelling",
         arguments: [
             ("observed_at", "observedAt"), ("Observed At", "observedAt"), ("LAT", "latitude"), ("lng", "longitude"),
             ("altitude_ft", "altitude"), ("H3-Index", "h3"),
@@ -24,7 +24,7 @@ struct FieldNameTests {
         #expect(FieldName(spelling)?.name == name)
     }
 
-    @Test("Every name has a place of its own, and what no schema has means nothing")
+    @Test("every name has a place of its own, and what no schema has means nothing")
     func places() {
         let places = Set(
             (Schema.hexagons.properties + Schema.pireps.properties).compactMap {

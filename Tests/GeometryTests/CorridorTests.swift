@@ -53,7 +53,7 @@ struct CorridorTests {
                     allowed: max(
                         0.005 * width * Geodesic.metresPerNauticalMile,
                         width < 50 || isWinding
-                            ? corridor.tolerance * 111_700 + 0.002 * width * Geodesic.metresPerNauticalMile : 0))
+                            ? corridor.tolerance * 111_700 + 0.005 * width * Geodesic.metresPerNauticalMile : 0))
             )
         }
         for (name, pairs) in Self.named {

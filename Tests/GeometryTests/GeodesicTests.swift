@@ -47,7 +47,7 @@ struct GeodesicTests {
             from: (36.493_349_428_792, 0), to: (36.493_349_428_792_01, 0.000_000_8), metres: 0.072, within: 0.5e-3),
     ]
 
-    @Test("Ways have the published lengths and bearings, between nearly opposite places too", arguments: published)
+    @Test("ways have the published lengths and bearings, between nearly opposite places too", arguments: published)
     func inverse(_ case: Published) throws {
         let from = try #require(LonLat(longitude: `case`.from.longitude, latitude: `case`.from.latitude))
         let to = try #require(LonLat(longitude: `case`.to.longitude, latitude: `case`.to.latitude))
@@ -56,7 +56,7 @@ struct GeodesicTests {
         if let bearing = `case`.bearing { #expect(abs(way.bearing - bearing) < 1e-5) }
     }
 
-    @Test("Who sets out on the bearing of a way arrives at its end, also within half a degree of the opposite place")
+    @Test("who sets out on the bearing of a way arrives at its end, also within half a degree of the opposite place")
     func direct() throws {
         var random = SeededGenerator(seed: 5)
         func unit() -> Double { Double(random.next() >> 11) / Double(1 << 53) }
@@ -75,7 +75,7 @@ struct GeodesicTests {
         }
     }
 
-    @Test("Many places on one bearing are the places one by one")
+    @Test("many places on one bearing are the places one by one")
     func places() throws {
         let from = try #require(LonLat(longitude: 170, latitude: 60))
         let metres = [-2_000_000, -1, 0, 1, 500_000, 9_000_000, 21_000_000].map(Double.init)
@@ -89,7 +89,7 @@ struct GeodesicTests {
         #expect(Geodesic.places(from: from, bearing: 40, metres: []).isEmpty)
     }
 
-    @Test("A route between opposite places is half a meridian long, and its stations lie on it")
+    @Test("a route between opposite places is half a meridian long, and its stations lie on it")
     func oppositePlaces() throws {
         let from = try #require(LonLat(longitude: 0, latitude: 50))
         let to = try #require(LonLat(longitude: 180, latitude: -50))
