@@ -40,6 +40,7 @@ struct Salvage {
             PositionKey.start(of: $0).advanced(by: AircraftPosition.bucketSeconds)
         }
         try nameSources()
+        try keepReporterNumbers()
         try deleteUnreadable()
         try finish()
         return result
@@ -174,6 +175,19 @@ struct Salvage {
                 sql: SourceColumn.insert,
                 arguments: [number, ContentKeys.unnamed(number), 1, simulated, nil, nil, 0])
         }
+    }
+
+    /// Takes the numbers of lost reporters, so that no other key gets one and with it another's observations.
+    private func keepReporterNumbers() throws {
+        try target.execute(
+            sql: """
+                INSERT INTO reporter (number, accessKey)
+                    SELECT DISTINCT reporter, 'salvaged-' || reporter FROM observation
+                    WHERE reporter > 0 AND reporter NOT IN (SELECT number FROM reporter);
+                DELETE FROM reporterSource
+                    WHERE source NOT IN (SELECT number FROM source)
+                        OR reporter NOT IN (SELECT number FROM reporter);
+                """)
     }
 
     // MARK: The head

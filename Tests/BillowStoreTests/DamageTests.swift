@@ -517,6 +517,24 @@ struct DamageTests {
         #expect(try await store.contents().count == 5)
     }
 
+    @Test("the observations of a reporter whose row is lost are no other reporter's")
+    func salvageWithoutReporter() async throws {
+        let path = folder.path("a.sqlite")
+        var store = try await SQLiteStore.open(path: path)
+        _ = try await store.register(source("skypath"), merge: .replace, simulated: false)
+        _ = try await store.commit(
+            Batch(source: nil, observations: [try observation(id: "x", severity: 4)], reporter: "first"))
+        try store.close()
+        try change(path, "PRAGMA foreign_keys = OFF; DELETE FROM reporterSource; DELETE FROM reporter")
+        let new = folder.path("new.sqlite")
+        _ = try await SQLiteStore.salvage(path, to: new)
+        store = try await SQLiteStore.open(path: new)
+        _ = try await store.commit(
+            Batch(source: nil, observations: [try observation(id: "x", severity: 0)], reporter: "second"))
+        #expect(try await store.contents().contains { $0.intensity.severity == .moderateSevere })
+        #expect(try await store.problems().isEmpty)
+    }
+
     @Test(
         "a definition that was damaged is what the schema says",
         arguments: ["CREATE TABLE observation", "cell INTEGER NOT NULL", "CREATE TABLE accessKey"])
