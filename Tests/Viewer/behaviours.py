@@ -122,23 +122,11 @@ def space_plays(viewer):
     assert viewer.page.get_attribute("#play", "data-playing") == "false"
 
 
-def to_first_frame(viewer):
-    # A server that has just started has no frames to scrub through yet.
-    viewer.until("Number(document.querySelector('#scrubber').max) > 1")
-    # A key that meets the timeline while it is being replaced is lost; a person presses again.
-    for _ in range(24):
-        viewer.page.focus("#scrubber")
-        viewer.page.keyboard.press("Home")
-        viewer.page.wait_for_timeout(1_000)
-        if viewer.text("#frame-time") != "Live":
-            return
-        viewer.page.wait_for_timeout(4_000)
-
-
 def scrub(viewer):
     """the scrubber shows the frame at its place, with its age, and says that it is not live"""
     viewer.open()
-    to_first_frame(viewer)
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
     viewer.until("document.querySelector('#frame-age').textContent.includes('ago')")
     viewer.until_shown()
     first = viewer.text("#frame-time")
@@ -160,7 +148,8 @@ def incomplete_frame(viewer):
 
     viewer.change_answer("**/timeline.json*", lack)
     viewer.open()
-    to_first_frame(viewer)
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
     viewer.until("document.querySelector('#frame-age').textContent.endsWith('incomplete')")
     viewer.until("document.querySelector('#banners').textContent.includes('INCOMPLETE: some data')")
 
