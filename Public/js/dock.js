@@ -37,6 +37,9 @@ export class Dock {
     #problem = null;
     #span = DEFAULT_SPAN;
     #speed = 1;
+    /** A place that was scrubbed to before there were frames, as a share of the span.
+     * @type {number | null} */
+    #sought = null;
     #scrubbing = false;
 
     /** `view` gives the present view.
@@ -92,6 +95,7 @@ export class Dock {
         this.#frame = null;
         this.#problem = null;
         this.#waiting = false;
+        this.#sought = null;
         this.#draw();
         this.#changed();
     }
@@ -134,6 +138,10 @@ export class Dock {
         if (name === "state") this.#waiting = detail.waiting;
         if (name === "problem") this.#problem = detail;
         if (name === "manifest") this.#makeMarks(detail.frames.length);
+        if (name === "manifest" && this.#sought !== null && detail.frames.length) {
+            this.#player?.goToFrame(Math.round(this.#sought * (detail.frames.length - 1)));
+            this.#sought = null;
+        }
         if (name === "progress") this.#markReady(detail.ready);
         this.#draw();
         this.#changed();
@@ -157,7 +165,9 @@ export class Dock {
         this.#player?.pause();
         const player = await this.#open();
         const count = player?.times.length ?? 0;
-        // Before the first manifest the scrubber has no frames of its own: what was meant is a share of the span.
+        // Before the first manifest the scrubber has no frames of its own: what was meant is a share of the span. Where a
+        // newer request has ended the one for the first manifest, the share waits for that one's answer.
+        if (player && !count) this.#sought = place / Number(scrubber.max);
         if (player && count) player.goToFrame(Number(scrubber.max) === count - 1 ? place : Math.round((place / Number(scrubber.max)) * (count - 1)));
         this.#scrubbing = false;
         this.#draw();
