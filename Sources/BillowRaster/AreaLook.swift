@@ -1,4 +1,4 @@
-public import Datasets
+package import Datasets
 /// How an issued area is drawn, by what it is: told apart by line and pattern, not by colour alone.
 ///
 /// | | outline | pattern |
@@ -8,25 +8,25 @@ public import Datasets
 /// | forecast, nowcast | short dashes | upright lines |
 ///
 /// Lines of a pattern stand twice as far apart where an area is a step ahead of its issue, or ends within half an hour.
-public struct AreaLook: Sendable, Hashable {
-    public typealias Kind = AreaSign
+package struct AreaLook: Sendable, Hashable {
+    package typealias Kind = AreaSign
 
-    public enum Subject: UInt8, Sendable, Hashable, CaseIterable {
+    package enum Subject: UInt8, Sendable, Hashable, CaseIterable {
         case turbulence = 0
         case other = 1
     }
 
-    public let kind: Kind
-    public let subject: Subject
-    public let isFaint: Bool
+    package let kind: Kind
+    package let subject: Subject
+    package let isFaint: Bool
 
-    public init(kind: Kind, subject: Subject, isFaint: Bool) {
+    package init(kind: Kind, subject: Subject, isFaint: Bool) {
         self.kind = kind
         self.subject = subject
         self.isFaint = isFaint
     }
 
-    public func colour(_ marks: MarkColours) -> StraightColour {
+    package func colour(_ marks: MarkColours) -> StraightColour {
         switch (kind, subject) {
         case (.forecast, _): marks.forecast
         case (_, .turbulence): marks.hazard
@@ -35,14 +35,14 @@ public struct AreaLook: Sendable, Hashable {
     }
 
     /// The tint of the whole area.
-    public func ground(_ marks: MarkColours) -> StraightColour {
+    package func ground(_ marks: MarkColours) -> StraightColour {
         var ground = colour(marks)
         ground.alpha = UInt8(Int(ground.alpha) * 20 / 255)
         return ground
     }
 
     /// - Parameter scale: pixels a point.
-    public func stroke(scale: Double) -> Stroke {
+    package func stroke(scale: Double) -> Stroke {
         switch kind {
         case .warning: Stroke(width: 2.2 * scale)
         case .advisory: Stroke(width: 1.8 * scale, dash: Stroke.Dash(on: 9 * scale, off: 5 * scale))
@@ -50,7 +50,7 @@ public struct AreaLook: Sendable, Hashable {
         }
     }
 
-    public func pattern(scale: Int) -> Pattern {
+    package func pattern(scale: Int) -> Pattern {
         let kind: Pattern.Kind =
             switch self.kind {
             case .warning: .hatch

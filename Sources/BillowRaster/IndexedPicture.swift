@@ -1,6 +1,8 @@
 /// A picture of palette indices, as an indexed PNG holds it.
 public struct IndexedPicture: Sendable {
+    /// Pixels a row.
     public let width: Int
+    /// Rows.
     public let height: Int
     /// Row-major from the north-west corner, one byte a pixel.
     public var indices: [UInt8]
@@ -18,19 +20,19 @@ public struct IndexedPicture: Sendable {
 /// told apart in 64 steps a channel, then in as many as leave 256; each entry is the mean of the pixels that it stands
 /// for. The
 /// colours of whole classes, and nothing, are kept as they are.
-public final class PaletteBuilder {
+package final class PaletteBuilder {
     private var runs = RunList(capacity: 0, rows: 0)
     private let groups: ColourGroups
 
     /// The colours of the raster's classes 1, 2, …
-    public init(classColours: [StraightColour]) {
+    package init(classColours: [StraightColour]) {
         groups = ColourGroups(classColours: classColours)
     }
 
     deinit { runs.deallocate() }
 
     /// Drains `raster` into a picture.
-    public func picture(from raster: InkRaster) -> IndexedPicture {
+    package func picture(from raster: InkRaster) -> IndexedPicture {
         let most = raster.width * raster.height + 1
         if runs.capacity < most || runs.rows < raster.height {
             runs.deallocate()

@@ -1,10 +1,10 @@
-public import Datasets
+package import Datasets
 public import Turbulence
 
 /// What the colours of a layer mean, as data: the answer of `/legend.json`, and what `LegendRenderer` draws.
 public struct Legend: Sendable, Hashable, Encodable {
     /// What a legend explains.
-    public enum Subject: Sendable, Hashable {
+    package enum Subject: Sendable, Hashable {
         case severities, reports, traffic, tracks
         /// The areas of a dataset.
         case areas([Dataset.AreaDrawing.LegendEntry])
@@ -12,7 +12,7 @@ public struct Legend: Sendable, Hashable, Encodable {
 
     /// One sign and its meaning.
     public struct Entry: Sendable, Hashable {
-        public enum Sign: Sendable, Hashable {
+        package enum Sign: Sendable, Hashable {
             case severity(Severity, SeverityPaint)
             case report(ReportSymbol)
             case area(AreaLook)
@@ -20,8 +20,9 @@ public struct Legend: Sendable, Hashable, Encodable {
             case track
         }
 
+        /// What stands beside the sign.
         public let label: String
-        public let sign: Sign
+        package let sign: Sign
 
         /// nil for what has none.
         public var severity: Severity? {
@@ -44,6 +45,7 @@ public struct Legend: Sendable, Hashable, Encodable {
     public let layer: String
     /// The style's own; a drawing may ask for the other.
     public let theme: Theme
+    /// Whether it says that the data is simulated.
     public let simulated: Bool
     /// Said below the entries; `simulatedNote` first where the data is simulated.
     public let notes: [String]
@@ -60,7 +62,7 @@ public struct Legend: Sendable, Hashable, Encodable {
     ///   - style: the picture's style.
     ///   - title: its heading.
     ///   - simulated: whether the data is, which the legend then says.
-    public init(
+    package init(
         style: Style, layer: String, subjects: [Subject] = [.severities], severities: SeveritySet = .all,
         title: String = "Turbulence", simulated: Bool = false, notes: [String] = []
     ) {

@@ -4,7 +4,9 @@ public import Turbulence
 public struct Filter: Sendable, Hashable {
     /// How far the picture looks back, in seconds: one of the histories, or 1…21,600 of an interval's own.
     public var lookBackSeconds: Int
+    /// The severities that are shown.
     public var severities: SeveritySet
+    /// Shown is what overlaps these altitudes.
     public var altitudes: AltitudeRange
     /// nil for every source.
     public var sources: Set<SourceID>?
@@ -12,8 +14,10 @@ public struct Filter: Sendable, Hashable {
     public var kinds: Set<ObservationKind>?
     /// Of issued areas; nil for every kind.
     public var areaKinds: Set<String>?
+    /// The category that measured values are judged for.
     public var category: AircraftCategory
 
+    /// Takes everything of the last two hours, unless told otherwise.
     public init(
         history: History = .default, severities: SeveritySet = .all, altitudes: AltitudeRange = .all,
         sources: Set<SourceID>? = nil, kinds: Set<ObservationKind>? = nil, areaKinds: Set<String>? = nil,

@@ -24,7 +24,7 @@ public import Turbulence
 ///
 /// Source: RFC 1952 section 8 (CRC-32), DWARF 5 section 7.6 (unsigned LEB128)
 extension WindowPart {
-    public func packed() -> [UInt8] {
+    package func packed() -> [UInt8] {
         let kinds = Set(segment.places.lazy.map { UInt32(truncatingIfNeeded: $0) & Place.kindMask }).sorted()
         let numbers = Dictionary(uniqueKeysWithValues: zip(kinds, UInt32(0)...))
         let hasEDRs = segment.edrs.contains { $0 != Segment.noEDR }
@@ -65,7 +65,7 @@ extension WindowPart {
 
     /// Reads `packed()` back.
     /// - Throws: for bytes that it never gives, or gives for another part. No bytes make it trap.
-    public init(_ part: ArchivePart, packed bytes: [UInt8]) throws(PackDamage) {
+    package init(_ part: ArchivePart, packed bytes: [UInt8]) throws(PackDamage) {
         let read = bytes.withUnsafeBytes { bytes in
             Result { () throws(PackDamage) in try Segment(packed: bytes, of: part) }
         }
@@ -74,7 +74,7 @@ extension WindowPart {
 }
 
 /// What is wrong with the bytes of a part.
-public enum PackDamage: Error, Sendable, Hashable, CustomStringConvertible {
+package enum PackDamage: Error, Sendable, Hashable, CustomStringConvertible {
     /// Not as many bytes as there must be.
     case length(Int)
     case format(UInt32)
@@ -84,7 +84,7 @@ public enum PackDamage: Error, Sendable, Hashable, CustomStringConvertible {
     /// A value outside its range, or rows out of their order.
     case value(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .length(let count): "\(count) bytes are too few or too many"
         case .format(let format): "format \(format) is not \(PackedHeader.format)"

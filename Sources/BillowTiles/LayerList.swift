@@ -4,15 +4,17 @@ public import Turbulence
 
 /// One to ten different layers, the lowest first.
 public struct LayerList: Sendable, Hashable, CustomStringConvertible {
+    /// The datasets, the lowest first.
     public let layers: [Dataset]
 
+    /// Layers that a picture may have.
     public static let longest = 10
 
     /// - Parameter layer: one of `Catalogue.layers`.
     public init(_ layer: Dataset) { layers = [layer] }
 
     /// Those of them that are wanted, in their order; nil for none.
-    public func filter(_ isWanted: (Dataset) -> Bool) -> LayerList? { LayerList(layers.filter(isWanted)) }
+    package func filter(_ isWanted: (Dataset) -> Bool) -> LayerList? { LayerList(layers.filter(isWanted)) }
 
     private init?(_ layers: [Dataset]) {
         guard !layers.isEmpty else { return nil }
@@ -43,13 +45,16 @@ public struct LayerList: Sendable, Hashable, CustomStringConvertible {
 
     /// Why a list can't be used.
     public enum Failure: Error, Sendable, Hashable {
+        /// An id that is no layer.
         case unknown(String)
+        /// A repeat, or too many layers.
         case unusable(ParameterError)
     }
 
     /// As addresses write it.
     public var description: String { layers.map(\.id).joined(separator: ",") }
 
+    /// The titles of its layers, by comma.
     public var title: String { layers.map(\.title).joined(separator: ", ") }
 }
 

@@ -1,8 +1,8 @@
-public import BillowRaster
+package import BillowRaster
 
 /// What a picture of any size shows, in blocks about as large as a tile that fit together as tiles do: beyond the
 /// picture itself, memory and work are those of a tile.
-public struct MapContent: Sendable {
+package struct MapContent: Sendable {
     struct Block: Sendable {
         /// Where it lies in the picture.
         var x: Int
@@ -11,7 +11,7 @@ public struct MapContent: Sendable {
         var content: PictureContent
     }
 
-    public let region: MapRegion
+    package let region: MapRegion
     /// Those with something in them.
     let blocks: [Block]
 
@@ -24,7 +24,7 @@ public struct MapContent: Sendable {
     ///   - list: the layers.
     ///   - data: what they show.
     ///   - region: the window of the map.
-    public init(
+    package init(
         _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = PictureContent.defaultLabels,
         isHatched: Bool = false
     ) {
@@ -44,7 +44,7 @@ public struct MapContent: Sendable {
     }
 
     /// 128 bits of everything that decides the picture's pixels.
-    public func fingerprint(style: Style) throws(PictureError) -> Fingerprint {
+    package func fingerprint(style: Style) throws(PictureError) -> Fingerprint {
         var fingerprint = Fingerprint()
         for side in [region.width, region.height, region.scale, region.originX, region.originY] {
             fingerprint.mix(UInt64(bitPattern: Int64(side)))

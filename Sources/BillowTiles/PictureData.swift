@@ -6,13 +6,17 @@ public import Turbulence
 /// All that the pictures of one instant are drawn from, already filtered. What no layer of a picture needs may be left
 /// empty (`LayerList.needs`).
 public struct PictureData: Sendable {
+    /// The instant that is pictured.
     public var instant: Instant
     /// What the layers of cells show.
     public var plane: FramePlane?
+    /// What the layer of turbulence polygons shows; nil for nothing.
     public var polygons: Polygons?
+    /// The pilot reports.
     public var reports: [PilotReport]
     /// The areas of each dataset of areas.
     public var areas: [IssuedArea.Collection: [IssuedArea]]
+    /// Where aircraft are.
     public var positions: [AircraftPosition]
     /// The positions of one aircraft each, oldest first.
     public var tracks: [[AircraftPosition]]
@@ -25,6 +29,7 @@ public struct PictureData: Sendable {
         case issued([IssuedArea])
     }
 
+    /// What isn't given is not drawn.
     public init(
         instant: Instant, plane: FramePlane? = nil, polygons: Polygons? = nil, reports: [PilotReport] = [],
         areas: [IssuedArea.Collection: [IssuedArea]] = [:], positions: [AircraftPosition] = [],
@@ -59,10 +64,12 @@ public struct PictureContent: Sendable, Hashable {
     /// Whether it is hatched, as a picture that lacks data.
     let isHatched: Bool
 
+    /// Whether nothing is to be drawn.
     public var isEmpty: Bool { parts.isEmpty && labels.isEmpty && !isHatched }
 
     /// Labels of aircraft in each 256 × 256 points of the map.
     public static let labelCounts = 0...100
+    /// How many of these are taken without any number.
     public static let defaultLabels = 25
 
     /// Gathers what a window shows.
@@ -153,7 +160,7 @@ public struct PictureContent: Sendable, Hashable {
 
 extension Style {
     /// Mixes in all that a picture takes from the style: two that mix the same draw the same.
-    public func mix(into fingerprint: inout Fingerprint) {
+    package func mix(into fingerprint: inout Fingerprint) {
         mixMarks(into: &fingerprint)
         mixPatterns(into: &fingerprint)
         for severity in Severity.allCases { fingerprint.mix(self[severity].border.map { UInt64($0.colour.bits) } ?? 0) }

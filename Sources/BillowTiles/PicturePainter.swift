@@ -3,10 +3,15 @@ public import Turbulence
 
 /// Why a picture can't be drawn.
 public enum PictureError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A style can't be drawn with.
     case style(ParameterError)
+    /// Words can't be drawn.
     case text(TextError)
+    /// The legend can't be drawn.
     case legend(LegendError)
+    /// The picture is too large.
     case canvas(CanvasError)
+    /// The picture can't be encoded.
     case png(PNGError)
 
     public var description: String {

@@ -1,6 +1,6 @@
 public import BillowSnapshot
 import BillowRaster
-public import Geometry
+package import Geometry
 public import Turbulence
 
 extension VectorTile {
@@ -33,12 +33,12 @@ extension VectorTile {
 
 extension PictureContent {
     /// The reports that a tile's picture shows: thinned out at low zoom.
-    public static func shown(_ reports: [PilotReport], in coord: TileCoord) -> [PilotReport] {
+    package static func shown(_ reports: [PilotReport], in coord: TileCoord) -> [PilotReport] {
         ReportMark.shown(reports, in: MapRegion(coord, scale: .one))
     }
 
     /// The aircraft that a tile's picture shows: thinned out at low zoom.
-    public static func shown(_ positions: [AircraftPosition], in coord: TileCoord) -> [AircraftPosition] {
+    package static func shown(_ positions: [AircraftPosition], in coord: TileCoord) -> [AircraftPosition] {
         TrafficMark.shown(positions, in: MapRegion(coord, scale: .one))
     }
 }
@@ -47,7 +47,7 @@ extension VectorTile {
     /// The area of some cells of one resolution without the borders between them: the directed edges that no neighbour
     /// runs the other way, chained into rings. An exterior and a hole are told apart by their winding alone, which is
     /// what a vector tile does too.
-    public static func outline(of cells: [Int], resolution: Int) -> Shape {
+    package static func outline(of cells: [Int], resolution: Int) -> Shape {
         let table = CellTable.of(resolution: resolution)
         var edges: [GridPoint: [GridPoint]] = [:]
         func remove(_ from: GridPoint, _ to: GridPoint) -> Bool {
@@ -122,7 +122,7 @@ extension VectorTile {
 
 extension TileCoord {
     /// What lies in the tile and its buffer, in degrees.
-    public var bounds: BoundingBox {
+    package var bounds: BoundingBox {
         let side = 1 / Double(1 << z)
         let margin = side * VectorTile.buffer / Double(VectorTile.extent)
         let (west, east) = (Double(x) * side - margin, Double(x + 1) * side + margin)
