@@ -70,7 +70,7 @@ struct RowPredicate: Sendable {
     func severity(of index: Int, in segment: borrowing SegmentColumns) -> Severity? {
         let observed = segment.observedAt[index]
         guard observed > after, observed <= upTo, segment.replacedAt[index] > upTo else { return nil }
-        let place = Place(bits: segment.places[index])
+        let place = RowPlace(bits: segment.places[index])
         guard place.highest >= minimum, place.lowest < maximum, takesSource[Int(place.source.rawValue)],
             takesKind[Int(segment.kinds[index])]
         else { return nil }
@@ -88,7 +88,7 @@ struct RowPredicate: Sendable {
 
     /// Whether the severity that `severity(of:in:)` gives was derived from EDR.
     func isDerived(_ index: Int, in segment: borrowing SegmentColumns) -> Bool {
-        let code = Place(bits: segment.places[index]).categoryCode
+        let code = RowPlace(bits: segment.places[index]).categoryCode
         return segment.severities[index] == Segment.none || !(code == 0 || code == categoryCode)
     }
 }

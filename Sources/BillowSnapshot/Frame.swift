@@ -44,7 +44,7 @@ public struct Frame: Sendable {
         forEachChunk(after: after, area: area) { chunk in
             var best = [Best?](repeating: nil, count: CellTable.chunkSize)
             standing(inChunk: chunk) { segment, row, severity, columns in
-                let dense = Place(bits: columns.places[row]).dense
+                let dense = RowPlace(bits: columns.places[row]).dense
                 let position = dense % CellTable.chunkSize
                 let candidate = Best(
                     severity: severity, observedAt: columns.observedAt[row], segment: segment, row: row, reports: 1)
@@ -76,7 +76,7 @@ public struct Frame: Sendable {
             // Asked once for all records of a cell.
             var isTaken = [Bool?](repeating: nil, count: CellTable.chunkSize)
             standing(inChunk: chunk) { segment, row, severity, columns in
-                let cell = Cell(uncheckedDense: UInt32(Place(bits: columns.places[row]).dense))
+                let cell = Cell(uncheckedDense: UInt32(RowPlace(bits: columns.places[row]).dense))
                 let position = Int(cell.dense) % CellTable.chunkSize
                 let takes = isTaken[position] ?? area.contains(cell)
                 isTaken[position] = takes
@@ -141,7 +141,7 @@ public struct Frame: Sendable {
             segment.withColumns { columns in
                 for row in rows {
                     guard let severity = testBefore.severity(of: row, in: columns) else { continue }
-                    let position = Place(bits: columns.places[row]).dense % CellTable.chunkSize
+                    let position = RowPlace(bits: columns.places[row]).dense % CellTable.chunkSize
                     severities[position] = severities[position].map { max($0, severity) } ?? severity
                 }
             }
@@ -157,7 +157,7 @@ public struct Frame: Sendable {
             let values = plane.values(inChunk: chunk)
             guard !values.isEmpty else { return true }
             standing(inChunk: chunk) { _, row, severity, columns in
-                let dense = Place(bits: columns.places[row]).dense
+                let dense = RowPlace(bits: columns.places[row]).dense
                 guard values[values.startIndex + dense % CellTable.chunkSize] == FramePlane.value(severity),
                     area == .everywhere || area.contains(Cell(uncheckedDense: UInt32(dense)))
                 else { return }

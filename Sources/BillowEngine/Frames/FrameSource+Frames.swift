@@ -24,7 +24,7 @@ extension FrameSource {
     }
 
     /// How the revision that an address names relates to the frame's current one.
-    package enum Standing: Sendable, Hashable {
+    package enum RevisionStatus: Sendable, Hashable {
         /// It is the current one.
         case current
         /// It was current before, and can still be drawn.
@@ -34,10 +34,10 @@ extension FrameSource {
     }
 
     /// Compares a revision with the current one.
-    package func standing(
+    package func status(
         of revision: FrameRevision, layers: [Dataset], at instant: Instant, filter: Filter, style: Style,
         in snapshot: Snapshot
-    ) async throws -> Standing {
+    ) async throws -> RevisionStatus {
         let current = FrameRevision(
             version: try await frameVersion(of: layers, at: instant, filter: filter, in: snapshot),
             renderKey: renderKey(style, in: snapshot))
