@@ -200,6 +200,20 @@ let package = Package(
                 "BillowTiles", "BillowTimeline", "GRIBKit", "Geometry",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
+        // What a user's package could contain: it sees nothing that isn't public.
+        .target(
+            name: "Examples",
+            dependencies: [
+                "SkyPath", "OpenSky", "AviationWeather", "AviationFormats", "Geometry", "Turbulence", "Datasets",
+                "BillowSnapshot", "BillowAreas", "BillowRaster", "BillowTiles",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ], path: "Examples", packageAccess: false, swiftSettings: [.treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: [
+                "Examples", "AviationWeather", "BillowRaster", "BillowTiles", "Geometry", "SkyPath", "Turbulence",
+                "UpstreamSimulator",
+            ], swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(
