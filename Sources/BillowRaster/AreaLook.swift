@@ -70,25 +70,29 @@ package struct AreaLook: Sendable, Hashable {
         let colour = colour(style.marks)
         drawing.fill([corners], with: ground(style.marks))
         for way in stride(from: -24.0, through: 24, by: isFaint ? 10 : 5) {
-            let line: [(Double, Double)]
-            switch kind {
-            // From the bottom to the top, cut to the sides.
-            case .warning:
-                line = [
-                    (max(-right, way - bottom), min(bottom, way + right)),
-                    (min(right, way + bottom), max(-bottom, way - right)),
-                ]
-            case .advisory:
-                line = [
-                    (max(-right, way - bottom), max(-bottom, -right - way)),
-                    (min(right, way + bottom), min(bottom, right - way)),
-                ]
-            case .forecast: line = [(way, -bottom), (way, bottom)]
-            }
-            guard line[0].0 < line[1].0 || kind == .forecast && abs(way) < right else { continue }
-            drawing.stroke(line.map { Point(x: $0.0, y: $0.1) }, with: Stroke(width: 1.1), colour: colour)
+            guard let line = AreaLook.swatchLine(kind, at: way, right: right, bottom: bottom) else { continue }
+            drawing.stroke(line, with: Stroke(width: 1.1), colour: colour)
         }
         drawing.stroke(corners, isClosed: true, with: stroke(scale: 1), colour: colour)
         return drawing
+    }
+
+    /// A line of a kind's pattern from the bottom of a swatch to its top, cut to its sides; nil outside of it.
+    static func swatchLine(_ kind: Kind, at way: Double, right: Double, bottom: Double) -> [Point]? {
+        let line: [Point]
+        switch kind {
+        case .warning:
+            line = [
+                Point(x: max(-right, way - bottom), y: min(bottom, way + right)),
+                Point(x: min(right, way + bottom), y: max(-bottom, way - right)),
+            ]
+        case .advisory:
+            line = [
+                Point(x: max(-right, way - bottom), y: max(-bottom, -right - way)),
+                Point(x: min(right, way + bottom), y: min(bottom, right - way)),
+            ]
+        case .forecast: line = [Point(x: way, y: -bottom), Point(x: way, y: bottom)]
+        }
+        return line[0].x < line[1].x || kind == .forecast && abs(way) < right ? line : nil
     }
 }

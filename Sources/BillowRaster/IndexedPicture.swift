@@ -11,6 +11,14 @@ public struct IndexedPicture: Sendable {
     /// Into how many steps each premultiplied channel was told apart: 255, or fewer where more than 256 colours would
     /// have come out. Pixels wholly of one class are exact at any value.
     public var shareSteps: Int
+
+    package init(width: Int, height: Int, indices: [UInt8], palette: [StraightColour], shareSteps: Int) {
+        self.width = width
+        self.height = height
+        self.indices = indices
+        self.palette = palette
+        self.shareSteps = shareSteps
+    }
 }
 
 /// Turns drained rasters into pictures of at most 256 colours. Keeps its tables from picture to picture, so it serves

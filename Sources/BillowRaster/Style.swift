@@ -63,6 +63,8 @@ public struct Style: Sendable, Hashable {
     private let paints: [SeverityPaint]
     /// Of the layers that are drawn over the severities.
     public let marks: MarkColours
+    /// Of turbulence fields.
+    package let field: FieldPaint
 
     /// nil unless `paints` holds one for each severity, smooth first.
     ///
@@ -76,17 +78,27 @@ public struct Style: Sendable, Hashable {
     public init?(
         id: String, title: String, description: String, theme: Theme, paints: [SeverityPaint], marks: MarkColours? = nil
     ) {
+        self.init(
+            id: id, title: title, description: description, theme: theme, paints: paints, marks: marks, field: .standard
+        )
+    }
+
+    package init?(
+        id: String, title: String, description: String, theme: Theme, paints: [SeverityPaint], marks: MarkColours?,
+        field: FieldPaint
+    ) {
         guard paints.count == Severity.allCases.count else { return nil }
         self.init(
             id: id, title: title, description: description, theme: theme, checked: paints,
-            marks: marks ?? .standard(theme))
+            marks: marks ?? .standard(theme), field: field)
     }
 
     private init(
         id: String, title: String, description: String, theme: Theme, checked paints: [SeverityPaint],
-        marks: MarkColours
+        marks: MarkColours, field: FieldPaint
     ) {
         self.marks = marks
+        self.field = field
         self.id = id
         self.title = title
         self.description = description
@@ -112,6 +124,6 @@ public struct Style: Sendable, Hashable {
                 SeverityPaint(
                     fill: $0.fill.faded(by: factor), border: $0.border?.faded(by: factor),
                     pattern: $0.pattern?.faded(by: factor))
-            }, marks: marks.faded(by: factor))
+            }, marks: marks.faded(by: factor), field: field.faded(by: factor))
     }
 }

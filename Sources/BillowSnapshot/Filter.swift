@@ -1,3 +1,4 @@
+package import BillowFields
 public import Turbulence
 
 /// What a picture is asked for, besides where and when: the one filter grammar of every route.
@@ -16,6 +17,8 @@ public struct Filter: Sendable, Hashable {
     public var areaKinds: Set<String>?
     /// The category that measured values are judged for.
     public var category: AircraftCategory
+    /// Of turbulence fields.
+    package var field = FieldSelection()
 
     /// Takes everything of the last two hours, unless told otherwise.
     public init(
@@ -30,6 +33,27 @@ public struct Filter: Sendable, Hashable {
         self.kinds = kinds
         self.areaKinds = areaKinds
         self.category = category
+    }
+}
+
+/// What of the turbulence fields a picture shows, and how.
+package struct FieldSelection: Sendable, Hashable {
+    /// nil for both: nowcasts up to now, forecasts ahead.
+    package var product: FieldProduct?
+    /// nil for the newest run.
+    package var run: Instant?
+    /// Whether values between the points of the grid are interpolated.
+    package var isSmoothed = false
+    /// Whether smooth air is drawn.
+    package var showsSmoothAir = false
+
+    package init(
+        product: FieldProduct? = nil, run: Instant? = nil, isSmoothed: Bool = false, showsSmoothAir: Bool = false
+    ) {
+        self.showsSmoothAir = showsSmoothAir
+        self.product = product
+        self.run = run
+        self.isSmoothed = isSmoothed
     }
 }
 

@@ -64,6 +64,7 @@ extension Dataset {
         switch drawing {
         case nil: nil
         case .cells, .polygons: .severities
+        case .field: .field
         case .reports: .reports
         case .areas(let areas): .areas(areas.legend)
         case .aircraft: .traffic
@@ -83,6 +84,10 @@ extension LayerList {
     ) -> Legend {
         var subjects: [Legend.Subject] = []
         for layer in layers { layer.add(to: &subjects) }
+        // All severities in their order, before those that a field shows of them.
+        if let severities = subjects.firstIndex(of: .severities) {
+            subjects.insert(subjects.remove(at: severities), at: 0)
+        }
         let title = subjects.contains(.severities) ? Dataset.turbulence.title : title
         return Legend(
             style: style, layer: description, subjects: subjects, severities: severities, title: title,

@@ -21,12 +21,13 @@ package struct MapContent: Sendable {
     /// - Parameters:
     ///   - labels: as of `PictureContent`.
     ///   - isHatched: as of `PictureContent`.
+    ///   - style: as of `PictureContent`.
     ///   - list: the layers.
     ///   - data: what they show.
     ///   - region: the window of the map.
     package init(
         _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = PictureContent.defaultLabels,
-        isHatched: Bool = false
+        isHatched: Bool = false, style: Style? = nil
     ) {
         self.region = region
         var blocks: [Block] = []
@@ -36,7 +37,7 @@ package struct MapContent: Sendable {
                     x: x, y: y, width: min(MapContent.side, region.width - x),
                     height: min(MapContent.side, region.height - y))
                 let content = PictureContent(
-                    list, of: data, in: part, labels: labels, within: region, isHatched: isHatched)
+                    list, of: data, in: part, labels: labels, within: region, isHatched: isHatched, style: style)
                 if !content.isEmpty { blocks.append(Block(x: x, y: y, region: part, content: content)) }
             }
         }

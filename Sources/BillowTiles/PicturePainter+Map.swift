@@ -24,6 +24,6 @@ extension PicturePainter {
         _ list: LayerList, of data: PictureData, in region: MapRegion, style: Style,
         labels: Int = PictureContent.defaultLabels
     ) throws(PictureError) -> Canvas {
-        try canvas(MapContent(list, of: data, in: region, labels: labels), style: style)
+        try canvas(MapContent(list, of: data, in: region, labels: labels, style: style), style: style)
     }
 }

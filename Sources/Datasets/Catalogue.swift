@@ -4,7 +4,7 @@ package import Turbulence
 public enum Catalogue {
     /// In the order in which lists name them. A new dataset is a line here.
     public static let all: [Dataset] = [
-        .observations, .turbulence, .hexagons, .polygons, .pireps, .hazards, .forecast, .advisories,
+        .observations, .turbulence, .hexagons, .polygons, .pireps, .hazards, .forecast, .advisories, .gtg,
         .traffic, .tracks,
     ]
 

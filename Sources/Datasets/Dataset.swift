@@ -120,6 +120,8 @@ extension Dataset {
         case areas(IssuedArea.Collection)
         /// Turbulence polygons: dissolved from observations, or where they are asked for issued ones.
         case polygons
+        /// The turbulence field that is shown at it.
+        case field
     }
 
     /// What the time of a query selects of the features.
@@ -137,7 +139,7 @@ extension Dataset {
     /// When a timeline has a new frame.
     package enum Updates: Sendable, Hashable {
         case every(seconds: Int)
-        /// Whenever an area begins or ends.
+        /// Whenever an area begins or ends, or a field is about another time.
         case changes
     }
 
@@ -146,6 +148,8 @@ extension Dataset {
         /// H3 cells with a border, or without one below a zoom.
         case cells(borderedFromZoom: Int)
         case polygons
+        /// Each pixel by the point of a grid that is nearest to it.
+        case field
         case reports
         case areas(AreaDrawing)
         case aircraft

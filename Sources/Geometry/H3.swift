@@ -52,6 +52,11 @@ public enum H3 {
         return indices.filter { $0 != 0 }
     }
 
+    /// The text form of a cell by its dense index at a resolution 0–5.
+    public static func text(dense: Int, resolution: Int) -> String {
+        String(index(dense: dense, resolution: resolution), radix: 16)
+    }
+
     /// The cells of a coarser resolution, 0–4, in index order.
     package static func cells(resolution: Int) -> [UInt64] {
         (0..<Cell.baseCells * H3Bits.powerOfSeven(resolution)).compactMap {
