@@ -132,10 +132,11 @@ let package = Package(
         .target(
             name: "UpstreamSimulator",
             dependencies: [
-                "Geometry", "JSONKit", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Geometry", "GRIBKit", "GRIBMaking", "JSONKit",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
         .target(
@@ -279,7 +280,7 @@ let package = Package(
         .testTarget(
             name: "NOAAGuidanceTests",
             dependencies: [
-                "NOAAGuidance", "UpstreamSimulator", "TestSupport", "UpstreamKit",
+                "NOAAGuidance", "UpstreamSimulator", "GRIBKit", "Geometry", "TestSupport", "UpstreamKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
