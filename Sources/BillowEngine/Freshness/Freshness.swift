@@ -1,4 +1,5 @@
 import BillowExchange
+import BillowFields
 package import BillowSnapshot
 package import BillowSync
 package import BillowTiles
@@ -282,7 +283,13 @@ package struct FreshnessPolicy: Sendable {
             isSimulated: snapshot.sources.contains { $0.simulated == true },
             coverage: Dictionary(
                 uniqueKeysWithValues: feeding.map { kind, feeding in
-                    (kind, coverage(of: kind, feeding: feeding, sources, stored: stored, at: now))
+                    // Nothing is known of fields where none is stored, whatever else is.
+                    let hasNone = kind == .fields && snapshot.fields.frames.isEmpty
+                    return (
+                        kind,
+                        hasNone
+                            ? .nothing : coverage(of: kind, feeding: feeding, sources, stored: stored, at: now)
+                    )
                 }),
             lost: sources.records.reduce(into: [:]) { lost, source in
                 for (kind, span) in source.lost where kinds.contains(kind) {
