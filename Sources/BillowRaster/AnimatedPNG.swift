@@ -29,7 +29,8 @@ package enum AnimatedPNG {
     ///   - height: pixels.
     /// - Throws: `sizeOutOfRange`, `wrongCount`, `compressorFailed`.
     /// - Complexity: O(frames × pixels)
-    package static func encode(width: Int, height: Int, frames: [AnimationFrame], loops: Int) throws(PNGError) -> [UInt8]
+    package static func encode(width: Int, height: Int, frames: [AnimationFrame], loops: Int) throws(PNGError)
+        -> [UInt8]
     {
         guard (1...PNG.largestSide).contains(width), (1...PNG.largestSide).contains(height) else {
             throw .sizeOutOfRange(width: width, height: height)
