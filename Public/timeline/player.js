@@ -209,10 +209,10 @@ export class TimelinePlayer extends TimelinePart {
             for (const [name, value] of Object.entries({ start, end, intervals, anchor, ...parameters })) {
                 if (value !== null && value !== undefined) address.searchParams.set(name, String(value));
             }
-            const response = await fetch(
-                address, { signal: limited(abort.signal), cache: "no-cache", headers: headers() },
-            );
-            const body = await response.json();
+            const { response, body } = await limited(abort.signal, async (signal) => {
+                const response = await fetch(address, { signal, cache: "no-cache", headers: headers() });
+                return { response, body: await response.json() };
+            });
             if (!response.ok) throw new Error(body.detail ?? `${response.status}`);
             /** @type {ManifestLayer[]} */
             const layers = body.layers;

@@ -141,11 +141,16 @@ export class TimelinePoints extends TimelinePart {
         /** @type {URL | null} */
         let address = start;
         while (address && features.length <= most) {
-            const response = await fetch(address, { signal: limited(signal), headers: headers() });
+            /** @type {URL} */
+            const asked = address;
+            const { response, body } = await limited(signal, async (signal) => {
+                const response = await fetch(asked, { signal, headers: headers() });
+                return { response, body: await response.json() };
+            });
             /** @type {{
              *     features: Omit<TimedFeature, "time">[], links?: { rel: string, href: string }[], detail?: string,
              * }} */
-            const page = await response.json();
+            const page = body;
             if (!response.ok) throw new Error(page.detail ?? `${response.status}`);
             features.push(...page.features);
             /** @type {string | undefined} */

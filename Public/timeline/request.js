@@ -3,13 +3,25 @@
 
 const TIMEOUT_MILLISECONDS = 15_000;
 
-/** A signal that aborts with another, and after a while: `AbortSignal.any` is not in every browser.
- * @param {AbortSignal} signal */
-export function limited(signal) {
+/** Asks with a signal that aborts with another, and after a while: `AbortSignal.any` is not in every browser. No timer is
+ * left when the answer is there.
+ * @template Answer
+ * @param {AbortSignal} signal
+ * @param {(limited: AbortSignal) => Promise<Answer>} ask */
+export async function limited(signal, ask) {
     const controller = new AbortController();
-    setTimeout(() => controller.abort(new DOMException("no answer in time", "TimeoutError")), TIMEOUT_MILLISECONDS);
-    signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
-    return controller.signal;
+    const end = () => controller.abort(signal.reason);
+    const timer = setTimeout(
+        () => controller.abort(new DOMException("no answer in time", "TimeoutError")), TIMEOUT_MILLISECONDS,
+    );
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+    try {
+        return await ask(controller.signal);
+    } finally {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+    }
 }
 
 /** Why a request failed.

@@ -5,7 +5,7 @@ import { equal, ok, test } from "../harness.js";
 test("the server's module of datasets has every layer once, with a name and a shape that the viewer knows", () => {
     const ids = LAYERS.map(({ id }) => id);
     equal(new Set(ids).size, ids.length);
-    const shapes = ["cells", "polygons", "reports", "areas", "aircraft", "tracks"];
+    const shapes = ["cells", "field", "polygons", "reports", "areas", "aircraft", "tracks"];
     for (const { id, name, shape, isShownAtFirst } of LAYERS) {
         ok(name.length > 0 && shapes.includes(shape), `${id} is a ${shape} named ${name}`);
         equal(typeof isShownAtFirst, "boolean", id);
