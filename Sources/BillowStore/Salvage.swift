@@ -1,3 +1,4 @@
+import Datasets
 internal import GRDB
 internal import Geometry
 internal import Turbulence
@@ -16,14 +17,11 @@ struct Salvage {
     /// Finds the keys of observations again, where those of the source can't be used.
     var contentKeys: ContentKeys?
 
-    /// By how many seconds stored times may be ahead of the clock.
-    private static let aheadSeconds = 300
-
     init(source: Database, target: Database, isUnreleased: Bool, now: Instant) throws {
         self.source = source
         self.target = target
         self.isUnreleased = isUnreleased
-        end = now.advanced(by: Self.aheadSeconds)
+        end = now.advanced(by: Instant.mostAheadSeconds)
     }
 
     /// Copies everything, and marks what is missing.
@@ -40,6 +38,7 @@ struct Salvage {
             PositionKey.start(of: $0).advanced(by: AircraftPosition.bucketSeconds)
         }
         try nameSources()
+        try noteStoredKinds()
         try keepReporterNumbers()
         try deleteUnreadable()
         try finish()
@@ -174,6 +173,26 @@ struct Salvage {
             try target.execute(
                 sql: SourceColumn.insert,
                 arguments: [number, ContentKeys.unnamed(number), 1, simulated, nil, nil, 0])
+        }
+    }
+
+    /// Notes the kinds of data of the rows that were read, beside those that were noted.
+    private func noteStoredKinds() throws {
+        var kinds: [(source: Int64, kind: DataKind)] = []
+        for (table, kind) in [
+            ("observation", DataKind.observations), ("pilotReport", .reports), ("position", .positions),
+        ] {
+            kinds += try Int64.fetchAll(target, sql: "SELECT DISTINCT source FROM \(table)").map { ($0, kind) }
+        }
+        for row in try Row.fetchAll(target, sql: "SELECT DISTINCT source, collection FROM area") {
+            guard let kind = Catalogue.kind(of: IssuedArea.Collection(rawValue: row[1])) else { continue }
+            kinds.append((row[0], kind))
+        }
+        for (source, kind) in kinds {
+            let note = try RawStatement(target, Query.noteStoredKind)
+            note.bind(source, StoredKindColumn.source)
+            try note.bind(kind.rawValue, StoredKindColumn.kind)
+            try note.run()
         }
     }
 

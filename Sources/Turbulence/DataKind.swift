@@ -14,6 +14,8 @@ public struct DataKind: RawRepresentable, Sendable, Hashable {
     public static let hazards = DataKind(rawValue: "hazards")
     /// Forecast and nowcast areas.
     public static let forecasts = DataKind(rawValue: "forecasts")
+    /// Turbulence polygons as a source issued them; ours are made of observations.
+    public static let polygons = DataKind(rawValue: "polygons")
     /// Where aircraft are: traffic and tracks.
     public static let positions = DataKind(rawValue: "positions")
 
