@@ -56,7 +56,7 @@ let package = Package(
         .target(name: "Datasets", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
         .target(
             name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
-        .target(name: "BillowFields", dependencies: ["Turbulence", "CDeflate"], swiftSettings: strict),
+        .target(name: "BillowFields", dependencies: ["Turbulence", "Geometry", "CDeflate"], swiftSettings: strict),
         .target(name: "BillowTimeline", dependencies: ["Turbulence"], swiftSettings: strict),
         .target(
             name: "BillowRaster",

@@ -1,3 +1,4 @@
+package import Geometry
 package import Turbulence
 
 /// Who computed a field, and whether it looks back or ahead.
@@ -81,6 +82,22 @@ package struct FieldIdentity: Sendable, Hashable, CustomStringConvertible {
     package var lead: Int { validTime.seconds - run.seconds }
 
     package var description: String { "\(product.name) of \(run) for \(validTime)" }
+}
+
+/// One level of a field as a source gives it, ready to be stored.
+package struct FieldLevelDraft: Sendable, Hashable {
+    package let identity: FieldIdentity
+    package let grid: GridDefinition
+    package let level: FieldLevel
+    /// `FieldPlane.packed()`: as wide and as high as the grid.
+    package let packed: [UInt8]
+
+    package init(identity: FieldIdentity, grid: GridDefinition, level: FieldLevel, packed: [UInt8]) {
+        self.identity = identity
+        self.grid = grid
+        self.level = level
+        self.packed = packed
+    }
 }
 
 /// One level of a field in the log.

@@ -146,9 +146,9 @@ extension GRIBGrid {
     /// The steps of template 3.0 are whole units, so that over a row they may be off by half a unit a point; what is
     /// off by more belongs to another grid.
     private func checkSteps(_ section: GRIBSection, unit: Double) throws(GRIBRefusal) {
-        let plane = try RegularPlane(self)
+        guard case .lonLat(_, _, let dx, let dy) = try definition().projection else { return }
         for (octets, steps, step, flag) in [
-            (64...67, columns - 1, plane.dx, 0x20), (68...71, rows - 1, plane.dy, 0x10),
+            (64...67, columns - 1, dx, 0x20), (68...71, rows - 1, dy, 0x10),
         ] where steps > 0 {
             guard try section.octet(55) & flag != 0, let given = try section.optional(octets) else { continue }
             guard abs(Double(given) * unit - step) <= 1.01 * unit + 1e-9 else {

@@ -30,7 +30,7 @@ package struct GRIBHeader: Sendable, Hashable {
     init(discipline: Int, sections: GRIBFieldSections, limits: GRIBLimits) throws(GRIBRefusal) {
         // The grid first: nothing else matters of one that is too large.
         grid = try GRIBGrid(sections.grid, limit: limits.gridPoints)
-        _ = try GridProjection(grid)
+        _ = try grid.definition()
         packing = try GRIBPacking(sections.representation)
         guard packing.count <= grid.count else {
             throw .gridMismatch(points: packing.count, columns: grid.columns, rows: grid.rows)

@@ -106,7 +106,7 @@ struct GridProjectionTests {
 
     @Test("cover the area that GTG's grid is known to cover")
     func guidance() throws {
-        let projection = try GridProjection(.turbulenceGuidance)
+        let projection = GridProjection(GridDefinition.turbulenceGuidance)
         var (west, east, south, north) = (180.0, -180.0, 90.0, -90.0)
         for x in 0..<1_799 {
             for y in [0, 1_058] {

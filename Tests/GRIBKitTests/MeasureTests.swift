@@ -86,7 +86,7 @@ struct MeasureTests {
 
     @Test("putting the pixels of a tile onto the grid")
     func tile() throws {
-        let projection = try GridProjection(.turbulenceGuidance)
+        let projection = GridProjection(GridDefinition.turbulenceGuidance)
         // A tile of zoom 6 over Colorado.
         let size = 512
         let longitudes = (0..<size).map { UnitMercator.longitude(x: (13 + (Double($0) + 0.5) / Double(size)) / 64) }

@@ -1,6 +1,3 @@
-import Foundation
-package import Geometry
-
 /// A place on a grid in fractions of a cell: (0, 0) is the south-western point, x grows eastward along a row, y
 /// northward along a column, and whole numbers are points of the grid. "East" and "north" are the axes of the plane.
 package struct GridPosition: Sendable, Hashable {
@@ -50,18 +47,20 @@ package struct GridProjection: Sendable, Hashable {
         case cone(ProjectionCone)
     }
 
-    /// - Throws: `invalid` where the definition doesn't give a grid.
-    package init(_ grid: GRIBGrid) throws(GRIBRefusal) {
+    package let definition: GridDefinition
+
+    package init(_ grid: GridDefinition) {
+        definition = grid
         columns = grid.columns
         rows = grid.rows
-        switch grid.template {
-        case .lonLat:
-            form = .plane(try RegularPlane(grid))
-            originX = 0
-        case .polarStereographic, .lambertConformal:
-            let cone = try ProjectionCone(grid)
+        if let cone = ProjectionCone(grid) {
             form = .cone(cone)
             originX = cone.originX
+        } else if case .lonLat(let west, let south, let dx, let dy) = grid.projection {
+            form = .plane(RegularPlane(west: west, south: south, dx: dx, dy: dy, columns: grid.columns))
+            originX = 0
+        } else {
+            preconditionFailure("a projection without a form")
         }
     }
 
@@ -130,7 +129,7 @@ package struct GridProjection: Sendable, Hashable {
         GridPosition(x: originX + row.radius * column.sine, y: row.origin - row.radius * column.cosine)
     }
 
-    /// The nearest point of each pixel of a row, as a place in the normalised order (`GRIBField.values`); −1 outside.
+    /// The nearest point of each pixel of a row, as a place in the normalised order (row by row from the south-west); −1 outside.
     ///
     /// - Parameter cells: as many as columns. Nothing is allocated.
     package func nearestCells(_ row: GridRow, _ columns: [GridColumn], into cells: UnsafeMutableBufferPointer<Int32>) {

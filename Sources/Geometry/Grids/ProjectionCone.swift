@@ -1,5 +1,4 @@
 import Foundation
-import Geometry
 
 /// Lambert's conformal conic projection, and the polar stereographic one, which is its limit: a cone as flat as a
 /// plane. Both hemispheres, sphere and ellipsoid, in the plane of a grid.
@@ -23,51 +22,44 @@ struct ProjectionCone: Sendable, Hashable {
     let originX: Double
     let originY: Double
 
-    init(_ grid: GRIBGrid) throws(GRIBRefusal) {
+    /// nil for a grid of longitudes and latitudes.
+    init?(_ grid: GridDefinition) {
         let shape = grid.shape
         let e = shape.eccentricity
-        let first: LonLat
-        switch grid.template {
-        case .lonLat: throw .invalid("not a grid of template 3.20 or 3.30")
-        case .polarStereographic(let place, let meridian, let trueLatitude, let south, let dx, let dy):
+        let mesh: GridDefinition.Mesh
+        switch grid.projection {
+        case .lonLat: return nil
+        case .polarStereographic(let meridian, let trueLatitude, let isSouth, let plane):
             // Around the south pole some files give the latitude without its sign.
-            let latitude = south ? -abs(trueLatitude) : abs(trueLatitude)
-            guard abs(latitude) <= 90 else {
-                throw .invalid("a polar projection that is true at \(trueLatitude)°")
-            }
-            exponent = south ? -1 : 1
+            let latitude = isSouth ? -abs(trueLatitude) : abs(trueLatitude)
+            exponent = isSouth ? -1 : 1
             scale =
                 abs(latitude) == 90
                 ? 2 * shape.semiMajorAxis / (pow(1 + e, 1 + e) * pow(1 - e, 1 - e)).squareRoot()
                 : shape.semiMajorAxis * Self.m(latitude, e) / pow(Self.t(latitude, e), exponent)
-            (first, orientation, self.dx, self.dy) = (place, meridian, dx, dy)
-        case .lambertConformal(let place, let meridian, let parallels, let dx, let dy):
-            guard abs(parallels.first) < 90, abs(parallels.second) < 90, abs(parallels.first + parallels.second) > 1e-6
-            else { throw .invalid("standard parallels at \(parallels.first)° and \(parallels.second)°") }
-            let (m1, t1) = (Self.m(parallels.first, e), Self.t(parallels.first, e))
+            (orientation, mesh) = (meridian, plane)
+        case .lambertConformal(let meridian, let first, let second, let plane):
+            let (m1, t1) = (Self.m(first, e), Self.t(first, e))
             exponent =
-                abs(parallels.first - parallels.second) < 1e-8
-                ? sin(parallels.first * .pi / 180)
-                : (log(m1) - log(Self.m(parallels.second, e))) / (log(t1) - log(Self.t(parallels.second, e)))
+                abs(first - second) < 1e-8
+                ? sin(first * .pi / 180)
+                : (log(m1) - log(Self.m(second, e))) / (log(t1) - log(Self.t(second, e)))
             scale = shape.semiMajorAxis * m1 / (abs(exponent) * pow(t1, exponent))
-            (first, orientation, self.dx, self.dy) = (place, meridian, dx, dy)
+            (orientation, mesh) = (meridian, plane)
         }
         eccentricity = e
-        guard dx > 0, dy > 0, scale.isFinite, scale > 0, abs(orientation) <= 360 else {
-            throw .invalid("steps of \(dx) and \(dy) m, orientation \(orientation)°")
-        }
-        // The first point lies at a corner; from it the pole's place in cells.
+        (dx, dy) = (mesh.dx, mesh.dy)
+        // From the point at the corner the pole's place in cells.
         let corner = GridPosition(
-            x: grid.scanning.isNegativeI ? Double(grid.columns - 1) : 0,
-            y: grid.scanning.isPositiveJ ? 0 : Double(grid.rows - 1))
-        let radius = scale * pow(Self.t(first.latitude, e), exponent)
-        let angle = abs(exponent) * Self.turn(first.longitude - orientation) * .pi / 180
+            x: mesh.corner.isEast ? Double(grid.columns - 1) : 0, y: mesh.corner.isNorth ? Double(grid.rows - 1) : 0)
+        let radius = scale * pow(Self.t(mesh.latitude, e), exponent)
+        let angle = abs(exponent) * Self.turn(mesh.longitude - orientation) * .pi / 180
         originX = corner.x - radius * sin(angle) / dx
         originY = corner.y + (exponent > 0 ? 1 : -1) * radius * cos(angle) / dy
-        guard originX.isFinite, originY.isFinite else {
-            throw .invalid("a first point at \(first.longitude)°, \(first.latitude)°")
-        }
     }
+
+    /// Whether the numbers give a projection, whose pole is near enough for positions to be exact.
+    var isUsable: Bool { scale.isFinite && scale > 0 && abs(originX) < 1e9 && abs(originY) < 1e9 }
 
     func column(longitude: Double) -> GridColumn {
         let angle = abs(exponent) * Self.turn(longitude - orientation) * .pi / 180
