@@ -196,6 +196,22 @@ extension Dataset {
     /// Source: docs/upstreams/skypath.md, "Colours": SkyPath's advice of 3,320 m a point
     package static let firstHexagonZoom = 6
 
+    /// The kinds of data that it is made of.
+    public var kinds: [DataKind] { kindOfAreas.map { $0 == kind ? [kind] : [kind, $0] } ?? [kind] }
+    /// The kind of data that its issued areas are; nil for what has none. Issued polygons are not of the kind of ours.
+    public var kindOfAreas: DataKind? {
+        switch content {
+        case .areas: kind
+        case .polygons: .polygons
+        case .history, .positions: nil
+        }
+    }
+
+    /// The kind of data that one of its origins brings.
+    func kind(of origin: Origin) -> DataKind {
+        areaKinds.contains { $0.origin == origin } ? kindOfAreas ?? kind : kind
+    }
+
     /// Whether its features are H3 cells.
     package var isHexagons: Bool { if case .cells = drawing { true } else { false } }
     /// Whether it shows the cells of the turbulence picture, or what they are dissolved into.

@@ -1,8 +1,8 @@
 import BillowExchange
 package import BillowSnapshot
 package import BillowSync
-package import BillowTiles
-import Datasets
+import BillowTiles
+package import Datasets
 package import Geometry
 package import Turbulence
 
@@ -61,7 +61,7 @@ package struct Freshness: Sendable, Hashable {
 
 /// Where and when the log holds all data of a kind. What isn't known is not covered.
 enum Coverage: Sendable, Hashable {
-    /// There is neither a source nor stored data: nothing is known.
+    /// No source is asked for it, and nothing of it was ever stored: nothing is known.
     case nothing
     /// A source was never fetched, or doesn't say from when on it is complete: nothing is known to be complete.
     case unknown
@@ -203,9 +203,6 @@ package struct FreshnessSettings: Sendable {
     /// time.
     package static let defaultStaleAfterSeconds = 300
 
-    /// By how many seconds a fetch may seem to lie ahead: a snapshot is as old as its last publication.
-    static let aheadSeconds = 300
-
     /// For all sources that have no setting of their own.
     fileprivate let staleAfterSeconds: Int?
     /// The configured sources. Others are stored data; where nothing is configured, any source that was ever fetched
@@ -252,7 +249,7 @@ package struct FreshnessPolicy: Sendable {
 
     /// Whether a source was last fetched, for a kind of data or at all, too long ago; one that never was is.
     package func isStale(_ id: SourceID, _ kind: DataKind? = nil, fetchedAt: Instant?, at now: Instant) -> Bool {
-        guard let fetchedAt, fetchedAt <= now.advanced(by: FreshnessSettings.aheadSeconds) else { return true }
+        guard let fetchedAt, !fetchedAt.isAhead(of: now) else { return true }
         return fetchedAt < now.advanced(by: -staleAfterSeconds(feed(id), kind))
     }
 
@@ -264,7 +261,9 @@ package struct FreshnessPolicy: Sendable {
         let now = now ?? snapshot.publication.asOf
         let sources = SelectedSources(snapshot.sources.filter { filter.sources?.contains($0.id) ?? true })
         let configured = settings.feeds.keys.filter { filter.sources?.contains($0) ?? true }
-        let stored = sources.records.filter { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
+        let storedSources = sources.records.filter { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
+        let stored = Dictionary(
+            uniqueKeysWithValues: kinds.map { kind in (kind, storedSources.filter { $0.storedKinds.contains(kind) }) })
         let feeding = Dictionary(
             uniqueKeysWithValues: kinds.map { kind in
                 let feeding = self.feeding(kind, configured, sources)
@@ -274,7 +273,7 @@ package struct FreshnessPolicy: Sendable {
         return Freshness(
             dataTime: times.contains(nil) ? nil : times.compactMap { $0 }.min(),
             // Nothing is known of what has neither a source nor stored data.
-            isStale: times.isEmpty && stored.isEmpty
+            isStale: times.isEmpty && stored.values.allSatisfy(\.isEmpty)
                 || feeding.contains { kind, sources in
                     !sources.isEmpty && sources.allSatisfy { isStale($0.id, kind, fetchedAt: $0.fetchedAt, at: now) }
                 },
@@ -282,7 +281,7 @@ package struct FreshnessPolicy: Sendable {
             isSimulated: snapshot.sources.contains { $0.simulated == true },
             coverage: Dictionary(
                 uniqueKeysWithValues: feeding.map { kind, feeding in
-                    (kind, coverage(of: kind, feeding: feeding, sources, stored: stored, at: now))
+                    (kind, coverage(of: kind, feeding: feeding, sources, stored: stored[kind] ?? [], at: now))
                 }),
             lost: sources.records.reduce(into: [:]) { lost, source in
                 for (kind, span) in source.lost where kinds.contains(kind) {
@@ -293,14 +292,15 @@ package struct FreshnessPolicy: Sendable {
             }, region: region)
     }
 
-    /// The same of some layers.
+    /// The same of pictures of some layers at an instant.
     package func freshness(
-        of layers: LayerList, of region: GeographicRegion = .everywhere, in snapshot: Snapshot, filter: Filter,
-        at now: Instant? = nil
+        of layers: [Dataset], of region: GeographicRegion = .everywhere, at instant: Instant, in snapshot: Snapshot,
+        filter: Filter, now: Instant? = nil
     ) -> Freshness {
+        let kinds = lookBack(of: layers, at: instant, filter: filter, in: snapshot).keys
         // Our own polygons have a source name of their own, which no stored source has.
-        let filter = layers.layers.contains(.polygons) ? filter.ofOwnPolygons : filter
-        return freshness(of: Set(layers.layers.map(\.kind)), of: region, in: snapshot, filter: filter, at: now)
+        let filter = layers.contains(.polygons) ? filter.ofOwnPolygons : filter
+        return freshness(of: Set(kinds), of: region, in: snapshot, filter: filter, at: now)
     }
 
     /// A source that feeds a kind of data, and when it was last fetched for it.
@@ -310,8 +310,7 @@ package struct FreshnessPolicy: Sendable {
 
         /// Of a fetch that lies ahead nobody knows when it was: the clock was wrong then, or is now.
         func known(at now: Instant) -> Feeding {
-            let isAhead = fetchedAt.map { $0 > now.advanced(by: FreshnessSettings.aheadSeconds) } ?? false
-            return isAhead ? Feeding(id: id, fetchedAt: nil) : self
+            fetchedAt?.isAhead(of: now) == true ? Feeding(id: id, fetchedAt: nil) : self
         }
     }
 
@@ -330,7 +329,8 @@ package struct FreshnessPolicy: Sendable {
     private func feeding(_ kind: DataKind, _ configured: [SourceID], _ sources: SelectedSources) -> [Feeding] {
         if settings.feeds.isEmpty {
             return sources.records.compactMap { record in
-                record.fetchedAt == nil ? nil : Feeding(id: record.id, fetchedAt: record.fetchedAt(kind))
+                record.fetchedAt == nil
+                    ? nil : record.fetchedAt(kind).map { Feeding(id: record.id, fetchedAt: $0) }
             }
         }
         return configured.compactMap { id in
