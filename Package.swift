@@ -65,7 +65,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "BillowSnapshot", dependencies: ["Turbulence", "Geometry", "CDeflate"], swiftSettings: strict),
+            name: "BillowSnapshot", dependencies: ["BillowFields", "Turbulence", "Geometry", "CDeflate"],
+            swiftSettings: strict),
         .target(
             name: "BillowTiles",
             dependencies: ["Datasets", "Turbulence", "Geometry", "BillowSnapshot", "BillowRaster"],
@@ -73,7 +74,7 @@ let package = Package(
         .target(
             name: "BillowStore",
             dependencies: [
-                "Datasets", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
+                "BillowFields", "Datasets", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -139,7 +140,8 @@ let package = Package(
         .target(
             name: "BillowEngine",
             dependencies: [
-                "Datasets", "Turbulence", "Geometry", "BillowSnapshot", "BillowAreas", "BillowStore", "BillowSync",
+                "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot", "BillowAreas", "BillowStore",
+                "BillowSync",
                 "BillowTiles",
                 "BillowRaster", "BillowExchange", "BillowTimeline", "CMemory",
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -191,7 +193,8 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ], swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["BillowStore", "Turbulence"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["BillowFields", "BillowStore", "Geometry", "Turbulence"],
+            path: "Tests/TestSupport",
             swiftSettings: strict),
         .target(
             name: "FuzzTargets",
@@ -235,7 +238,8 @@ let package = Package(
         .testTarget(
             name: "BillowStoreTests",
             dependencies: [
-                "TestSupport", "BillowStore", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
+                "TestSupport", "BillowFields", "BillowStore", "Turbulence", "Geometry",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
@@ -290,7 +294,8 @@ let package = Package(
         .testTarget(
             name: "BillowEngineTests",
             dependencies: [
-                "EngineTestSupport", "TestSupport", "BillowEngine", "BillowStore", "BillowSnapshot", "BillowTiles",
+                "EngineTestSupport", "TestSupport", "BillowEngine", "BillowFields", "BillowStore", "BillowSnapshot",
+                "BillowTiles",
                 "BillowRaster", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

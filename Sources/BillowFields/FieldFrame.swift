@@ -23,6 +23,12 @@ package enum FieldProduct: UInt8, Sendable, Hashable, CaseIterable {
         self = product
     }
 
+    /// How far from its valid time any field may be shown.
+    package static let longestReach: ClosedRange<Int> = {
+        let reaches = allCases.map(\.reach)
+        return (reaches.map(\.lowerBound).min() ?? 0)...(reaches.map(\.upperBound).max() ?? 0)
+    }()
+
     /// How far from its valid time a field may be shown, in seconds.
     ///
     /// A nowcast comes every 15 minutes and is shown from its valid time until the one after next is due. Forecasts are

@@ -1,15 +1,30 @@
 package import Turbulence
 
+/// Fields about instants before one that were deleted, all or some of them.
+package struct FieldDeletion: Sendable, Hashable {
+    package let before: Instant
+    /// The version of the last deletion.
+    package let version: Version
+
+    package init(before: Instant, version: Version) {
+        self.before = before
+        self.version = version
+    }
+}
+
 /// Which fields the log has. A snapshot has one; planes themselves are read when they are drawn.
 ///
 /// - Complexity: O(log n) to find a field among n; two days of nowcasts and three runs of forecasts are some 250.
 package struct FieldIndex: Sendable, Hashable {
     /// By valid time, then product, then run.
     package private(set) var frames: [FieldFrame]
+    /// What of earlier versions is deleted.
+    package private(set) var deletions: [FieldDeletion]
 
     package static let empty = FieldIndex([])
 
-    package init(_ frames: [FieldFrame]) {
+    package init(_ frames: [FieldFrame], deletions: [FieldDeletion] = []) {
+        self.deletions = deletions
         self.frames = frames.sorted {
             ($0.identity.validTime, $0.identity.product.rawValue, $0.identity.run, $0.source)
                 < ($1.identity.validTime, $1.identity.product.rawValue, $1.identity.run, $1.source)
@@ -52,6 +67,15 @@ package struct FieldIndex: Sendable, Hashable {
             if let known = candidate.asOf(version) { best = known }
         }
         return best
+    }
+
+    /// Whether a picture of an instant at a version is still known: whether none of the fields that it may have shown
+    /// was deleted after that version.
+    package func isKnown(at instant: Instant, asOf version: Version) -> Bool {
+        deletions.allSatisfy { deletion in
+            version >= deletion.version
+                || instant.seconds - deletion.before.seconds >= FieldProduct.longestReach.upperBound
+        }
     }
 
     /// The valid times of the fields that pictures of an interval show, rising.
@@ -103,7 +127,7 @@ package struct FieldIndex: Sendable, Hashable {
                 identity: frame.identity, source: frame.source, grid: frame.grid,
                 levels: known.levels.filter { !new.contains($0.level) } + frame.levels)
         }
-        return FieldIndex(Array(joined.values))
+        return FieldIndex(Array(joined.values), deletions: deletions)
     }
 
     /// Without the fields that are about an earlier instant, which retention has deleted.
@@ -122,10 +146,7 @@ package struct FieldIndex: Sendable, Hashable {
         return first..<max(first, end)
     }
 
-    private static let farthest: ClosedRange<Int> = {
-        let reaches = FieldProduct.allCases.map(\.reach)
-        return (reaches.map(\.lowerBound).min() ?? 0)...(reaches.map(\.upperBound).max() ?? 0)
-    }()
+    private static let farthest = FieldProduct.longestReach
 
     /// The first frame that is about an instant or a later one.
     private func firstIndex(from instant: Instant) -> Int {

@@ -42,6 +42,8 @@ package struct BillowApplication: Sendable {
         package var isSimulated: Bool?
         /// How long positions are kept; nil is as long as all else.
         package var trafficRetentionSeconds: Int?
+        /// How long fields are kept; never longer than all else.
+        package var fieldRetentionSeconds = Retention.defaultFieldSeconds
         package var connections = ConnectionSettings()
         /// How many sources one key may name in what it sends in.
         package var ingestSourcesPerKey = 4
@@ -128,6 +130,7 @@ package struct BillowApplication: Sendable {
         frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: configuration.retentionSeconds,
             trafficRetentionSeconds: configuration.trafficRetentionSeconds,
+            fieldRetentionSeconds: configuration.fieldRetentionSeconds,
             trafficDropSeconds: configuration.trafficDropSeconds,
             polygonHistories: configuration.polygonHistories, caches: CacheBudget(bytes: configuration.cacheBytes),
             logger: logger)
@@ -212,7 +215,8 @@ package struct BillowApplication: Sendable {
     var retention: Retention {
         Retention(
             store: store, retentionSeconds: configuration.retentionSeconds,
-            trafficRetentionSeconds: configuration.trafficRetentionSeconds, now: now, logger: logger)
+            trafficRetentionSeconds: configuration.trafficRetentionSeconds,
+            fieldRetentionSeconds: configuration.fieldRetentionSeconds, now: now, logger: logger)
     }
 
     var packer: ArchivePacker {

@@ -1,3 +1,5 @@
+package import BillowFields
+package import Geometry
 public import Turbulence
 
 /// The whole live picture at one publication: immutable, swapped whole. A request takes it once and answers from it
@@ -24,6 +26,10 @@ public struct Snapshot: Sendable {
     public let versions: DataVersions
     /// When each of the live pictures last changed.
     public let frameVersions: FrameVersions
+    /// All fields that are stored, of every time. A picture of an earlier version takes them as of that version.
+    package private(set) var fields = FieldIndex.empty
+    /// Their grids, by the numbers that fields have.
+    package private(set) var fieldGrids: [Int64: GridDefinition] = [:]
 
     public init(
         publication: Publication, log: String, window: Window, liveFrom: Instant, sources: [SourceRecord],
@@ -46,13 +52,23 @@ public struct Snapshot: Sendable {
         self.frameVersions = frameVersions ?? FrameVersions(fixed: publication.version)
     }
 
+    /// The same with other fields.
+    package func with(_ fields: FieldIndex, on grids: [Int64: GridDefinition]) -> Snapshot {
+        var snapshot = self
+        snapshot.fields = fields
+        snapshot.fieldGrids = grids
+        return snapshot
+    }
+
     /// The snapshot of an older version: none of it is live, so everything is read from the store as of that version.
+    /// The fields are all there; those that are newer are none of that version's (`FieldIndex.frame(at:_:asOf:)`).
     ///
     /// The sources' rules are those of this snapshot: the version must not be older than `frameVersions.rules`.
     public func superseded(at version: Version) -> Snapshot {
         Snapshot(
             publication: Publication(version: version, asOf: .distantFuture), log: log, window: Window(),
-            liveFrom: .distantFuture, sources: sources, extent: extent, severityTable: severityTable)
+            liveFrom: .distantFuture, sources: sources, extent: extent, severityTable: severityTable
+        ).with(fields, on: fieldGrids)
     }
 
     /// When the newest of what is live of a source was observed: reports and aircraft as well as turbulence; nil where
@@ -107,11 +123,13 @@ public struct DataVersions: Sendable, Hashable {
     public var reports: Version
     public var areas: Version
     public var positions: Version
+    public var fields: Version
 
     public init(all version: Version) {
         observations = version
         reports = version
         areas = version
         positions = version
+        fields = version
     }
 }

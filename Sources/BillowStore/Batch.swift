@@ -1,3 +1,4 @@
+package import BillowFields
 package import Geometry
 package import Turbulence
 
@@ -12,6 +13,8 @@ package struct Batch: Sendable {
     /// What complete fetches of areas say by leaving out.
     package var areaReplacements: [AreaReplacement]
     package var positions: [AircraftPosition]
+    /// Levels of fields of the batch's source. The same level again changes nothing, whatever it holds.
+    package var fields: [FieldLevelDraft]
     /// Closes what a complete fetch no longer has.
     package var retraction: Retraction?
     /// Ends transient observations that are requested no more.
@@ -45,7 +48,7 @@ package struct Batch: Sendable {
     package init(
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
-        retraction: Retraction? = nil, transientEnd: TransientEnd? = nil,
+        fields: [FieldLevelDraft] = [], retraction: Retraction? = nil, transientEnd: TransientEnd? = nil,
         fetchedPlaces: [Retraction.Place: Instant] = [:], coverage: [CoverageChange] = [],
         cursors: [String: String?] = [:], values: [String: String?] = [:], fetchedAt: Instant? = nil,
         fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil,
@@ -58,6 +61,7 @@ package struct Batch: Sendable {
         self.areas = areas
         self.areaReplacements = areaReplacements
         self.positions = positions
+        self.fields = fields
         self.retraction = retraction
         self.transientEnd = transientEnd
         self.fetchedPlaces = fetchedPlaces
@@ -213,13 +217,15 @@ package struct BatchResult: Sendable, Hashable {
     package var areas: Int
     /// Positions that are new.
     package var positions: Int
+    /// Levels of fields that are new.
+    package var fieldLevels: Int
 
     /// Whether the version rose.
-    package var changed: Bool { accepted + retracted + pilotReports + areas + positions > 0 }
+    package var changed: Bool { accepted + retracted + pilotReports + areas + positions + fieldLevels > 0 }
 
     package init(
         version: Version, accepted: Int = 0, duplicates: Int = 0, corrected: Int = 0, retracted: Int = 0,
-        pilotReports: Int = 0, areas: Int = 0, positions: Int = 0
+        pilotReports: Int = 0, areas: Int = 0, positions: Int = 0, fieldLevels: Int = 0
     ) {
         self.version = version
         self.accepted = accepted
@@ -229,5 +235,6 @@ package struct BatchResult: Sendable, Hashable {
         self.pilotReports = pilotReports
         self.areas = areas
         self.positions = positions
+        self.fieldLevels = fieldLevels
     }
 }

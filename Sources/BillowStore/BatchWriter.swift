@@ -1,3 +1,4 @@
+internal import BillowFields
 internal import GRDB
 internal import Geometry
 internal import Turbulence
@@ -23,6 +24,10 @@ struct BatchWriter {
     var changed: [ObservedKind: Set<TimeStep>] = [:]
     /// Where the search for a computed value goes on: no row before that key counts for its place and time.
     var keysOfValues: [Subject: ObservationKey] = [:]
+    /// The grids that are stored, by their definitions; nil until one is needed.
+    var grids: [GridDefinition: Int64]?
+    /// The grids of stored fields, as far as they were asked for.
+    var gridsOfFields: [FieldIdentity: Int64] = [:]
     /// Whether rows were closed that the result doesn't count.
     var hasReopened = false
 
@@ -92,8 +97,13 @@ struct BatchWriter {
             index -= batch.pilotReports.count
             if index < batch.areas.count {
                 try upsert(batch.areas[index])
-            } else {
-                try insert(batch.positions[index - batch.areas.count])
+                continue
+            }
+            index -= batch.areas.count
+            if index < batch.positions.count {
+                try insert(batch.positions[index])
+            } else if let source = batch.source {
+                try insert(batch.fields[index - batch.positions.count], source: source)
             }
         }
         return items.count

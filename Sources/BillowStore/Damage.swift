@@ -32,6 +32,8 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     case pilotReport
     case area
     case position
+    case fieldGrid
+    case fieldLevel
     case head
     case source
     case fetched
@@ -51,6 +53,7 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
         case .pilotReport: [.reports]
         case .area: Catalogue.all.filter { $0.areas != nil }.map(\.kind)
         case .position: [.positions]
+        case .fieldGrid, .fieldLevel: [.fields]
         // Nothing else says since when data is complete, and where.
         case .head, .source, .fetched, .coveredArea, .deletion: Catalogue.kinds
         case .cursor, .sourceValue, .packedPart, .accessKey, .sourceControl, .followedFlight: []

@@ -8,6 +8,10 @@ package struct Pruning: Sendable, Hashable {
     package var before: Instant
     /// Positions that were observed before this instant; positions are most of the rows.
     package var positionsBefore: Instant
+    /// Fields that are about an earlier instant.
+    package var fieldsBefore: Instant
+    /// Forecasts that are about an earlier instant, where a later run has one for the same instant.
+    package var earlierForecastsBefore: Instant
     /// Of these sources; nil for all.
     package var sources: Set<SourceID>?
     /// Whether imports stay (see `Batch.importedBefore`).
@@ -16,14 +20,19 @@ package struct Pruning: Sendable, Hashable {
     /// new address, and servers read the log again.
     package var changesPictures: Bool
 
-    /// - Parameter positionsBefore: `before` where it is nil.
+    /// - Parameters:
+    ///   - positionsBefore: `before` where it is nil.
+    ///   - fieldsBefore: `before` where it is nil.
     package init(
-        from: Instant = .distantPast, before: Instant, positionsBefore: Instant? = nil, sources: Set<SourceID>? = nil,
+        from: Instant = .distantPast, before: Instant, positionsBefore: Instant? = nil, fieldsBefore: Instant? = nil,
+        earlierForecastsBefore: Instant = .distantPast, sources: Set<SourceID>? = nil,
         sparesImports: Bool = false, changesPictures: Bool = false
     ) {
         self.from = from
         self.before = before
         self.positionsBefore = positionsBefore ?? before
+        self.fieldsBefore = fieldsBefore ?? before
+        self.earlierForecastsBefore = earlierForecastsBefore
         self.sources = sources
         self.sparesImports = sparesImports
         self.changesPictures = changesPictures
@@ -36,8 +45,9 @@ package struct Pruned: Sendable, Hashable {
     package var pilotReports = 0
     package var areas = 0
     package var positions = 0
+    package var fieldLevels = 0
 
     package init() {}
 
-    package var isNothing: Bool { observations + pilotReports + areas + positions == 0 }
+    package var isNothing: Bool { observations + pilotReports + areas + positions + fieldLevels == 0 }
 }

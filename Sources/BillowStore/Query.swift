@@ -77,9 +77,15 @@ enum Query {
     static let raiseComplete = SourceColumn.update(
         [.completeSince: "max(coalesce(completeSince, 0), ?1)"],
         where: "number = ?2 AND (completeSince IS NOT NULL OR fetchedAt IS NULL)")
-    /// The last two: a kind of data, and 1 for this kind or 0 for all others.
+    /// The last is a `DeletionKind`.
     static let raiseFetchedSince = FetchedColumn.update(
-        [.since: "max(since, ?1)"], where: "source = ?2 AND (kind = ?3) = ?4")
+        [.since: "max(since, ?1)"], where: "source = ?2 AND \(deletionKind) = ?3")
+    /// The number of the deletions that take something of a kind of data: see `DeletionKind`.
+    private static let deletionKind = """
+        CASE kind WHEN '\(DataKind.positions.rawValue)' THEN \(DeletionKind.positions.rawValue)
+            WHEN '\(DataKind.fields.rawValue)' THEN \(DeletionKind.fields.rawValue)
+            ELSE \(DeletionKind.rest.rawValue) END
+        """
     static let setComplete = SourceColumn.update([.completeSince: "?1"], where: "number = ?2")
 
     /// A few hundred rows at most, all of them wanted. The order of their making.
@@ -99,9 +105,9 @@ enum Query {
         """
     /// As `raiseFetchedSince`; what ended before isn't complete any more at all.
     static let removeCoveredAreasBefore =
-        "DELETE FROM coveredArea WHERE until < ? AND source = ? AND (kind = ?) = ?"
+        "DELETE FROM coveredArea WHERE until < ? AND source = ? AND \(deletionKind) = ?"
     static let raiseCoveredSince = CoveredAreaColumn.update(
-        [.since: "max(since, ?1)"], where: "source = ?2 AND (kind = ?3) = ?4")
+        [.since: "max(since, ?1)"], where: "source = ?2 AND \(deletionKind) = ?3")
 
     static let cursors = "SELECT \(CursorColumn.list) FROM cursor WHERE source = ?"
     static let setCursor = CursorColumn.upsert(key: [.source, .piece])
@@ -297,6 +303,72 @@ enum Query {
     static let newestBuckets = "SELECT bucket FROM position WHERE bucket >= 0 ORDER BY bucket DESC LIMIT 2"
     static let positionsSince = "\(positions) WHERE since > ?"
 
+    // MARK: Fields
+
+    /// All columns but the bytes, in their order: of the index alone, where it can be read.
+    private static let levels =
+        FieldLevelColumn.allCases.filter { $0 != .packed }.map(\.name).joined(separator: ", ")
+    /// A few rows, all of them wanted.
+    static let fieldGrids = "SELECT \(FieldGridColumn.list) FROM fieldGrid ORDER BY number"
+    static let insertFieldGrid = FieldGridColumn.insert
+    static let newestFieldGridNumber = "SELECT number FROM fieldGrid WHERE number > 0 ORDER BY number DESC LIMIT 1"
+    /// A level whose sums don't hold is replaced.
+    static let insertFieldLevel =
+        FieldLevelColumn.upsert(key: [.source, .product, .run, .validTime, .level])
+        + " WHERE NOT (\(FieldLevelColumn.isWhole) AND packedSum = row_sum(packed))"
+    /// In a range of versions.
+    static let fieldLevelsSince = """
+        SELECT \(levels) FROM fieldLevel INDEXED BY fieldLevelSince WHERE since > ? AND since <= ?
+        """
+    /// For a table whose indices or pages are damaged.
+    static let fieldLevelsByNumber = """
+        SELECT \(levels) FROM fieldLevel NOT INDEXED
+        WHERE since > ? AND since <= ? AND number BETWEEN ? AND ? ORDER BY number
+        """
+    static let newestFieldLevelNumber = "SELECT number FROM fieldLevel WHERE number > 0 ORDER BY number DESC LIMIT 1"
+    static let fieldLevel = "SELECT \(FieldLevelColumn.list) FROM fieldLevel WHERE number = ?"
+    /// The levels of one field.
+    static let levelsOfField = """
+        SELECT \(levels) FROM fieldLevel WHERE source = ? AND product = ? AND run = ? AND validTime = ?
+        """
+    static let markFieldLevelImported = FieldLevelColumn.update(
+        [.imported: "1"],
+        where: "source = ?1 AND product = ?2 AND run = ?3 AND validTime = ?4 AND level = ?5 AND imported = 0")
+
+    static let oldestField = edgeField("")
+    static let newestField = edgeField("DESC")
+
+    private static func edgeField(_ direction: String) -> String {
+        """
+        SELECT validTime FROM fieldLevel WHERE validTime >= 0 AND \(FieldLevelColumn.isWhole)
+        ORDER BY validTime \(direction) LIMIT 1
+        """
+    }
+
+    /// The newest first; a file has many levels.
+    static let newestRuns = "SELECT run FROM fieldLevel WHERE number > 0 ORDER BY number DESC LIMIT ?"
+    static let prunableFieldLevels = """
+        SELECT number, validTime FROM fieldLevel WHERE validTime < ?2 AND source = ?1 AND imported <= ?3
+        """
+    /// Of forecasts about a time before, the levels that a later run has too.
+    static let prunableEarlierForecasts = """
+        SELECT number, validTime FROM fieldLevel AS earlier
+        WHERE validTime < ?2 AND source = ?1 AND imported <= ?3 AND product = 1 AND EXISTS (
+            SELECT 1 FROM fieldLevel AS later
+            WHERE later.validTime = earlier.validTime AND later.source = earlier.source AND later.product = 1
+                AND later.level = earlier.level AND later.run > earlier.run)
+        """
+    static let pruneFieldLevel = "DELETE FROM fieldLevel WHERE number = ? AND validTime < ? AND imported <= ?"
+    /// Whole rows without their bytes: for a salvage.
+    static let everyFieldLevel = "SELECT \(levels) FROM fieldLevel"
+
+    private static let allOfFields = [
+        insertFieldGrid, newestFieldGridNumber, insertFieldLevel, fieldLevelsSince, fieldLevelsByNumber,
+        newestFieldLevelNumber, fieldLevel,
+        levelsOfField, markFieldLevelImported, oldestField, newestField, newestRuns, prunableFieldLevels,
+        prunableEarlierForecasts, pruneFieldLevel,
+    ]
+
     // MARK: Packed parts of the archive
 
     static let packedRows = "SELECT \(PackedPartColumn.list) FROM packedPart WHERE part = ? AND version = ?"
@@ -418,8 +490,8 @@ enum Query {
 
     private static let allOfConfirmation = [newestVoices, lastKeyBefore, newestReports, newestIssues, newestBuckets]
 
-    /// For the test of their plans; `sources`, `settleSources`, `accessKeys`, `followedFlights` and `packedParts` go
-    /// through the whole of a short table.
+    /// For the test of their plans; `sources`, `settleSources`, `accessKeys`, `followedFlights`, `fieldGrids` and
+    /// `packedParts` go through the whole of a short table.
     static let all =
         [
             head, raiseHead, insertSource, updateSource, setFetched, setComplete, cursors, setCursor, removeCursor,
@@ -440,5 +512,5 @@ enum Query {
             removeCoveredAreasBefore, raiseCoveredSince,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
         ] + readAroundDamage + allOfConfirmation + besideTheLog + allOfReporters + allOfChanges + allOfPruning
-        + allOfPacking
+        + allOfPacking + allOfFields
 }

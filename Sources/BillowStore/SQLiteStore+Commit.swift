@@ -4,10 +4,10 @@ internal import Turbulence
 
 extension SQLiteStore {
     /// Observations without id are taken in the order of their times, then those with one in the order given, then the
-    /// pilot reports, areas and positions, then the retraction and the replacements. Batches that follow the time
+    /// pilot reports, areas, positions and fields, then the retraction and the replacements. Batches that follow the time
     /// write the least.
-    /// - Throws: `unknownSource`, `tooManySources`, `tooManySourcesOfReporter`; `failed` also for cursors, values, a
-    ///   retraction or a fetch time without the batch's source.
+    /// - Throws: `unknownSource`, `tooManySources`, `tooManySourcesOfReporter`; `failed` also for fields, cursors,
+    ///   values, a retraction or a fetch time without the batch's source.
     /// - Complexity: O(n log n) in the batch; what else is stored at the same place and time doesn't count.
     package func commit(_ batch: Batch) async throws(StoreError) -> BatchResult {
         guard
@@ -15,10 +15,11 @@ extension SQLiteStore {
                 || batch.retraction == nil && batch.transientEnd == nil && batch.fetchedPlaces.isEmpty
                     && batch.coverage.isEmpty && batch.areaReplacements.isEmpty && batch.cursors.isEmpty
                     && batch.values.isEmpty && batch.fetchedAt == nil && batch.fetchedKinds.isEmpty
-                    && batch.completeSince == nil
+                    && batch.completeSince == nil && batch.fields.isEmpty
         else {
             throw .failed(
-                "a retraction, a replacement, cursors, values or a fetch time came without the source that they are of")
+                "fields, a retraction, a replacement, cursors, values or a fetch time came without the source that they "
+                    + "are of")
         }
         let items = BatchItems(batch)
         let retracted = try await keysRetracted(by: batch)
@@ -72,6 +73,7 @@ struct BatchItems: Sendable {
 
     var count: Int {
         observations.count + batch.pilotReports.count + batch.areas.count + batch.positions.count
+            + batch.fields.count
     }
 }
 
@@ -82,7 +84,7 @@ extension BatchResult {
             version: later.version, accepted: accepted + later.accepted, duplicates: duplicates + later.duplicates,
             corrected: corrected + later.corrected, retracted: retracted + later.retracted,
             pilotReports: pilotReports + later.pilotReports, areas: areas + later.areas,
-            positions: positions + later.positions)
+            positions: positions + later.positions, fieldLevels: fieldLevels + later.fieldLevels)
     }
 }
 

@@ -16,8 +16,27 @@ extension SQLiteStore {
         var seconds = try observationVoices(db)
         seconds += try values(Query.newestReports, db)
         seconds += try values(Query.newestIssues, db)
+        seconds += try newestRuns(db)
         seconds += try values(Query.newestBuckets, db).map { $0 * Int64(AircraftPosition.bucketSeconds) }
         return seconds.sorted().dropLast().last.map { Instant(clamping: Int($0)) }
+    }
+
+    /// When the two runs of fields began that were stored last. All levels of a run are one voice; the instants that
+    /// they are about lie ahead.
+    private static func newestRuns(_ db: Database) throws -> [Int64] {
+        let statement = try RawStatement(db, Query.newestRuns)
+        try statement.bind(mostRows)
+        var runs: [Int64] = []
+        do {
+            try statement.forEachRow { columns in
+                let run = columns.integer(0)
+                guard !runs.contains(run) else { return }
+                runs.append(run)
+                if runs.count == 2 { throw EndOfPage() }
+            }
+        } catch is EndOfPage {
+        } catch let error as DatabaseError where error.isPageDamage {}
+        return runs
     }
 
     /// What the two newest voices among observations say. A reporter's are one voice.

@@ -147,7 +147,8 @@ extension SQLiteStore {
         // Our own rules can be asked of sound pages only.
         guard problems.isEmpty else { return problems }
         for row in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check") {
-            problems.append("a row of table \(row[0] as String? ?? "?") names a source that doesn't exist")
+            problems.append(
+                "a row of table \(row[0] as String? ?? "?") names a \(row[2] as String? ?? "row") that doesn't exist")
         }
         return problems
     }
@@ -160,7 +161,8 @@ extension SQLiteStore {
                     SELECT max(since) AS v FROM observation WHERE until IS NULL
                     UNION ALL SELECT max(until) FROM observation WHERE until IS NOT NULL
                     UNION ALL SELECT max(since) FROM pilotReport
-                    UNION ALL SELECT max(until) FROM pilotReport)
+                    UNION ALL SELECT max(until) FROM pilotReport
+                    UNION ALL SELECT max(since) FROM fieldLevel)
                 """)
         let head = try Head(db).version.rawValue
         var problems: [String] = []

@@ -46,6 +46,7 @@ extension Pruned {
         pilotReports += other.pilotReports
         areas += other.areas
         positions += other.positions
+        fieldLevels += other.fieldLevels
     }
 }
 
@@ -55,11 +56,13 @@ private enum DeletionPlace: Sendable {
     /// So many are done.
     case reports(Int)
     case areas(Int)
+    case fields(Int)
+    case earlierForecasts(Int)
     /// From a bucket and an aircraft's address on.
     case positions(bucket: Int64, from: Int64)
 }
 
-/// The reports and areas to delete, found before the first transaction, so that no other writer waits for the search.
+/// The reports, areas and levels of fields to delete, found before the first transaction, so that no other writer waits for the search.
 private struct DeletedRows: Sendable {
     struct Row: Sendable {
         var number: Int64
@@ -69,20 +72,28 @@ private struct DeletedRows: Sendable {
 
     var reports: [Row] = []
     var areas: [Row] = []
+    /// With their valid times.
+    var fields: [Row] = []
+    var earlierForecasts: [Row] = []
 
     init(_ db: Database, _ pruning: Pruning) throws {
         for number in try SourceNumber.list(of: pruning.sources, db) {
-            reports += try Self.rows(Query.prunableReports, number, pruning, db)
-            areas += try Self.rows(Query.prunableAreas, number, pruning, db)
+            reports += try Self.rows(Query.prunableReports, number, pruning, before: pruning.before, db)
+            areas += try Self.rows(Query.prunableAreas, number, pruning, before: pruning.before, db)
+            fields += try Self.rows(Query.prunableFieldLevels, number, pruning, before: pruning.fieldsBefore, db)
+            // What is older goes as a field.
+            earlierForecasts += try Self.rows(
+                Query.prunableEarlierForecasts, number, pruning, before: pruning.earlierForecastsBefore, db
+            ).filter { $0.observedAt >= Int64(pruning.fieldsBefore.seconds) }
         }
     }
 
     private static func rows(
-        _ query: String, _ source: SourceNumber, _ pruning: Pruning, _ db: Database
+        _ query: String, _ source: SourceNumber, _ pruning: Pruning, before: Instant, _ db: Database
     ) throws -> [Row] {
         let statement = try RawStatement(db, query)
         try statement.bind(
-            Int64(source.rawValue), Int64(pruning.before.seconds), pruning.sparesImports ? 0 : 1 as Int64)
+            Int64(source.rawValue), Int64(before.seconds), pruning.sparesImports ? 0 : 1 as Int64)
         var rows: [Row] = []
         try statement.forEachRow {
             rows.append(Row(number: $0.integer(0), source: Int64(source.rawValue), observedAt: $0.integer(1)))
@@ -99,7 +110,7 @@ private struct Deletion {
     private let rowsAtOnce: Int
     private let sources: Set<Int64>
     private var pruned = Pruned()
-    /// The sources that lost positions, and those that lost anything else.
+    /// The sources that lost something, by what.
     private var losers: [DeletionKind: Set<Int64>] = [:]
 
     init(_ db: Database, _ pruning: Pruning, _ found: DeletedRows, rowsAtOnce: Int) throws {
@@ -119,6 +130,8 @@ private struct Deletion {
             case .observations(let end): place = try deleteObservations(before: end)
             case .reports(let done): place = try deleteReports(from: done)
             case .areas(let done): place = try deleteAreas(from: done)
+            case .fields(let done): place = try deleteFields(from: done)
+            case .earlierForecasts(let done): place = try deleteEarlierForecasts(from: done)
             case .positions(let bucket, let address): place = try deletePositions(in: bucket, from: address)
             case nil: break
             }
@@ -131,8 +144,9 @@ private struct Deletion {
 
     private func mark() throws {
         guard !losers.isEmpty else { return }
-        for (kind, losers) in losers {
-            let before = Int64((kind == .positions ? pruning.positionsBefore : pruning.before).seconds)
+        // Pictures of now lack no forecast of an earlier run.
+        for (kind, losers) in losers where kind != .earlierForecasts {
+            let before = Int64(pruning.before(kind).seconds)
             // A deletion by hand may have a reason other than age, so all sources in it lack something.
             for source in pruning.changesPictures ? sources : losers {
                 if kind == .rest || pruning.changesPictures {
@@ -141,11 +155,11 @@ private struct Deletion {
                     try complete.run()
                 }
                 let fetched = try RawStatement(db, Query.raiseFetchedSince)
-                try fetched.bind(before, source, DataKind.positions.rawValue, kind == .positions ? 1 : 0 as Int64)
+                try fetched.bind(before, source, kind.rawValue)
                 try fetched.run()
                 for query in [Query.removeCoveredAreasBefore, Query.raiseCoveredSince] {
                     let covered = try RawStatement(db, query)
-                    try covered.bind(before, source, DataKind.positions.rawValue, kind == .positions ? 1 : 0 as Int64)
+                    try covered.bind(before, source, kind.rawValue)
                     try covered.run()
                 }
             }
@@ -160,9 +174,7 @@ private struct Deletion {
         let version = try Head(db).version
         for kind in losers.keys {
             let note = try RawStatement(db, Query.noteDeletedBefore)
-            try note.bind(
-                kind.rawValue, Int64((kind == .positions ? pruning.positionsBefore : pruning.before).seconds),
-                version.rawValue)
+            try note.bind(kind.rawValue, Int64(pruning.before(kind).seconds), version.rawValue)
             try note.run()
         }
     }
@@ -211,7 +223,7 @@ private struct Deletion {
 
     private mutating func deleteReports(from done: Int) throws -> DeletionPlace {
         let rows = found.reports.dropFirst(done).prefix(rowsAtOnce)
-        pruned.pilotReports += try delete(rows, Query.pruneReport)
+        pruned.pilotReports += try delete(rows, Query.pruneReport, .rest)
         if let oldest = rows.map(\.observedAt).min(), let newest = rows.map(\.observedAt).max() {
             try forgetSteps(
                 of: .reports, from: Instant(clamping: Int(oldest)), to: Instant(clamping: Int(newest)))
@@ -221,21 +233,47 @@ private struct Deletion {
 
     private mutating func deleteAreas(from done: Int) throws -> DeletionPlace {
         let rows = found.areas.dropFirst(done).prefix(rowsAtOnce)
-        pruned.areas += try delete(rows, Query.pruneArea)
-        guard done + rows.count >= found.areas.count else { return .areas(done + rows.count) }
-        return .positions(bucket: AircraftPosition.bucket(pruning.from), from: 0)
+        pruned.areas += try delete(rows, Query.pruneArea, .rest)
+        return done + rows.count < found.areas.count ? .areas(done + rows.count) : placeOfFields
+    }
+
+    private var placeOfFields: DeletionPlace { found.fields.isEmpty ? placeOfEarlierForecasts : .fields(0) }
+    private var placeOfEarlierForecasts: DeletionPlace {
+        found.earlierForecasts.isEmpty ? placeOfPositions : .earlierForecasts(0)
+    }
+    private var placeOfPositions: DeletionPlace {
+        .positions(bucket: AircraftPosition.bucket(pruning.from), from: 0)
+    }
+
+    /// A level has some hundred times the bytes of any other row.
+    private var levelsAtOnce: Int { max(1, rowsAtOnce / 100) }
+
+    private mutating func deleteFields(from done: Int) throws -> DeletionPlace {
+        let rows = found.fields.dropFirst(done).prefix(levelsAtOnce)
+        pruned.fieldLevels += try delete(rows, Query.pruneFieldLevel, .fields)
+        return done + rows.count < found.fields.count ? .fields(done + rows.count) : placeOfEarlierForecasts
+    }
+
+    private mutating func deleteEarlierForecasts(from done: Int) throws -> DeletionPlace {
+        let rows = found.earlierForecasts.dropFirst(done).prefix(levelsAtOnce)
+        pruned.fieldLevels += try delete(rows, Query.pruneFieldLevel, .earlierForecasts)
+        return done + rows.count < found.earlierForecasts.count
+            ? .earlierForecasts(done + rows.count) : placeOfPositions
     }
 
     /// What another process changed since the rows were found stays.
-    private mutating func delete(_ rows: ArraySlice<DeletedRows.Row>, _ query: String) throws -> Int {
+    private mutating func delete(
+        _ rows: ArraySlice<DeletedRows.Row>, _ query: String, _ kind: DeletionKind
+    ) throws -> Int {
         let statement = try RawStatement(db, query)
         var deleted = 0
         for row in rows {
-            try statement.bind(row.number, Int64(pruning.before.seconds), pruning.sparesImports ? 0 : 1 as Int64)
+            try statement.bind(
+                row.number, Int64(pruning.before(kind).seconds), pruning.sparesImports ? 0 : 1 as Int64)
             try statement.run()
             guard db.changesCount > 0 else { continue }
             deleted += 1
-            losers[.rest, default: []].insert(row.source)
+            losers[kind, default: []].insert(row.source)
         }
         return deleted
     }
@@ -272,15 +310,39 @@ private struct Deletion {
     }
 }
 
-/// Positions have a retention of their own.
-enum DeletionKind: Int64, Sendable {
+/// Positions and fields have a retention of their own.
+enum DeletionKind: Int64, Sendable, CaseIterable {
     case positions = 0
     case rest = 1
+    case fields = 2
+    /// Of forecasts whose instant is past, those of earlier runs: pictures of now don't show them.
+    case earlierForecasts = 3
+
+    /// What takes something of a kind of data.
+    init(_ kind: DataKind) {
+        switch kind {
+        case .positions: self = .positions
+        case .fields: self = .fields
+        default: self = .rest
+        }
+    }
 
     init(_ data: FrameDependency) {
         switch data {
         case .observed(.positions, _): self = .positions
         case .observed(.observations, _), .observed(.reports, _), .areas: self = .rest
+        }
+    }
+}
+
+extension Pruning {
+    /// Up to when it deletes something of a kind.
+    fileprivate func before(_ kind: DeletionKind) -> Instant {
+        switch kind {
+        case .positions: positionsBefore
+        case .fields: fieldsBefore
+        case .earlierForecasts: earlierForecastsBefore
+        case .rest: before
         }
     }
 }

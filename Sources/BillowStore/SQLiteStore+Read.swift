@@ -55,7 +55,7 @@ extension SQLiteStore {
     /// - Complexity: by the number of changes, not of stored rows.
     /// - Throws: `corrupt` also where an index can't be read; the rows themselves can be read then.
     package func changes(since version: Version) async throws(StoreError) -> Changes {
-        try await reading { [register] db in
+        try await reading { [self] db in
             func opened(_ query: String) throws -> RawStatement {
                 let statement = try RawStatement(db, query)
                 try statement.bind(version.rawValue)
@@ -75,6 +75,12 @@ extension SQLiteStore {
                 openedAreas: opened(Query.areasOpenedSince).areas(register, names),
                 closedAreas: closed(Query.areasClosedSince).areas(register, names),
                 positions: opened(Query.positionsSince).positions(register, names))
+            let grids = try fieldGrids(db)
+            changes.fields = try fields(after: version, upTo: nil, on: grids, db)
+            changes.fieldGrids = grids
+            if try Self.fieldDeletions(db).contains(where: { $0.version > version }) {
+                changes.remainingFields = try fieldIndex(upTo: nil, on: grids, db)
+            }
             // After the rows: what of them can't be read marks the sources.
             changes.sources = register.marking(try SourceRecord.allWithAreas(db, register))
             return changes
@@ -102,5 +108,10 @@ extension LogExtent {
         oldestReportOrArea = try [Query.oldestReport, Query.oldestArea].compactMap { query in
             try SQLiteStore.edge(query, db).map { Instant(clamping: Int($0)) }
         }.min()
+        if let oldest = try SQLiteStore.edge(Query.oldestField, db),
+            let newest = try SQLiteStore.edge(Query.newestField, db)
+        {
+            fields = Instant(clamping: Int(oldest))...Instant(clamping: Int(max(oldest, newest)))
+        }
     }
 }

@@ -49,6 +49,7 @@ extension SQLiteStore {
         _ = try await accessKeys()
         _ = try await followedFlights()
         _ = try await sources()
+        try await surveyFields { () async throws(StoreError) in try await pause(rest) }
         var next: PositionPlace?
         while true {
             let page = try await positions(

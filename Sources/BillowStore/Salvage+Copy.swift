@@ -5,6 +5,8 @@ internal import Turbulence
 extension Salvage {
     /// Rows in a transaction of the new file.
     private static let rowsAtOnce = 20_000
+    /// The same of rows with tens of thousands of bytes each.
+    private static let levelsAtOnce = 200
     /// Far more than a thousand gaps take.
     private static let mostLooks = 1 << 20
 
@@ -110,6 +112,7 @@ extension Salvage {
         var copied: Salvaged.Table
         var refusedKeys: [Int64] = []
         private var pending = 0
+        private let rowsAtOnce: Int
 
         init(
             _ target: Database, _ table: String, _ columns: SalvageColumns, _ order: SalvageOrder?,
@@ -121,6 +124,7 @@ extension Salvage {
             self.contentKeys = contentKeys
             insert = try target.makeStatement(sql: columns.insert(into: table))
             keyIndex = columns.names.firstIndex(of: "key")
+            rowsAtOnce = table == "fieldLevel" ? Salvage.levelsAtOnce : Salvage.rowsAtOnce
             copied = Salvaged.Table(name: table, rows: 0, refused: 0, gaps: [])
         }
 
@@ -145,7 +149,7 @@ extension Salvage {
                 if let key = order?.key(of: row) { refusedKeys.append(key) }
             }
             pending += 1
-            if pending == Salvage.rowsAtOnce {
+            if pending == rowsAtOnce {
                 try target.commit()
                 pending = 0
             }
@@ -174,8 +178,8 @@ struct SalvageColumns {
     let names: [String]
     /// The expressions that are read from the source, one for each name, and then whether the sum holds.
     let list: String
-    /// Whether the new rows have a sum.
-    private let hasSum: Bool
+    /// How many of them the sum is over; nil where the new rows have none.
+    private let summed: Int?
 
     /// Values of columns that files of unreleased builds may lack.
     private static let defaults = [
@@ -187,9 +191,16 @@ struct SalvageColumns {
         guard try source.tableExists(table), try target.tableExists(table) else { return nil }
         let known = Set(try source.columns(in: table).map(\.name))
         let all = try target.columns(in: table).map(\.name)
-        hasSum = all.last == "sum"
-        names = all.filter { $0 != "sum" }
-        let isWhole = hasSum && !isUnreleased ? "sum = row_sum(\(names.joined(separator: ", ")))" : "1"
+        let summed = all.firstIndex(of: "sum")
+        let names = all.filter { $0 != "sum" }
+        self.summed = summed
+        self.names = names
+        var isWhole = "1"
+        if let summed, !isUnreleased {
+            isWhole = "sum = row_sum(\(names.prefix(summed).joined(separator: ", ")))"
+            // Bytes with a sum of their own.
+            if names.contains("packedSum") { isWhole += " AND packedSum = row_sum(packed)" }
+        }
         let columns = names.map { name in
             // Builds from before the first release said apart whether the nature of a source is known.
             if name == "simulated", known.contains("settled") { return "iif(settled, simulated, NULL) AS simulated" }
@@ -204,8 +215,11 @@ struct SalvageColumns {
 
     func insert(into table: String) -> String {
         let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        let list = (names.map { "\"\($0)\"" } + (hasSum ? ["sum"] : [])).joined(separator: ", ")
-        let values = hasSum ? "\(marks), row_sum(\(marks))" : marks
+        let list = (names.map { "\"\($0)\"" } + (summed == nil ? [] : ["sum"])).joined(separator: ", ")
+        let sum = summed.map { summed in
+            ", row_sum(\((0..<summed).map { "?\($0 + 1)" }.joined(separator: ", ")))"
+        }
+        let values = marks + (sum ?? "")
         return "INSERT INTO \(table) (\(list)) VALUES (\(values)) ON CONFLICT DO NOTHING"
     }
 }

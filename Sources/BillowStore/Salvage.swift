@@ -39,6 +39,8 @@ struct Salvage {
         try copy("position", keys: SalvageOrder.positions) {
             PositionKey.start(of: $0).advanced(by: AircraftPosition.bucketSeconds)
         }
+        try copy("fieldGrid", keys: SalvageOrder("number")) { _ in .distantFuture }
+        try copy("fieldLevel", keys: SalvageOrder("number")) { _ in .distantFuture }
         try nameSources()
         try keepReporterNumbers()
         try deleteUnreadable()
@@ -48,8 +50,8 @@ struct Salvage {
 
     /// Tables that are copied in a way of their own, or built again.
     private static let otherTables: Set = [
-        "head", "source", "cursor", "observation", "pilotReport", "area", "position", "changedStep", "packedPart",
-        "sourceValue", "grdb_migrations",
+        "head", "source", "cursor", "observation", "pilotReport", "area", "position", "fieldGrid", "fieldLevel",
+        "changedStep", "packedPart", "sourceValue", "grdb_migrations",
     ]
 
     /// Keys, changed queries and other tables of a few rows.
@@ -129,17 +131,24 @@ struct Salvage {
         let names = try SourceNames(target)
         for (table, key, query) in [
             ("observation", "key", Query.everyObservation), ("pilotReport", "number", Query.everyReport),
-            ("area", "number", Query.everyArea),
+            ("area", "number", Query.everyArea), ("fieldGrid", "number", Query.fieldGrids),
+            ("fieldLevel", "number", Query.everyFieldLevel),
         ] {
             guard let index = result.tables.firstIndex(where: { $0.name == table }),
                 let statement = try? RawStatement(target, query)
             else { continue }
             var bad: [Int64] = []
+            // Nothing says where the values of a level lie whose grid is lost.
+            let grids = Set(try Int64.fetchAll(target, sql: "SELECT number FROM fieldGrid"))
             try statement.forEachRow { columns in
                 do {
                     switch table {
                     case "observation": _ = try ObservationRow(columns)
                     case "pilotReport": _ = try PilotReport(columns, names)
+                    case "fieldGrid": _ = try GridDefinition(columns)
+                    case "fieldLevel":
+                        let level = try StoredFieldLevel(columns, names)
+                        if !grids.contains(level.grid) { throw UnreadableRow(fieldLevel: columns) }
                     default: _ = try StoredArea(columns, names)
                     }
                 } catch let row as UnreadableRow {
@@ -163,7 +172,7 @@ struct Salvage {
             else {
                 continue
             }
-            let isUsed = try ["observation", "pilotReport", "area", "position"].contains { table in
+            let isUsed = try ["observation", "pilotReport", "area", "position", "fieldLevel"].contains { table in
                 try Int.fetchOne(target, sql: "SELECT 1 FROM \(table) WHERE source >= ? LIMIT 1", arguments: [number])
                     != nil
             }
@@ -194,11 +203,11 @@ struct Salvage {
 
     /// Gives the new log its version and its marks.
     private mutating func finish() throws {
-        let newest = try ["observation", "pilotReport", "area", "position"].compactMap { table in
+        let newest = try ["observation", "pilotReport", "area", "position", "fieldLevel"].compactMap { table in
             try Int64.fetchOne(
                 target,
-                sql: table == "position"
-                    ? "SELECT max(since) FROM position" : "SELECT max(max(since, coalesce(until, 0))) FROM \(table)")
+                sql: ["position", "fieldLevel"].contains(table)
+                    ? "SELECT max(since) FROM \(table)" : "SELECT max(max(since, coalesce(until, 0))) FROM \(table)")
         }
         let condition = isUnreleased ? "id = 1" : "id = 1 AND \(HeadColumn.isWhole)"
         let head = (try? Int64.fetchOne(source, sql: "SELECT version FROM head WHERE \(condition)")) ?? 0
@@ -247,7 +256,7 @@ struct Salvage {
         ] { try target.execute(sql: query, arguments: [since.seconds]) }
         try markLostAreas()
         let note = try RawStatement(target, Query.noteDeletedBefore)
-        for kind in [DeletionKind.positions, .rest] {
+        for kind in [DeletionKind.positions, .rest, .fields] {
             try note.bind(kind.rawValue, Int64(since.seconds), result.version.rawValue)
             try note.run()
         }

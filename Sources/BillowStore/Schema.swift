@@ -20,7 +20,7 @@ enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("first release") { db in
-            for tables in [head, sources, observations, pilotReports, areas, positions, derived, besideTheLog] {
+            for tables in [head, sources, observations, pilotReports, areas, positions, fields, derived, besideTheLog] {
                 try db.execute(sql: tables)
             }
             try db.execute(
@@ -253,6 +253,46 @@ enum Schema {
         CREATE INDEX positionSince ON position (since);
         """
 
+    /// A field is levels of one source, product, run and valid time, all on one grid. A level is never corrected, so it
+    /// has no `until`.
+    ///
+    /// `fieldLevel.number` is version << 20 | place among the levels of that version: a number is never given twice,
+    /// also after a deletion, so that what is cached by it stays true.
+    private static let fields = """
+        CREATE TABLE fieldGrid (
+            -- A number is never given twice: grids are not deleted.
+            number INTEGER PRIMARY KEY CHECK (number > 0),
+            -- A GridDefinition.
+            definition TEXT NOT NULL CHECK (json_valid(definition)),
+            sum INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE fieldLevel (
+            number INTEGER PRIMARY KEY CHECK (number > 0),
+            source INTEGER NOT NULL REFERENCES source (number),
+            -- 0 is the nowcast, 1 the forecast.
+            product INTEGER NOT NULL CHECK (product BETWEEN 0 AND 255),
+            run INTEGER NOT NULL CHECK (run >= 0),
+            validTime INTEGER NOT NULL CHECK (validTime >= run),
+            -- Feet; -1 is the maximum of the column of air.
+            level INTEGER NOT NULL CHECK (level BETWEEN -1 AND 65000),
+            grid INTEGER NOT NULL REFERENCES fieldGrid (number),
+            since INTEGER NOT NULL CHECK (since > 0),
+            imported INTEGER NOT NULL CHECK (imported IN (0, 1)),
+            -- row_sum(packed).
+            packedSum INTEGER NOT NULL,
+            -- Of the columns before it.
+            sum INTEGER NOT NULL,
+            -- FieldPlane.packed(): some 20 to 120 KB.
+            packed BLOB NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX fieldLevelIdentity ON fieldLevel (source, product, run, validTime, level);
+        -- All columns but the bytes: which levels there are is read of this index alone.
+        CREATE INDEX fieldLevelSince ON fieldLevel
+            (since, source, product, run, validTime, level, grid, imported, packedSum, sum);
+        CREATE INDEX fieldLevelValid ON fieldLevel (validTime, source, product, level, run);
+        """
+
     /// Tables that are derived from rows, and the marks of deleted ones.
     private static let derived = """
         -- For each step of ten seconds (TimeStep) the last version that changed anything observed in it. A picture's
@@ -264,10 +304,11 @@ enum Schema {
             PRIMARY KEY (kind, step)
         ) STRICT, WITHOUT ROWID;
 
-        -- Up to when rows were deleted, and the version of the last deletion: 0 of positions, 1 of everything else. An
-        -- earlier version can no longer be read from before that instant.
+        -- Up to when rows were deleted, and the version of the last deletion: 0 of positions, 2 of fields, 3 of forecasts
+        -- of earlier runs alone, 1 of everything else. An earlier version can no longer be read from before that
+        -- instant.
         CREATE TABLE deletion (
-            kind INTEGER PRIMARY KEY CHECK (kind IN (0, 1)),
+            kind INTEGER PRIMARY KEY CHECK (kind IN (0, 1, 2, 3)),
             before INTEGER NOT NULL,
             version INTEGER NOT NULL CHECK (version > 0),
             sum INTEGER NOT NULL

@@ -44,10 +44,10 @@ extension SourceRecord {
             sources[index].fetchedKinds[kind] = Instant(clamping: Int(columns.integer(Column.fetchedAt)))
             sources[index].fetchedSince[kind] = Instant(clamping: Int(columns.integer(Column.since)))
         }
-        for deletion in [DeletionKind.positions, .rest] {
+        for deletion in DeletionKind.allCases where deletion != .earlierForecasts {
             guard let deleted = try DeletedBefore(deletion, db) else { continue }
             let span = Instant.distantPast...max(.distantPast, deleted.before.advanced(by: -1))
-            for kind in Catalogue.kinds where (kind == .positions) == (deletion == .positions) {
+            for kind in Catalogue.kinds where DeletionKind(kind) == deletion {
                 for index in sources.indices { sources[index].noteLost(kind, span) }
             }
         }

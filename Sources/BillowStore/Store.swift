@@ -1,3 +1,4 @@
+package import BillowFields
 package import Turbulence
 
 /// The log of everything that was ever observed, and the state of each source.
@@ -79,7 +80,7 @@ package protocol Store: Sendable {
     /// No single record is enough: a clock that is ahead stamps records with its time. A time is confirmed
     ///
     /// - by two voices that tell of it or of a later time. Each record that was fetched or imported is a voice (an
-    ///   observation, a report, an issued area, a position). All observations that one reporter sent are one voice;
+    ///   observation, a report, an issued area, a position, a run of fields). All observations that one reporter sent are one voice;
     /// - or, where only one reporter speaks, by observations in every eighth of the retention before it, and one at
     ///   least an eighth later.
     ///
@@ -118,6 +119,20 @@ package protocol Store: Sendable {
 
     /// Every position observed at `from` ≤ t < `to` that was there at a version (nil: the head).
     func positions(from: Instant, to: Instant, asOf version: Version?) async throws(StoreError) -> [AircraftPosition]
+
+    /// The fields as they were stored at a version (nil: the head), and their grids. Levels on a grid that can't be read
+    /// are left out.
+    /// - Throws: `deleted` where some of them were deleted after the version.
+    func fields(asOf version: Version?) async throws(StoreError) -> StoredFields
+
+    /// A level of a field by its row (`FieldLevelRecord.row`); nil where it can't be read, which is noted as damage.
+    /// - Throws: `deleted` where it was deleted.
+    /// - Complexity: decodes the plane on the caller's executor, some tens of milliseconds. A caller with threads of its
+    ///   own decodes `packedFieldPlane` there.
+    func fieldPlane(row: Int64) async throws(StoreError) -> FieldPlane?
+
+    /// The same as `FieldPlane.packed()` gave it. Its bytes are those that were stored.
+    func packedFieldPlane(row: Int64) async throws(StoreError) -> [UInt8]?
 
     /// The times of changes after a version, from `from` on. They may be newer than any snapshot taken before.
     func changedTimes(since version: Version, from: Instant) async throws(StoreError) -> ChangedTimes

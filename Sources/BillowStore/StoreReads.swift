@@ -1,3 +1,5 @@
+package import BillowFields
+package import Geometry
 package import Turbulence
 
 /// Which log it is, and its newest version.
@@ -40,11 +42,18 @@ package struct Changes: Sendable {
     package var openedAreas: [IssuedArea]
     package var closedAreas: [IssuedArea]
     package var positions: [AircraftPosition]
+    /// Levels that were stored since, by their fields. A field may have had others before.
+    package var fields: [FieldFrame]
+    /// All grids of fields.
+    package var fieldGrids: [Int64: GridDefinition]
+    /// All fields that are left, where a deletion took some since; nil where none did.
+    package var remainingFields: FieldIndex?
 
     package init(
         head: Head, sources: [SourceRecord], extent: LogExtent = LogExtent(), opened: [ObservationRow] = [],
         closed: [ObservationRow] = [], openedReports: [PilotReport] = [], closedReports: [PilotReport] = [],
-        openedAreas: [IssuedArea] = [], closedAreas: [IssuedArea] = [], positions: [AircraftPosition] = []
+        openedAreas: [IssuedArea] = [], closedAreas: [IssuedArea] = [], positions: [AircraftPosition] = [],
+        fields: [FieldFrame] = [], fieldGrids: [Int64: GridDefinition] = [:], remainingFields: FieldIndex? = nil
     ) {
         self.head = head
         self.sources = sources
@@ -56,6 +65,21 @@ package struct Changes: Sendable {
         self.openedAreas = openedAreas
         self.closedAreas = closedAreas
         self.positions = positions
+        self.fields = fields
+        self.fieldGrids = fieldGrids
+        self.remainingFields = remainingFields
+    }
+}
+
+/// Which fields are stored. Their planes are read one by one (`Store.packedFieldPlane`).
+package struct StoredFields: Sendable, Hashable {
+    package var index: FieldIndex
+    /// By the numbers that fields have (`FieldFrame.grid`).
+    package var grids: [Int64: GridDefinition]
+
+    package init(index: FieldIndex = .empty, grids: [Int64: GridDefinition] = [:]) {
+        self.index = index
+        self.grids = grids
     }
 }
 

@@ -150,6 +150,19 @@ enum PositionColumn: Int32, StoredColumn {
     static let table = StoredTable.position
 }
 
+/// Grids of fields.
+enum FieldGridColumn: Int32, StoredColumn {
+    case number, definition, sum
+    static let table = StoredTable.fieldGrid
+}
+
+/// Levels of fields. The bytes have a sum of their own, `packedSum`: whoever asks which levels there are reads none of
+/// them.
+enum FieldLevelColumn: Int32, StoredColumn {
+    case number, source, product, run, validTime, level, grid, since, imported, packedSum, sum, packed
+    static let table = StoredTable.fieldLevel
+}
+
 /// Deletions.
 enum DeletionColumn: Int32, StoredColumn {
     case kind, before, version, sum

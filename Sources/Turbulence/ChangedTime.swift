@@ -99,12 +99,19 @@ public struct LogExtent: Sendable, Hashable {
     public var observed: ClosedRange<Instant>?
     /// When the oldest pilot report or issued area that counts begins; nil when there is none.
     public var oldestReportOrArea: Instant?
+    /// The first and last instant that fields are about; nil when there is none.
+    public var fields: ClosedRange<Instant>?
 
     /// When the oldest of all begins; nil when the log is empty.
-    public var oldest: Instant? { [observed?.lowerBound, oldestReportOrArea].compactMap { $0 }.min() }
+    public var oldest: Instant? {
+        [observed?.lowerBound, oldestReportOrArea, fields?.lowerBound].compactMap { $0 }.min()
+    }
 
-    public init(observed: ClosedRange<Instant>? = nil, oldestReportOrArea: Instant? = nil) {
+    public init(
+        observed: ClosedRange<Instant>? = nil, oldestReportOrArea: Instant? = nil, fields: ClosedRange<Instant>? = nil
+    ) {
         self.observed = observed
         self.oldestReportOrArea = oldestReportOrArea
+        self.fields = fields
     }
 }

@@ -16,6 +16,8 @@ public struct DataKind: RawRepresentable, Sendable, Hashable {
     public static let forecasts = DataKind(rawValue: "forecasts")
     /// Where aircraft are: traffic and tracks.
     public static let positions = DataKind(rawValue: "positions")
+    /// Grids of computed turbulence: nowcasts and forecasts.
+    public static let fields = DataKind(rawValue: "fields")
 
     /// How long nothing may be fetched without a hole in what is known, for data each fetch of which is a picture of
     /// its time: positions, and areas of every kind. nil for what a later fetch makes up for; its source says from when

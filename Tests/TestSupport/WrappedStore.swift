@@ -1,3 +1,4 @@
+package import BillowFields
 package import BillowStore
 package import Turbulence
 
@@ -23,6 +24,15 @@ extension WrappedStore {
 
     package func values(of source: SourceID) async throws(StoreError) -> [String: String] {
         try await store.values(of: source)
+    }
+    package func fields(asOf version: Version?) async throws(StoreError) -> StoredFields {
+        try await store.fields(asOf: version)
+    }
+    package func fieldPlane(row: Int64) async throws(StoreError) -> FieldPlane? {
+        try await store.fieldPlane(row: row)
+    }
+    package func packedFieldPlane(row: Int64) async throws(StoreError) -> [UInt8]? {
+        try await store.packedFieldPlane(row: row)
     }
     package func changes(since version: Version) async throws(StoreError) -> Changes {
         try await store.changes(since: version)

@@ -46,6 +46,7 @@ package final class FrameSource: Sendable {
     private let retentionSeconds: Int
     /// Of positions of aircraft.
     private let trafficRetentionSeconds: Int
+    private let fieldRetentionSeconds: Int
     /// How long after it was last seen an aircraft is shown.
     package let trafficDropSeconds: Int
     /// The histories that turbulence polygons are made for.
@@ -69,7 +70,7 @@ package final class FrameSource: Sendable {
 
     package init(
         publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
-        trafficDropSeconds: Int = 180,
+        fieldRetentionSeconds: Int = Retention.defaultFieldSeconds, trafficDropSeconds: Int = 180,
         polygonHistories: PolygonHistories = PolygonHistories(), caches: CacheBudget = CacheBudget(), logger: Logger
     ) {
         archive = Archive(store: store, logger: logger)
@@ -85,13 +86,18 @@ package final class FrameSource: Sendable {
         self.store = store
         self.retentionSeconds = retentionSeconds
         self.trafficRetentionSeconds = min(trafficRetentionSeconds ?? retentionSeconds, retentionSeconds)
+        self.fieldRetentionSeconds = min(fieldRetentionSeconds, retentionSeconds)
         self.trafficDropSeconds = trafficDropSeconds
         self.polygonHistories = polygonHistories
     }
 
     /// How long what was fetched of a kind of data is kept.
     package func retentionSeconds(of kind: DataKind) -> Int {
-        kind == .positions ? trafficRetentionSeconds : retentionSeconds
+        switch kind {
+        case .positions: trafficRetentionSeconds
+        case .fields: fieldRetentionSeconds
+        default: retentionSeconds
+        }
     }
 
     /// The current picture.

@@ -1,3 +1,4 @@
+import BillowFields
 import BillowSnapshot
 package import BillowStore
 package import Logging
@@ -15,6 +16,7 @@ package struct Retention: Service {
     private let retentionSeconds: Int
     /// Of positions.
     private let trafficRetentionSeconds: Int
+    private let fieldRetentionSeconds: Int
     private let now: @Sendable () -> Instant
     private let logger: Logger
 
@@ -25,14 +27,21 @@ package struct Retention: Service {
     /// Each deletion gives new addresses to old pictures, so few make many.
     private static let longestStep = 6 * 3_600
 
-    /// - Parameter trafficRetentionSeconds: of positions; as for all else where it is nil, and never longer.
+    /// How long fields are kept where no setting says so: two days, in seconds.
+    package static let defaultFieldSeconds = 2 * 86_400
+
+    /// - Parameters:
+    ///   - trafficRetentionSeconds: of positions; as for all else where it is nil, and never longer.
+    ///   - fieldRetentionSeconds: of fields, by the instants that they are about; never longer than for all else.
     package init(
         store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,
+        fieldRetentionSeconds: Int = defaultFieldSeconds,
         now: @escaping @Sendable () -> Instant, logger: Logger
     ) {
         self.store = store
         self.retentionSeconds = retentionSeconds
         self.trafficRetentionSeconds = min(trafficRetentionSeconds ?? retentionSeconds, retentionSeconds)
+        self.fieldRetentionSeconds = min(fieldRetentionSeconds, retentionSeconds)
         self.now = now
         self.logger = logger
     }
@@ -80,13 +89,15 @@ package struct Retention: Service {
         let pruned = try await store.prune(
             Pruning(
                 from: min(from, before), before: before, positionsBefore: Self.limit(now, trafficRetentionSeconds),
-                sparesImports: true))
+                fieldsBefore: Self.fieldLimit(now, fieldRetentionSeconds),
+                earlierForecastsBefore: Self.fieldLimit(now, 0), sparesImports: true))
         if !pruned.isNothing {
             logger.info(
                 "deleted what is older than the retention",
                 metadata: [
                     "before": "\(before)", "observations": "\(pruned.observations)",
                     "reports": "\(pruned.pilotReports)", "areas": "\(pruned.areas)", "positions": "\(pruned.positions)",
+                    "fieldLevels": "\(pruned.fieldLevels)",
                 ])
         }
         return before
@@ -98,6 +109,15 @@ package struct Retention: Service {
         let shown = now.advanced(by: -retentionSeconds - History.sixHours.seconds - Frame.trendSeconds)
         let step = max(600, min(longestStep, retentionSeconds / 24))
         return min(shown, SnapshotPublisher.liveFrom(now)).floored(toMultipleOf: step)
+    }
+}
+
+extension Retention {
+    /// The instant that the oldest field is about which the oldest picture may show. A whole number of steps, as
+    /// `limit`; at least an hour, as often as forecasts come.
+    private static func fieldLimit(_ now: Instant, _ retentionSeconds: Int) -> Instant {
+        let shown = now.advanced(by: -retentionSeconds - FieldProduct.longestReach.upperBound)
+        return shown.floored(toMultipleOf: max(3_600, min(longestStep, retentionSeconds / 24)))
     }
 }
 

@@ -1,3 +1,4 @@
+import BillowFields
 package import BillowSnapshot
 package import BillowStore
 package import Logging
@@ -136,7 +137,8 @@ package final class SnapshotPublisher: Service {
             Snapshot(
                 publication: old.publication, log: old.log, window: old.window, liveFrom: old.liveFrom,
                 sources: state.sources, extent: state.extent, severityTable: severityTable, reports: old.reports,
-                areas: old.areas, traffic: old.traffic, versions: old.versions, frameVersions: old.frameVersions))
+                areas: old.areas, traffic: old.traffic, versions: old.versions, frameVersions: old.frameVersions
+            ).with(old.fields, on: old.fieldGrids))
     }
 
     private func load(asOf now: Instant) async throws(StoreError) {
@@ -157,6 +159,12 @@ package final class SnapshotPublisher: Service {
         let areas = try await store.areas(nil, from: liveFrom, to: .distantFuture, asOf: head.version)
         let positions = try await store.positions(
             from: now.advanced(by: -Traffic.keptSeconds), to: .distantFuture, asOf: head.version)
+        let fields: StoredFields
+        // Deleted while others were read: the next look reads it anew.
+        do throws(StoreError) { fields = try await store.fields(asOf: head.version) } catch {
+            guard case .deleted = error else { throw error }
+            return
+        }
         let changed = try await store.changedTimes(since: .zero, from: liveFrom)
         var frameVersions = FrameVersions(from: liveFrom)
         frameVersions.update(changed, upTo: head.version)
@@ -170,7 +178,8 @@ package final class SnapshotPublisher: Service {
                 publication: Publication(version: head.version, asOf: now), log: head.log,
                 window: Window(joining: windows, sources: sources), liveFrom: liveFrom, sources: sources,
                 extent: state.extent, severityTable: severityTable, reports: reports, areas: AreaWindow(areas),
-                traffic: Traffic(positions, asOf: now), frameVersions: frameVersions))
+                traffic: Traffic(positions, asOf: now), frameVersions: frameVersions
+            ).with(fields.index, on: fields.grids))
     }
 
     /// So often both are read anew; after that what is too new counts as the head, which is true at the next look.
@@ -299,6 +308,15 @@ extension Snapshot {
         }
         traffic.advance(to: now)
 
+        var fields = fields
+        if let remaining = changes.remainingFields {
+            fields = remaining
+            versions.fields = version
+        } else if !changes.fields.isEmpty {
+            fields = fields.adding(changes.fields)
+            versions.fields = version
+        }
+
         var frameVersions = frameVersions
         frameVersions.update(changed, upTo: version)
         frameVersions.drop(before: liveFrom)
@@ -307,7 +325,8 @@ extension Snapshot {
             publication: Publication(version: version, asOf: now), log: log, window: window,
             liveFrom: max(liveFrom, self.liveFrom),
             sources: changes.sources, extent: changes.extent, severityTable: severityTable, reports: reports,
-            areas: areas, traffic: traffic, versions: versions, frameVersions: frameVersions)
+            areas: areas, traffic: traffic, versions: versions, frameVersions: frameVersions
+        ).with(fields, on: fieldGrids.merging(changes.fieldGrids) { $1 })
     }
 }
 

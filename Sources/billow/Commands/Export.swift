@@ -112,7 +112,8 @@ struct Export: AsyncParsableCommand {
             store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
         let frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
-            trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
+            trafficRetentionSeconds: settings.trafficRetentionSeconds,
+            fieldRetentionSeconds: settings.fieldRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
             polygonHistories: settings.polygons, logger: logger)
         var count = 0
         try await sink.write(from: store, publisher) {

@@ -63,7 +63,8 @@ struct Prune: AsyncParsableCommand {
             try store.close()
             Terminal.say(
                 "deleted from before \(before): \(pruned.observations) observations, \(pruned.pilotReports) pilot "
-                    + "reports, \(pruned.areas) areas, \(pruned.positions) positions")
+                    + "reports, \(pruned.areas) areas, \(pruned.positions) positions, \(pruned.fieldLevels) levels of fields"
+            )
         }
     }
 }

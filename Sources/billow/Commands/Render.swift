@@ -49,7 +49,8 @@ struct RenderOptions: ParsableArguments {
             store: store, severityTable: settings.severityTable, now: SystemClock.now, logger: logger)
         let frames = FrameSource(
             publisher: publisher, store: store, retentionSeconds: settings.retentionSeconds,
-            trafficRetentionSeconds: settings.trafficRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
+            trafficRetentionSeconds: settings.trafficRetentionSeconds,
+            fieldRetentionSeconds: settings.fieldRetentionSeconds, trafficDropSeconds: settings.trafficDropSeconds,
             polygonHistories: settings.polygons, logger: logger)
         let parameters = try parameters()
         try await sink.write(from: store, publisher) {

@@ -149,6 +149,7 @@ private struct Server {
         configuration.connections = settings.server.connections(
             descriptorLimit: FileDescriptors.raiseLimit(), used: FileDescriptors.used())
         configuration.trafficRetentionSeconds = settings.trafficRetentionSeconds
+        configuration.fieldRetentionSeconds = settings.fieldRetentionSeconds
         configuration.ingestSourcesPerKey = settings.server.ingestSourcesPerKey
         let application = try BillowApplication(
             configuration, store: store, control: store, styles: styles, states: states, loops: loops,

@@ -50,6 +50,9 @@ enum SettingsCatalogue {
                 "Older observations are refused from sources, and deleted later. [More](#retention)"),
             .init("trafficRetention", .value("P1D"), "Older positions are deleted. [More](#retention)"),
             .init(
+                "fieldRetention", .value("P2D"),
+                "Grids of computed turbulence about an earlier time are deleted. [More](#retention)"),
+            .init(
                 "staleAfter", .words("PT5M or more"),
                 "Silence of all sources that makes a layer stale. [More](#staleafter)"),
             .init(

@@ -12,6 +12,8 @@ struct Settings: Sendable {
     var retentionSeconds = 7 * 86_400
     /// How long positions are kept, in seconds; never longer than all else.
     var trafficRetentionSeconds = 86_400
+    /// How long grids of computed turbulence are kept, in seconds; never longer than all else.
+    var fieldRetentionSeconds = Retention.defaultFieldSeconds
     /// How long all sources of a layer may be silent before it is called stale, in seconds; nil goes by how often they
     /// are asked.
     var staleAfterSeconds: Int?
@@ -116,6 +118,9 @@ extension Settings {
         trafficRetentionSeconds =
             root.duration("trafficRetention", from: hour, expected: "of at least 1 hour, such as P1D")
             ?? trafficRetentionSeconds
+        fieldRetentionSeconds =
+            root.duration("fieldRetention", from: hour, expected: "of at least 1 hour, such as P2D")
+            ?? fieldRetentionSeconds
         staleAfterSeconds = root.staleAfter()
         updateLengths = UpdateLengths(root.section("frequencies"))
         trafficDropSeconds =
