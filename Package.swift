@@ -216,7 +216,7 @@ let package = Package(
         .testTarget(
             name: "BillowTimelineTests", dependencies: ["BillowTimeline", "Turbulence"], swiftSettings: strict),
         .testTarget(
-            name: "BillowFieldsTests", dependencies: ["TestSupport", "BillowFields", "Geometry", "Turbulence"],
+            name: "BillowFieldsTests", dependencies: ["TestSupport", "BillowFields", "Turbulence"],
             swiftSettings: strict),
         .testTarget(
             name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"],

@@ -112,7 +112,7 @@ struct MeasureTests {
         return try FieldPlane(width: grid.columns, height: grid.rows, values: values).orMissing()
     }
 
-    @Test("fields are measured: bytes, a commit, the index, a plane and its hexagons")
+    @Test("fields are measured: bytes, a commit, the index and a plane")
     func fields() async throws {
         let folder = try ProcessInfo.processInfo.environment["BILLOW_MEASURE"].orMissing()
         let path = folder + "/measure-\(UUID().uuidString).sqlite"
@@ -140,14 +140,8 @@ struct MeasureTests {
         let fields = try await measure("the index of \(frames * 51) levels") { try await store.fields(asOf: nil) }
         let row = try fields.index.frames.first.orMissing().levels[1].row
         _ = try await measure("the bytes of a plane") { try await store.packedFieldPlane(row: row) }
-        let plane = try await measure("a plane") { try await store.fieldPlane(row: row) }.orMissing()
-        let cells = await measure("the cells of the grid") { FieldCells(grid) }
-        for resolution in [5, 3] {
-            let hexagons = await measure("hexagons of resolution \(resolution)") {
-                cells.hexagons(of: plane, resolution: resolution)
-            }
-            print("\(hexagons.count) hexagons")
-        }
+        let plane = try await measure("a plane") { try await store.fieldPlane(row: row) }
+        #expect(plane == planes[1])
         let again = try await measure("a frame again") {
             try await store.commit(Batch(source: source("awc"), fields: frame(0)))
         }

@@ -47,8 +47,8 @@ extension GridDefinition {
 }
 
 extension AreaRing {
-    /// All longitudes between two parallels.
+    /// All longitudes between two parallels: twice around, so that a box across any meridian lies inside.
     fileprivate static func band(south: Double, north: Double) -> AreaRing? {
-        AreaRing(coordinates: [-180, south, 180, south, 180, north, -180, north])
+        AreaRing(coordinates: [-360, south, 360, south, 360, north, -360, north])
     }
 }
