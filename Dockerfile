@@ -10,6 +10,7 @@ RUN swift package resolve
 COPY Sources Sources
 COPY Tests Tests
 COPY Fuzz Fuzz
+COPY Examples Examples
 RUN swift build -c release --product billow --static-swift-stdlib \
     && install -D "$(swift build -c release --static-swift-stdlib --show-bin-path)/billow" /out/bin/billow \
     && strip /out/bin/billow
@@ -40,6 +41,8 @@ EXPOSE 8080
 # Bash speaks TCP by itself, so that the image needs no HTTP client. The port file names the port, wherever that is set.
 # A folder that is mounted at /data must belong to user 10001.
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s --retries=6 CMD ["bash", "-c", \
-    "read -r port < /tmp/billow.port && exec 3<>\"/dev/tcp/127.0.0.1/$port\" && printf 'GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
+    "read -r port < /tmp/billow.port && exec 3<>\"/dev/tcp/127.0.0.1/$port\" && \
+    printf 'GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && \
+    head -n 1 <&3 | grep -q ' 200 '"]
 ENTRYPOINT ["billow"]
 CMD ["serve"]

@@ -14,7 +14,8 @@ endif
 
 # `make -C` from anywhere: the viewer and the styles are found relative to this folder.
 sources := Package.swift $(shell find Sources -type f)
-formatted := Package.swift Sources Tests Fuzz/Targets Fuzz/Driver.swift $(wildcard Benchmarks/Package.swift Benchmarks/Sources)
+formatted := Package.swift Sources Tests Examples Fuzz/Targets Fuzz/Driver.swift \
+	$(wildcard Benchmarks/Package.swift Benchmarks/Sources)
 
 .PHONY: help run test check build setup format lint bench fuzz clean
 .DEFAULT_GOAL := help
@@ -47,12 +48,14 @@ check: ## The viewer: types, tests in a browser, map pages
 setup: ## Install what is missing; nothing when nothing is
 	@Scripts/setup
 
-format: ## Bring the sources into shape
+format: ## Bring the sources and documents into shape
 	swift format --in-place --parallel --recursive $(formatted)
+	Scripts/wrap-documents
 
 lint: ## Say where they are out of shape
 	swift format lint --strict --parallel --recursive $(formatted)
 	Scripts/lint-tests
+	Scripts/wrap-documents --check
 
 bench: ## Measure, side by side with Mapnik
 	@Scripts/setup bench

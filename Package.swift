@@ -53,7 +53,7 @@ let package = Package(
         .target(name: "GRIBKit", dependencies: ["CEcCodes", "Geometry"], swiftSettings: strict),
         .target(name: "GRIBMaking", dependencies: ["GRIBKit", "Geometry"], swiftSettings: strict),
         .target(name: "Turbulence", dependencies: ["Geometry"], swiftSettings: strict),
-        .target(name: "Datasets", dependencies: ["Turbulence", "Geometry"], swiftSettings: strict),
+        .target(name: "Datasets", dependencies: ["Turbulence", "Geometry", "BillowFields"], swiftSettings: strict),
         .target(
             name: "BillowAreas", dependencies: ["Turbulence", "Geometry", "BillowSnapshot"], swiftSettings: strict),
         .target(name: "BillowFields", dependencies: ["Turbulence", "Geometry", "CDeflate"], swiftSettings: strict),
@@ -69,7 +69,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "BillowTiles",
-            dependencies: ["Datasets", "Turbulence", "Geometry", "BillowSnapshot", "BillowRaster"],
+            dependencies: [
+                "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot", "BillowRaster",
+            ],
             swiftSettings: strict),
         .target(
             name: "BillowStore",
@@ -130,18 +132,18 @@ let package = Package(
         .target(
             name: "UpstreamSimulator",
             dependencies: [
-                "Geometry", "JSONKit", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Geometry", "GRIBKit", "GRIBMaking", "JSONKit",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
         .target(
             name: "BillowEngine",
             dependencies: [
                 "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot", "BillowAreas", "BillowStore",
-                "BillowSync",
-                "BillowTiles",
+                "BillowSync", "BillowTiles",
                 "BillowRaster", "BillowExchange", "BillowTimeline", "CMemory",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -154,8 +156,9 @@ let package = Package(
         .target(
             name: "BillowParameters",
             dependencies: [
-                "BillowEngine", "Turbulence", "Geometry", "BillowSnapshot", "BillowStore", "BillowAreas", "BillowTiles",
-                "BillowRaster", "BillowExchange", "BillowTimeline",
+                "BillowEngine", "Turbulence", "Geometry", "BillowFields", "BillowSnapshot", "BillowStore",
+                "BillowAreas",
+                "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline",
             ], path: "Sources/BillowHTTP/Parameters", swiftSettings: strict),
         .target(
             name: "BillowHTTP",
@@ -203,6 +206,20 @@ let package = Package(
                 "BillowTiles", "BillowTimeline", "GRIBKit", "Geometry",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
+        // What a user's package could contain: it sees nothing that isn't public.
+        .target(
+            name: "Examples",
+            dependencies: [
+                "SkyPath", "OpenSky", "AviationWeather", "AviationFormats", "Geometry", "Turbulence", "Datasets",
+                "BillowSnapshot", "BillowAreas", "BillowRaster", "BillowTiles",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ], path: "Examples", packageAccess: false, swiftSettings: [.treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: [
+                "Examples", "AviationWeather", "BillowRaster", "BillowTiles", "Geometry", "SkyPath", "Turbulence",
+                "UpstreamSimulator",
+            ], swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -216,7 +233,7 @@ let package = Package(
         .testTarget(
             name: "BillowTimelineTests", dependencies: ["BillowTimeline", "Turbulence"], swiftSettings: strict),
         .testTarget(
-            name: "BillowFieldsTests", dependencies: ["TestSupport", "BillowFields", "Turbulence"],
+            name: "BillowFieldsTests", dependencies: ["TestSupport", "BillowFields", "Turbulence", "Geometry"],
             swiftSettings: strict),
         .testTarget(
             name: "BillowRasterTests", dependencies: ["TestSupport", "BillowRaster", "Turbulence"],
@@ -231,7 +248,9 @@ let package = Package(
         .testTarget(
             name: "BillowTilesTests",
             dependencies: [
-                "Datasets", "TestSupport", "BillowTiles", "BillowRaster", "BillowSnapshot", "Turbulence", "Geometry",
+                "Datasets", "TestSupport", "BillowTiles", "BillowRaster", "BillowSnapshot", "BillowFields",
+                "Turbulence",
+                "Geometry",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -261,7 +280,7 @@ let package = Package(
         .testTarget(
             name: "NOAAGuidanceTests",
             dependencies: [
-                "NOAAGuidance", "UpstreamSimulator", "TestSupport", "UpstreamKit",
+                "NOAAGuidance", "UpstreamSimulator", "GRIBKit", "Geometry", "TestSupport", "UpstreamKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

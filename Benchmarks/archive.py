@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Measures pictures of the archive, over HTTP and cold: each is of another instant, by a server that has only just started.
+"""Measures pictures of the archive, over HTTP and cold: each is of another instant, by a server that has only just
+started.
 
 Usage: Benchmarks/archive.py BILLOW [BILLOW…] [--observations 10000000] [--pictures 40] [--rounds 2] [--merge]
            [--folder Benchmarks/.build/archive]
 
-Every binary imports the same observations of seven days, along flights from a fixed seed, into a database of its own, once
-for all runs; then they take turns with the same instants. With --merge they are computed values, of which the newest replaces
-the ones before, as SkyPath's do. Printed for each: what an import and the packing after it took, and of pictures the median,
-the 90th percentile and the longest by the clock, and processor time.
+Every binary imports the same observations of seven days, along flights from a fixed seed, into a database of its own,
+once for all runs; then they take turns with the same instants. With --merge they are computed values, of which the
+newest replaces the ones before, as SkyPath's do. Printed for each: what an import and the packing after it took, and of
+pictures the median, the 90th percentile and the longest by the clock, and processor time.
 """
 import argparse
 import os
@@ -127,8 +128,9 @@ def prepare(billow, world, database, merge):
     taken = server.rested()
     server.stop()
     count, size = packed(database)
-    print(f"{billow}: imported in {imported:.0f} s; {count} parts packed in {seconds:.0f} s, {size or 0} bytes; the server "
-          f"took {taken:.1f} s of a processor until then; file {os.path.getsize(database)} bytes", flush=True)
+    print(f"{billow}: imported in {imported:.0f} s; {count} parts packed in {seconds:.0f} s, {size or 0} bytes; "
+          f"the server took {taken:.1f} s of a processor until then; "
+          f"file {os.path.getsize(database)} bytes", flush=True)
 
 
 def main():
@@ -162,8 +164,8 @@ def main():
             found[billow][1].append(processor)
     for billow, (times, processor) in found.items():
         ordered = sorted(times)
-        print(f"{billow}: median {statistics.median(ordered):.1f} ms, p90 {ordered[int(len(ordered) * .9)]:.1f}, longest "
-              f"{ordered[-1]:.1f}; {statistics.mean(processor):.1f} ms of a processor")
+        print(f"{billow}: median {statistics.median(ordered):.1f} ms, p90 {ordered[int(len(ordered) * .9)]:.1f}, "
+              f"longest {ordered[-1]:.1f}; {statistics.mean(processor):.1f} ms of a processor")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 """Cold hexagon tiles: Billow against Mapnik, side by side in one run.
 
 Both draw the same tiles of the same hexagons in the same style, taking turns zoom by zoom on one processor, one thread
-each. What counts is the thread's own processor time: on a shared machine the wall tells of the neighbours. The first rounds
-warm both (page cache, outlines, sprites) and are not counted; how fast the very first was stands below the table.
+each. What counts is the thread's own processor time: on a shared machine the wall tells of the neighbours. The first
+rounds warm both (page cache, outlines, sprites) and are not counted; how fast the very first was stands below the
+table.
 """
 
 import argparse
@@ -156,8 +157,9 @@ def main():
     row("4, cells", Times(ours[4]), Times(children))
     row("4–9, cells", every, Times(sum((theirs[z] for z in ZOOMS if z > 4), children)))
 
-    print("\nA frame's plane: %.2f ms, made once for all its tiles; `view` shares one among 24 tiles. At zoom 4 Billow draws"
-          "\nparents of resolution 4 and Mapnik the same parents; in the rows `cells` Mapnik draws the resolution-5 cells there."
+    print("\nA frame's plane: %.2f ms, made once for all its tiles; `view` shares one among 24 tiles. At zoom 4"
+          "\nBillow draws parents of resolution 4 and Mapnik the same parents; in the rows `cells` Mapnik draws the"
+          "\nresolution-5 cells there."
           % (plane.median / 1e6))
     print("The first picture of every tile, its outlines made: Billow %.0f/s, p99 %.1f ms; Mapnik %.0f/s."
           % (1e9 / Times(first[0]).mean, Times(first[0]).p99 / 1e6, 1e9 / Times(first[1]).mean))

@@ -2,8 +2,9 @@
 """Cold hexagon tiles: Billow against MapServer 8 (MapScript), the way compare.py does it against Mapnik.
 
 Usage: Benchmarks/run mapserver [--rounds N]. Runs in Debian's own Python, which has MapScript (`Scripts/setup bench`).
-Both draw the same tiles of the same hexagons in the same style, one thread each, taking turns; times are the thread's own
-processor time. MapServer draws into a quantised palette PNG (AGG/PNG, QUANTIZE_FORCE) from a shapefile with a .qix index.
+Both draw the same tiles of the same hexagons in the same style, one thread each, taking turns; times are the thread's
+own processor time. MapServer draws into a quantised palette PNG (AGG/PNG, QUANTIZE_FORCE) from a shapefile with a .qix
+index.
 """
 import argparse
 import json
@@ -29,15 +30,19 @@ def make_map(path, style):
         paint = style["severities"][name]
         border = ""
         if "border" in paint:
-            border = f'STYLE OUTLINECOLOR {rgb(paint["border"]["colour"])} WIDTH 1 OPACITY {round(paint["border"]["opacity"] * 100)} END'
-        classes.append(f'CLASS EXPRESSION "{value}" STYLE COLOR {rgb(paint["fill"])} OPACITY {round(paint["opacity"] * 100)} END {border} END')
+            colour, opacity = rgb(paint["border"]["colour"]), round(paint["border"]["opacity"] * 100)
+            border = f"STYLE OUTLINECOLOR {colour} WIDTH 1 OPACITY {opacity} END"
+        fill = f'STYLE COLOR {rgb(paint["fill"])} OPACITY {round(paint["opacity"] * 100)} END'
+        classes.append(f'CLASS EXPRESSION "{value}" {fill} {border} END')
     return mapscript.fromstring(f"""
         MAP
             NAME "hexagons" SIZE 256 256 UNITS METERS EXTENT {-EDGE} {-EDGE} {EDGE} {EDGE}
-            OUTPUTFORMAT NAME "palette" DRIVER "AGG/PNG" MIMETYPE "image/png" IMAGEMODE RGBA TRANSPARENT ON EXTENSION "png"
+            OUTPUTFORMAT NAME "palette" DRIVER "AGG/PNG" MIMETYPE "image/png" IMAGEMODE RGBA TRANSPARENT ON EXTENSION
+            "png"
                 FORMATOPTION "QUANTIZE_FORCE=ON" FORMATOPTION "QUANTIZE_COLORS=256" END
             IMAGETYPE "palette"
-            LAYER NAME "hexagons" TYPE POLYGON STATUS DEFAULT DATA "{path}" CLASSITEM "severity" PROCESSING "CLOSE_CONNECTION=DEFER"
+            LAYER NAME "hexagons" TYPE POLYGON STATUS DEFAULT DATA "{path}" CLASSITEM "severity" PROCESSING
+            "CLOSE_CONNECTION=DEFER"
                 {" ".join(classes)}
             END
         END""")
@@ -47,7 +52,9 @@ def tile(drawn, z, x, y):
     size = 2 * EDGE / (1 << z)
     # MapServer's extents go through the middles of the outer pixels.
     half = size / 512
-    drawn.setExtent(-EDGE + x * size + half, EDGE - (y + 1) * size + half, -EDGE + (x + 1) * size - half, EDGE - y * size - half)
+    drawn.setExtent(
+        -EDGE + x * size + half, EDGE - (y + 1) * size + half, -EDGE + (x + 1) * size - half, EDGE - y * size - half,
+    )
     return drawn.draw().getBytes()
 
 
@@ -75,7 +82,9 @@ def main():
             subprocess.run(["shptree", str(data / f"{name}.shp")], check=True, stdout=subprocess.DEVNULL)
     maps = {name: make_map(str(data / f"{name}.shp"), style) for name in ("hexagons", "parents")}
     tiles = [tuple(map(int, line.split())) for line in (data / "tiles.txt").read_text().splitlines()]
-    billow = subprocess.Popen([options.worker, options.styles, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    billow = subprocess.Popen(
+        [options.worker, options.styles, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )
 
     def ask(line):
         billow.stdin.write(line + "\n")
@@ -95,13 +104,19 @@ def main():
     if options.pictures:
         for z in ZOOMS:
             place = next(place for place in tiles if place[0] == z)
-            Path(options.pictures, f"{z}.mapserver.png").write_bytes(tile(maps["parents" if z == 4 else "hexagons"], *place))
+            Path(options.pictures, f"{z}.mapserver.png").write_bytes(
+                tile(maps["parents" if z == 4 else "hexagons"], *place)
+            )
     version = mapscript.msGetVersion().split()[2]
-    print(f"MapServer {version}, {len(tiles) // len(ZOOMS)} tiles a zoom, {options.rounds} rounds; times of one thread on its processor")
+    print(f"MapServer {version}, {len(tiles) // len(ZOOMS)} tiles a zoom, {options.rounds} rounds; "
+          "times of one thread on its processor")
     print("| zoom | Billow/s | MapServer/s | ratio | bytes | MapServer's |\n| --- | --- | --- | --- | --- | --- |")
     mean = lambda samples, at: sum(sample[at] for sample in samples) / len(samples)
-    for title, a, b in [(str(z), ours[z], theirs[z]) for z in ZOOMS] + [("4–9", sum(ours.values(), []), sum(theirs.values(), []))]:
-        print(f"| {title} | {1e9 / mean(a, 0):.0f} | {1e9 / mean(b, 0):.1f} | {mean(b, 0) / mean(a, 0):.1f} | {mean(a, 1):.0f} | {mean(b, 1):.0f} |")
+    for title, a, b in [(str(z), ours[z], theirs[z]) for z in ZOOMS] + [
+        ("4–9", sum(ours.values(), []), sum(theirs.values(), []))
+    ]:
+        print(f"| {title} | {1e9 / mean(a, 0):.0f} | {1e9 / mean(b, 0):.1f} | {mean(b, 0) / mean(a, 0):.1f} | "
+              f"{mean(a, 1):.0f} | {mean(b, 1):.0f} |")
 
 
 if __name__ == "__main__":

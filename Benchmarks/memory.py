@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Resident memory of a server with 1,000,000 live observations under an hour of mixed load.
 
-Usage: Benchmarks/memory.py [--billow bin/billow] [--observations 1000000] [--minutes 60] [--clients 3] [--rest 0.2] [--folder …]
+Usage: Benchmarks/memory.py [--billow bin/billow] [--observations 1000000] [--minutes 60] [--clients 3] [--rest 0.2]
+    [--folder …]
 
-The observations lie in the eight hours before now, so that every history shows another picture; as many as grow too old come in
-every minute, sent to `POST /observations`. Meanwhile clients look as people and programs do: views of the newest picture at all zooms,
-timelines of 20 frames, other filters, vector tiles, maps, GeoJSON of regions, polygons, deltas of the whole world, and archived instants.
-Printed: a line every five minutes with the smallest, median and largest resident size in MB, and answers a second; any status that isn't 200,
-204 or 304 ends it. `VmHWM`, at the end, is the largest that the kernel saw, from the start of the process on.
+The observations lie in the eight hours before now, so that every history shows another picture; as many as grow too old
+come in every minute, sent to `POST /observations`. Meanwhile clients look as people and programs do: views of the
+newest picture at all zooms, timelines of 20 frames, other filters, vector tiles, maps, GeoJSON of regions, polygons,
+deltas of the whole world, and archived instants. Printed: a line every five minutes with the smallest, median and
+largest resident size in MB, and answers a second; any status that isn't 200, 204 or 304 ends it. `VmHWM`, at the end,
+is the largest that the kernel saw, from the start of the process on.
 """
 import argparse
 import gzip
@@ -77,7 +79,9 @@ class Load(threading.Thread):
     def map(self):
         longitude, latitude = self.random.choice(self.hubs)
         west, south = max(-170, longitude - 20), max(-70, latitude - 12)
-        self.get(f"/maps/hexagons.png?bbox={west:.1f},{south:.1f},{west + 30:.1f},{south + 18:.1f}&width=1000&height=600")
+        self.get(
+            f"/maps/hexagons.png?bbox={west:.1f},{south:.1f},{west + 30:.1f},{south + 18:.1f}&width=1000&height=600"
+        )
 
     def region(self):
         longitude, latitude = self.random.choice(self.hubs)
@@ -130,7 +134,9 @@ class Reports(threading.Thread):
                     reports.append({
                         "id": f"m{self.sent}", "lon": round(x0 + (x1 - x0) * share + source.gauss(0, 2), 4),
                         "lat": round(y0 + (y1 - y0) * share + source.gauss(0, 2), 4),
-                        "altitude": source.randrange(28, 42) * 1000, "severity": source.choice([0, 0, 0, 0, 1, 1, 2, 3, 4]),
+                        "altitude": source.randrange(28, 42) * 1000, "severity": source.choice([
+                            0, 0, 0, 0, 1, 1, 2, 3, 4,
+                        ]),
                         "observedAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - source.randrange(60)))})
                     self.sent += 1
                 connection.request("POST", "/observations", json.dumps(reports), {
@@ -199,8 +205,9 @@ def main():
                       f"{(answers - counted) / step:.0f} |", flush=True)
                 everything += sizes
                 counted, sizes, end = answers, [], end + step
-        print(f"\n{reports.sent} observations came in; median {quantile(everything, .5):.0f} MB, 99 of 100 looks at most "
-              f"{quantile(everything, .99):.0f}, largest {max(everything):.0f}; VmHWM {resident(server.pid, 'VmHWM'):.0f} MB")
+        print(f"\n{reports.sent} observations came in; median {quantile(everything, .5):.0f} MB, 99 of 100 looks at "
+              f"most {quantile(everything, .99):.0f}, largest {max(everything):.0f}; "
+              f"VmHWM {resident(server.pid, 'VmHWM'):.0f} MB")
     finally:
         stop.set()
         server.terminate()

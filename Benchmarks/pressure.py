@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Resident memory under requests that are made to fill it.
 
-Usage: Benchmarks/pressure.py [--billow bin/billow] [--observations 200000] [--minutes 10] [--clients 32] [--budget 304] [--port 18480] [--folder …]
+Usage: Benchmarks/pressure.py [--billow bin/billow] [--observations 200000] [--minutes 10] [--clients 32] [--budget 304]
+    [--port 18480] [--folder …]
 
-Half of the clients read what they get; the others read nothing and hold their sockets for half a minute. They ask for animations, pages and
-exports of polygons and hexagons, changes, filters of many sources, changes with ever other parameters, long timelines, tracks of all
-time, large maps and profiles. Printed: resident size in MB at rest, the largest and the last; latencies of /healthz and of a tile that
-is cold. Exit status 1 where the largest is above twice the resting size plus the budgets (--budget, MB: caches 48, answers 128, the
-frames of one animation 64, and 64 for sprites, kept answers and jobs under way), or the last is above the resting size plus the caches
-and a quarter.
+Half of the clients read what they get; the others read nothing and hold their sockets for half a minute. They ask for
+animations, pages and exports of polygons and hexagons, changes, filters of many sources, changes with ever other
+parameters, long timelines, tracks of all time, large maps and profiles. Printed: resident size in MB at rest, the
+largest and the last; latencies of /healthz and of a tile that is cold. Exit status 1 where the largest is above twice
+the resting size plus the budgets (--budget, MB: caches 48, answers 128, the frames of one animation 64, and 64 for
+sprites, kept answers and jobs under way), or the last is above the resting size plus the caches and a quarter.
 """
 import argparse
 import http.client
@@ -40,7 +41,8 @@ def path(source):
         "/collections/hexagons/items?hours=6&limit=10000", "/changes/hexagons?hours=6",
         f"/changes/pireps?bbox=-{number % 90},-{number % 60},{number % 170},{1 + number % 80}&source={names}",
         f"/tiles/pireps/latest/3/1/1.png?source={names}", f"/tiles/pireps/latest/3/1/1.png?source={names}",
-        f"/timeline.json?start=-6d&intervals=500&source=a{number}", "/collections/tracks/items?datetime=../..&limit=10000",
+        f"/timeline.json?start=-6d&intervals=500&source=a{number}",
+        "/collections/tracks/items?datetime=../..&limit=10000",
         f"/maps/hexagons,polygons.png?width=4096&height=4096&opacity=0.{number}&hours=6",
         f"/maps/forecast.png?width=1&height={1 + number % 300}&scale=2",
         f"/profiles.png?route=KJFK%20EGLL&width-pixels=4096&height-pixels={200 + number % 1800}",
@@ -146,7 +148,9 @@ def main():
         for name, times in (("healthz", health), ("cold tile", cold)):
             print(f"{name} ms: p50 {quantile(times, .5):.1f}, p99 {quantile(times, .99):.1f}, max {max(times):.1f}")
         allowed = 2 * resting + given.budget
-        print(f"resting {resting:.0f} MB, largest {largest:.0f} MB (allowed {allowed:.0f}), a minute after {last:.0f} MB")
+        print(
+            f"resting {resting:.0f} MB, largest {largest:.0f} MB (allowed {allowed:.0f}), a minute after {last:.0f} MB"
+        )
         sys.exit(0 if largest <= allowed and last <= 1.25 * (resting + 48) else 1)
     finally:
         server.terminate()

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Whether cheap answers stay quick while every class of work is saturated.
 
-Usage: Benchmarks/saturation.py [--billow bin/billow] [--observations 200000] [--seconds 20] [--clients 64] [--port 18480] [--folder …]
+Usage: Benchmarks/saturation.py [--billow bin/billow] [--observations 200000] [--seconds 20] [--clients 64] [--port
+    18480] [--folder …]
 
-So many clients send requests of one class after the other, and then of all classes at once. Meanwhile /healthz, /readyz and a cached
-tile are asked for, and an observation is sent in every second. Printed for each class: answers by status, latencies in milliseconds, and
-the seconds from the answer to `POST /observations` until /status has the new version. Exit status 1 where /healthz or the cached tile
-needed more than --limit milliseconds (50) at the 99th percentile, or a publication more than 2 s.
+So many clients send requests of one class after the other, and then of all classes at once. Meanwhile /healthz, /readyz
+and a cached tile are asked for, and an observation is sent in every second. Printed for each class: answers by status,
+latencies in milliseconds, and the seconds from the answer to `POST /observations` until /status has the new version.
+Exit status 1 where /healthz or the cached tile needed more than --limit milliseconds (50) at the 99th percentile, or a
+publication more than 2 s.
 """
 import argparse
 import http.client
@@ -53,9 +55,11 @@ def request(kind, source):
     if kind == "tile":
         zoom = source.choice([3, 4, 5, 6])
         x, y = source.randrange(1 << zoom), source.randrange(1 << zoom)
-        return "GET", f"/tiles/hexagons/{ago(source.randrange(300))}/{zoom}/{x}/{y}.png?hours=6&opacity=0.{source.randrange(10**6)}", None
+        tile = f"/tiles/hexagons/{ago(source.randrange(300))}/{zoom}/{x}/{y}.png"
+        return "GET", f"{tile}?hours=6&opacity=0.{source.randrange(10**6)}", None
     if kind == "map":
-        return "GET", f"/maps/hexagons,polygons.png?width=4096&height=2048&opacity=0.{source.randrange(10**6)}&hours=6", None
+        query = f"width=4096&height=2048&opacity=0.{source.randrange(10**6)}&hours=6"
+        return "GET", f"/maps/hexagons,polygons.png?{query}", None
     if kind == "animation":
         return "GET", (f"/animations/hexagons.png?start=-1h&end=now&intervals=16&width=1024&height=1024"
                        f"&opacity=0.{source.randrange(10**6)}"), None
@@ -72,7 +76,9 @@ def load(port, kind, clients, seed, end, counts):
         while time.time() < end:
             method, path, body = request(kind, source)
             try:
-                connection = connection or http.client.HTTPConnection(HOST, port, timeout=max(1, end + 30 - time.time()))
+                connection = connection or http.client.HTTPConnection(
+                    HOST, port, timeout=max(1, end + 30 - time.time()),
+                )
                 connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
                 answer = connection.getresponse()
                 while answer.read(1 << 16):
@@ -150,7 +156,9 @@ def start(billow, folder, observations, port):
     hubs = write_world(folder / "world.csv", observations)
     database = folder / "x.sqlite"
     subprocess.run([billow, "import", "--database", database, folder / "world.csv"], check=True, capture_output=True)
-    made = subprocess.run([billow, "keys", "create", "--database", database, "--name", "load", "--scope", "ingest,read"],
+    made = subprocess.run([
+        billow, "keys", "create", "--database", database, "--name", "load", "--scope", "ingest,read",
+    ],
                           check=True, capture_output=True, text=True).stdout
     key = next(word for word in made.split() if word.startswith("bk_") or "." in word and len(word) > 30)
     log = open(folder / "log", "w")
@@ -187,7 +195,9 @@ def main():
                     processes.append(process)
             watch = Watch(given.port, key, cached)
             time.sleep(1 if processes else 0)
-            threads = [threading.Thread(target=watch.look, args=(end,)), threading.Thread(target=watch.publish, args=(end,))]
+            threads = [
+                threading.Thread(target=watch.look, args=(end,)), threading.Thread(target=watch.publish, args=(end,)),
+            ]
             for thread in threads:
                 thread.start()
             for thread in threads:
@@ -202,8 +212,8 @@ def main():
             def line(name):
                 values = watch.times[name]
                 return f"{quantile(values, .5):.1f} / {quantile(values, .99):.1f} / {max(values):.1f}"
-            print(f"| {kind} | {dict(sorted(answers.items(), key=str))} | {line('healthz')} | {line('readyz')} | {line('tile')} | "
-                  f"{max(watch.times['publication']):.2f} |", flush=True)
+            print(f"| {kind} | {dict(sorted(answers.items(), key=str))} | {line('healthz')} | {line('readyz')} | "
+                  f"{line('tile')} | {max(watch.times['publication']):.2f} |", flush=True)
             late = [name for name in ("healthz", "tile") if quantile(watch.times[name], .99) > given.limit]
             failed = failed or bool(late) or max(watch.times["publication"]) > 2
     finally:

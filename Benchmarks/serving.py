@@ -2,10 +2,12 @@
 """Tiles over HTTP: cold tiles of 1,000,000 live observations at every zoom, composed against single layers, one client
 against two, and a warm tile against nginx with the same bytes as a file.
 
-Usage: Benchmarks/serving.py [--billow bin/billow] [--observations 1000000] [--seconds 10] [--folder Benchmarks/.build/http]
+Usage: Benchmarks/serving.py [--billow bin/billow] [--observations 1000000] [--seconds 10] [
+    --folder Benchmarks/.build/http,
+]
 
-Needs wrk and nginx (`Scripts/setup bench`). The world is made from a fixed seed: the same cells every time, observed in the two
-hours before now. Prints tables as Benchmarks/README.md has them.
+Needs wrk and nginx (`Scripts/setup bench`). The world is made from a fixed seed: the same cells every time, observed in
+the two hours before now. Prints tables as Benchmarks/README.md has them.
 """
 import argparse
 import concurrent.futures
@@ -42,8 +44,8 @@ def write_world(path, count, seconds=7000):
                 share = (step + random.random()) / each
                 if random.random() < 0.05:
                     severity = random.choice([0, 0, 0, 0, 1, 1, 2, 3, 4])
-                file.write(f"{flight}-{step},{x0 + (x1 - x0) * share:.4f},{y0 + (y1 - y0) * share:.4f},{level},{severity},"
-                           f"{now - random.randrange(seconds)}\n")
+                file.write(f"{flight}-{step},{x0 + (x1 - x0) * share:.4f},{y0 + (y1 - y0) * share:.4f},"
+                           f"{level},{severity},{now - random.randrange(seconds)}\n")
     return hubs
 
 
@@ -182,7 +184,10 @@ def main():
         for round_number in range(1, 4):
             ours, ours99 = wrk(PORT, path, options.seconds)
             theirs, theirs99 = wrk(NGINX_PORT, "/tile.png", options.seconds)
-            print(f"| {round_number} | {ours:.0f} | {ours99} | {theirs:.0f} | {theirs99} | {ours / theirs:.2f} |", flush=True)
+            print(
+                f"| {round_number} | {ours:.0f} | {ours99} | {theirs:.0f} | {theirs99} | {ours / theirs:.2f} |",
+                flush=True,
+            )
     finally:
         server.terminate()
         if nginx:

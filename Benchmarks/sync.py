@@ -3,8 +3,8 @@
 
 Usage: Benchmarks/sync.py BILLOW [--observations N] [--delta N] [--aircraft N] [--rounds N]
 
-An upstream on loopback answers as SkyPath's v4 call and OpenSky's `states/all` do, from a fixed seed. A `billow serve` with a
-database of its own (`synchronous = FULL`, as always) asks it. Printed, as JSON lines:
+An upstream on loopback answers as SkyPath's v4 call and OpenSky's `states/all` do, from a fixed seed. A `billow serve`
+with a database of its own (`synchronous = FULL`, as always) asks it. Printed, as JSON lines:
 
 - whole: seconds from the start of the process to the moment when all observations are served, and of them from the
   upstream's last byte; resident memory then;
@@ -84,7 +84,10 @@ def record(place, altitude, severity, observed, tick):
 def whole(count, chance):
     now, tick = int(time.time()), int(time.time()) // 60
     rows = [
-        record(number // ALTITUDES, number % ALTITUDES, chance.choice([0, 0, 0, 1, 2, 3]), now - chance.randrange(60, 6000), tick)
+        record(
+            number // ALTITUDES, number % ALTITUDES, chance.choice([0, 0, 0, 1, 2, 3]),
+            now - chance.randrange(60, 6000), tick,
+        )
         for number in range(count)
     ]
     return json.dumps({"skypath_tick": tick, "turbulence": rows}, separators=(",", ":")).encode()
@@ -116,7 +119,10 @@ class Server:
         settings.write_text(sources)
         self.began = time.monotonic()
         self.process = subprocess.Popen(
-            [billow, "serve", "--port", "0", "--database", str(Path(folder) / "sync.sqlite"), "--config", str(settings)],
+            [
+                billow, "serve", "--port", "0", "--database", str(Path(folder) / "sync.sqlite"), "--config",
+                str(settings),
+            ],
             stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if "Billow is at http://127.0.0.1:" in line:
@@ -170,7 +176,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         server = Server(
             order.billow, folder,
-            f"sources:\n  - {{ id: s, kind: skypath, baseURL: \"{address}\", apiKey: k, api: v4, update: PT3S, simulated: true }}\n")
+            f"sources:\n  - {{ id: s, kind: skypath, baseURL: \"{address}\", apiKey: k, api: v4, update: PT3S, "
+            "simulated: true }\n")
         server.when(lambda: json.loads(server.get("/status")[1])["liveObservations"] >= order.observations)
         served = server.when(lambda: server.get("/tiles/hexagons/latest/2/1/1.png")[0])
         print(json.dumps({

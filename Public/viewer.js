@@ -30,7 +30,9 @@ let timer;
 
 function start() {
     if (typeof maplibregl === "undefined") {
-        fatal("The map library is missing. Run Scripts/setup-viewer where Billow is installed, then load this page again.");
+        fatal(
+            "The map library is missing. Run Scripts/setup-viewer where Billow is installed, then load this page again."
+        );
         return;
     }
     const view = firstView;
@@ -121,8 +123,8 @@ function start() {
         timer = setTimeout(poll, POLL_MILLISECONDS);
     }
 
-    /** Hears of new data at once. One stream for all: browsers open few connections to a server. Where it breaks off, the
-     * polling goes on meanwhile. */
+    /** Hears of new data at once. One stream for all: browsers open few connections to a server. Where it breaks off,
+     * the polling goes on meanwhile. */
     function follow() {
         /** @type {number | null} */
         let soon = null;
@@ -174,7 +176,9 @@ function start() {
             knowledge.server = await getJSON("status", null, signal);
             knowledge.problems.delete("The server's status");
         } catch (error) {
-            if (!signal.aborted && !isOutOfReach(error)) knowledge.problems.set("The server's status", messageOf(error));
+            if (!signal.aborted && !isOutOfReach(error)) {
+                knowledge.problems.set("The server's status", messageOf(error));
+            }
         }
     }
 

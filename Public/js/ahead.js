@@ -1,6 +1,6 @@
 // @ts-check
-// What lies ahead of an aircraft: the server looks along its track, and the area and the groups that it finds are on the map
-// and in the card. It is asked anew with every picture, from where the aircraft is then.
+// What lies ahead of an aircraft: the server looks along its track, and the area and the groups that it finds are on
+// the map and in the card. It is asked anew with every picture, from where the aircraft is then.
 import { AREA_KINDS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf } from "./format.js";
@@ -52,14 +52,18 @@ export class Ahead {
         /** @type {Billow.Alerts} */
         let answer;
         try {
-            aircraft = await getJSON(`collections/traffic/items/${this.#icao24}`, new URLSearchParams(time ? { time } : {}), signal);
+            aircraft = await getJSON(
+                `collections/traffic/items/${this.#icao24}`, new URLSearchParams(time ? { time } : {}), signal,
+            );
             answer = await postJSON("alerts", question(aircraft, view, time), signal);
         } catch (error) {
             if (signal.aborted) throw error;
             this.#draw(null);
             const isGone = error instanceof ServerError && error.status === 404;
             const reason = isGone ? "it isn't seen any more" : /** @type {Error} */ (error).message;
-            return section(`Ahead of ${this.#icao24}`, element("p", { className: "problem" }, `That can't be told: ${reason}.`));
+            return section(
+                `Ahead of ${this.#icao24}`, element("p", { className: "problem" }, `That can't be told: ${reason}.`),
+            );
         }
         if (signal.aborted) return null;
         this.#draw(answer);
@@ -76,15 +80,21 @@ export class Ahead {
         else if (answer) this.#add(data);
         for (const { longitude, latitude, text } of answer?.clusters ?? []) {
             const label = element("div", { className: "cluster" }, text);
-            this.#labels.push(new this.#library.Marker({ element: label }).setLngLat([longitude, latitude]).addTo(this.#map));
+            this.#labels.push(
+                new this.#library.Marker({ element: label }).setLngLat([longitude, latitude]).addTo(this.#map)
+            );
         }
     }
 
     /** @param {object} data */
     #add(data) {
         this.#map.addSource(AREA, { type: "geojson", data });
-        this.#map.addLayer({ id: `${AREA}-fill`, type: "fill", source: AREA, paint: { "fill-color": BLUE, "fill-opacity": 0.12 } });
-        this.#map.addLayer({ id: `${AREA}-line`, type: "line", source: AREA, paint: { "line-color": BLUE, "line-width": 2 } });
+        this.#map.addLayer({
+            id: `${AREA}-fill`, type: "fill", source: AREA, paint: { "fill-color": BLUE, "fill-opacity": 0.12 },
+        });
+        this.#map.addLayer({
+            id: `${AREA}-line`, type: "line", source: AREA, paint: { "line-color": BLUE, "line-width": 2 },
+        });
     }
 }
 
@@ -113,16 +123,18 @@ function told({ callsign, icao24 }, { clusters, hazards, query, dataTime, stale,
         line(text, `${members.length} ${members.length === 1 ? "cell" : "cells"}`));
     const issued = hazards.map(({ kind, hazard, altitudeMin, altitudeMax, altitudeReference }) => line(
         [AREA_KINDS.get(kind) ?? kind, hazard].filter(Boolean).join(" "),
-        [`${flightLevel(altitudeMin ?? 0)} – ${altitudeMax === undefined ? "no upper limit" : flightLevel(altitudeMax)}`, altitudeReference]
-            .filter(Boolean).join(" ")));
+        [
+            flightLevel(altitudeMin ?? 0), "–", altitudeMax === undefined ? "no upper limit" : flightLevel(altitudeMax),
+            altitudeReference,
+        ].filter(Boolean).join(" ")));
     const received = instantOf(dataTime);
+    const problem = received === null ? "How old the data is isn't known."
+        : stale ? `The data is old: received ${age(now() - received)} ago.` : null;
     return section(`Ahead of ${callsign || icao24}`,
         element("p", { className: "note" }, `${Math.round(query.distance ?? 0)} NM, ${band}`),
         lines.length + issued.length ? element("ul", {}, ...lines, ...issued) : element("p", {},
             element("strong", {}, "No report of turbulence"), ". That is not a report of smooth air."),
-        stale || received === null
-            ? element("p", { className: "problem" }, received === null ? "How old the data is isn't known." : `The data is old: received ${age(now() - received)} ago.`)
-            : null,
+        problem === null ? null : element("p", { className: "problem" }, problem),
         incomplete ? element("p", { className: "problem" }, "INCOMPLETE: some data is missing here.") : null);
 }
 

@@ -30,7 +30,9 @@ function graticule() {
     for (let longitude = -180; longitude < 180; longitude += GRATICULE_DEGREES) {
         lines.push([[longitude, -MERCATOR_LATITUDE], [longitude, MERCATOR_LATITUDE]]);
     }
-    for (let latitude = -80; latitude <= 80; latitude += GRATICULE_DEGREES) lines.push([[-180, latitude], [180, latitude]]);
+    for (let latitude = -80; latitude <= 80; latitude += GRATICULE_DEGREES) {
+        lines.push([[-180, latitude], [180, latitude]]);
+    }
     return { type: "Feature", properties: {}, geometry: { type: "MultiLineString", coordinates: lines } };
 }
 
@@ -54,7 +56,10 @@ export function style() {
         },
         layers: [
             { id: "ocean", type: "background", paint: { "background-color": colour.ocean } },
-            { id: "graticule", type: "line", source: "graticule", paint: { "line-color": colour.graticule, "line-width": 0.7 } },
+            {
+                id: "graticule", type: "line", source: "graticule",
+                paint: { "line-color": colour.graticule, "line-width": 0.7 },
+            },
             {
                 id: "land", type: "fill", source: BASE_MAP, filter: ["==", ["get", "kind"], "land"],
                 // Countries share their borders' vertices; antialiased, each border would show as a seam.
@@ -69,7 +74,10 @@ export function style() {
             line("coast", colour.coast, ["interpolate", ["linear"], ["zoom"], 1, 0.5, 6, 1.2]),
             {
                 id: "place", type: "symbol", source: BASE_MAP, minzoom: 1.5,
-                filter: ["all", ["==", ["get", "kind"], "place"], ["<=", ["get", "rank"], ["step", ["zoom"], 2, 3, 3, 4, 4, 5, 7]]],
+                filter: [
+                    "all", ["==", ["get", "kind"], "place"],
+                    ["<=", ["get", "rank"], ["step", ["zoom"], 2, 3, 3, 4, 4, 5, 7]],
+                ],
                 layout: { "icon-image": ["get", "name"], "symbol-sort-key": ["get", "rank"], "icon-padding": 8 },
             },
         ],
@@ -91,7 +99,9 @@ export function drawNames(map) {
         map.setPaintProperty("ocean", "background-color", colour.ocean);
         map.setPaintProperty("land", "fill-color", colour.land);
         map.setPaintProperty("lake", "fill-color", colour.ocean);
-        for (const layer of /** @type {const} */ (["graticule", "state", "border", "coast"])) map.setPaintProperty(layer, "line-color", colour[layer]);
+        for (const layer of /** @type {const} */ (["graticule", "state", "border", "coast"])) {
+            map.setPaintProperty(layer, "line-color", colour[layer]);
+        }
         for (const id of drawn) map.updateImage(id, nameImage(id));
     });
 }

@@ -35,7 +35,9 @@ export class Controls {
 
         byId("settings").addEventListener("submit", (event) => event.preventDefault());
         byId("layers").addEventListener("change", (event) => {
-            const wanted = inOrder([...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value));
+            const wanted = inOrder(
+                [...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value)
+            );
             // A map of nothing would look like smooth air: the last one stays.
             if (wanted.length) changed({ layers: wanted });
             else /** @type {HTMLInputElement} */ (event.target).checked = true;
@@ -98,7 +100,9 @@ export class Controls {
         const high = inputById("highest");
         byId("band", HTMLOutputElement).value = bandText(minAltitude, maxAltitude);
         byId("all-levels").hidden = minAltitude === null && maxAltitude === null;
-        for (const input of [low, high]) input.setAttribute("aria-valuetext", `flight level ${Number(input.value) * 10}`);
+        for (const input of [low, high]) input.setAttribute(
+            "aria-valuetext", `flight level ${Number(input.value) * 10}`
+        );
         byId("range").style.setProperty("--low", `${(Number(low.value) / 60) * 100}%`);
         byId("range").style.setProperty("--high", `${(Number(high.value) / 60) * 100}%`);
         // Where both thumbs are far right the lower one must be on top, or neither could be moved.

@@ -1,6 +1,6 @@
 // @ts-check
-// The timeline at the lower edge of the map: play, a scrubber with a mark for every frame, the time, the speed and the span.
-// While it is in use its player owns the picture; `changed` is called whenever what it shows or does has changed.
+// The timeline at the lower edge of the map: play, a scrubber with a mark for every frame, the time, the speed and the
+// span. While it is in use its player owns the picture; `changed` is called whenever what it shows or does has changed.
 import { MapLibreFrames, TimelinePlayer } from "../timeline.js";
 import { keyHeaders } from "./key.js";
 import { FIRST_LINE_LAYER } from "./basemap.js";
@@ -9,10 +9,12 @@ import { age, dateTime } from "./format.js";
 import { now } from "./server.js";
 import { filters } from "./view.js";
 
-/** How far back, in words, and how many frames that gives: 5, 10, 20 and 120 minutes apart; and the timeline that the server's
- * settings name.
+/** How far back, in words, and how many frames that gives: 5, 10, 20 and 120 minutes apart; and the timeline that the
+ * server's settings name.
  * @type {[value: string, text: string, frames: number | null][]} */
-const SPANS = [["-1h", "1 h", 13], ["-2h", "2 h", 13], ["-6h", "6 h", 19], ["-24h", "24 h", 13], ["", "server's", null]];
+const SPANS = [
+    ["-1h", "1 h", 13], ["-2h", "2 h", 13], ["-6h", "6 h", 19], ["-24h", "24 h", 13], ["", "server's", null],
+];
 const DEFAULT_SPAN = "-2h";
 const SPEEDS = [0.5, 1, 2, 4];
 const scrubber = byId("scrubber", HTMLInputElement);
@@ -21,7 +23,9 @@ const speed = byId("speed", HTMLSelectElement);
 const play = byId("play");
 
 /** What a player says of its frame.
- * @typedef {{ time: number, index: number, live: boolean, forecast: boolean, incomplete: boolean, ready: boolean }} PlayerFrame */
+ * @typedef {{
+ *     time: number, index: number, live: boolean, forecast: boolean, incomplete: boolean, ready: boolean,
+ * }} PlayerFrame */
 
 export class Dock {
     #map;
@@ -112,7 +116,9 @@ export class Dock {
     async #open() {
         if (this.#player) return this.#player;
         const scale = devicePixelRatio > 1 ? "@2x.png" : ".png";
-        const adapter = new MapLibreFrames(this.#map, { before: FIRST_LINE_LAYER, address: (url) => url.replace(".png", scale) });
+        const adapter = new MapLibreFrames(
+            this.#map, { before: FIRST_LINE_LAYER, address: (url) => url.replace(".png", scale) },
+        );
         const player = (this.#player = new TimelinePlayer(adapter, {
             layer: this.#layers(), parameters: this.#parameters(), speed: this.#speed, anchor: true,
             headers: keyHeaders, ...this.#range(),
@@ -149,7 +155,9 @@ export class Dock {
 
     /** @param {boolean[]} ready  one flag a frame */
     #markReady(ready) {
-        for (const [place, isReady] of ready.entries()) byId("marks").children[place]?.toggleAttribute("data-ready", isReady);
+        for (const [place, isReady] of ready.entries()) {
+            byId("marks").children[place]?.toggleAttribute("data-ready", isReady);
+        }
     }
 
     async #play() {
@@ -165,10 +173,12 @@ export class Dock {
         this.#player?.pause();
         const player = await this.#open();
         const count = player?.times.length ?? 0;
-        // Before the first manifest the scrubber has no frames of its own: what was meant is a share of the span. Where a
-        // newer request has ended the one for the first manifest, the share waits for that one's answer.
+        // Before the first manifest the scrubber has no frames of its own: what was meant is a share of the span. Where
+        // a newer request has ended the one for the first manifest, the share waits for that one's answer.
         if (player && !count) this.#sought = place / Number(scrubber.max);
-        if (player && count) player.goToFrame(Number(scrubber.max) === count - 1 ? place : Math.round((place / Number(scrubber.max)) * (count - 1)));
+        if (player && count) player.goToFrame(
+            Number(scrubber.max) === count - 1 ? place : Math.round((place / Number(scrubber.max)) * (count - 1))
+        );
         this.#scrubbing = false;
         this.#draw();
     }
@@ -192,7 +202,9 @@ export class Dock {
     /** @param {number} count */
     #makeMarks(count) {
         scrubber.max = String(Math.max(count - 1, 1));
-        if (byId("marks").children.length !== count) byId("marks").replaceChildren(...Array.from({ length: count }, () => element("span")));
+        if (byId("marks").children.length !== count) byId("marks").replaceChildren(
+            ...Array.from({ length: count }, () => element("span"))
+        );
     }
 
     #draw() {

@@ -8,7 +8,9 @@
  * @returns {T} */
 export function byId(id, kind) {
     const found = document.getElementById(id);
-    if (!found || (kind && !(found instanceof kind))) throw new Error(`the page has no ${kind?.name ?? "element"} #${id}`);
+    if (!found || (kind && !(found instanceof kind))) throw new Error(
+        `the page has no ${kind?.name ?? "element"} #${id}`
+    );
     return /** @type {T} */ (found);
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
-// What is at a place: a click, or Enter on the map, asks the server for the hexagon there and the reports behind it, and for
-// what the other layers show there.
+// What is at a place: a click, or Enter on the map, asks the server for the hexagon there and the reports behind it,
+// and for what the other layers show there.
 import { LAYERS } from "./datasets.js";
 import { Ahead } from "./ahead.js";
 import { byId, element, swatch } from "./dom.js";
@@ -16,7 +16,9 @@ const FIRST_CELL_TILE_ZOOM = 5;
 const COARSE_PIXELS = 6;
 const MOST_ROWS = 12;
 /** The layers that show hexagons, as such or dissolved. */
-const CELL_LAYERS = new Set(LAYERS.filter(({ shape }) => shape === "cells" || shape === "polygons").map(({ id }) => id));
+const CELL_LAYERS = new Set(
+    LAYERS.filter(({ shape }) => shape === "cells" || shape === "polygons").map(({ id }) => id)
+);
 
 /** @typedef {Record<string, any>} Properties */
 
@@ -90,9 +92,12 @@ export class Inspector {
                 this.#ahead.section(abort.signal),
             ]);
             content = [ahead, cell, ...rest].flatMap((part) => part ?? []);
-            if (!content.length) content = [element("p", {}, element("strong", {}, "Nothing here"), " of the layers that are shown.")];
+            if (!content.length) content = [
+                element("p", {}, element("strong", {}, "Nothing here"), " of the layers that are shown.")
+            ];
         } catch (error) {
-            content = [element("p", { className: "problem" }, `What is here can't be told: ${/** @type {Error} */ (error).message}`)];
+            const { message } = /** @type {Error} */ (error);
+            content = [element("p", { className: "problem" }, `What is here can't be told: ${message}`)];
         }
         // Another place was asked for meanwhile, or none.
         if (!abort.signal.aborted) this.#body.replaceChildren(...content);
@@ -153,8 +158,13 @@ export class Inspector {
     #nothing(collection, coarse) {
         const from = instantOf(collection.completeSince);
         return element("div", {},
-            element("p", {}, element("strong", {}, "No report here"), ` in this time and band. That is not a report of smooth air.`),
-            coarse ? element("p", { className: "note" }, "At this zoom the picture shows larger areas; zoom in for single cells.") : null,
+            element(
+                "p", {}, element("strong", {}, "No report here"),
+                ` in this time and band. That is not a report of smooth air.`,
+            ),
+            coarse ? element(
+                "p", { className: "note" }, "At this zoom the picture shows larger areas; zoom in for single cells.",
+            ) : null,
             collection.incomplete
                 ? element("p", { className: "note" }, from === null
                     ? "Some data is missing here." : `The data is complete only since ${near(from, now())}.`) : null);
@@ -168,17 +178,28 @@ export class Inspector {
         const rows = [
             ["Level", levels(record)],
             ["Observed", observed(record, this.#view().time)],
-            ["EDR", record.edr === undefined || record.edr === null ? "not given" : `${Number(record.edr).toFixed(2)} m²ᐟ³ s⁻¹`],
-            ["Severity", record.severityBasis === "edr" ? `from EDR, category ${record.category ?? "–"}` : "as reported"],
+            ["EDR", (record.edr ?? null) === null ? "not given" : `${Number(record.edr).toFixed(2)} m²ᐟ³ s⁻¹`],
+            [
+                "Severity",
+                record.severityBasis === "edr" ? `from EDR, category ${record.category ?? "–"}` : "as reported",
+            ],
             ["Source", [record.source, record.kind].filter(Boolean).join(", ")],
             ["Aircraft", record.aircraft],
             ["Since 30 min", ["worse", "better"].includes(record.trend) ? record.trend : null],
             ["Reports", record.reports],
         ].filter(([, value]) => value !== undefined && value !== null && value !== "");
         return element("div", {},
-            element("h3", {}, entry ? swatch(entry) : null, entry?.label ?? SEVERITIES[record.severity] ?? `Severity ${record.severity}`),
-            count > 1 ? element("p", { className: "note" }, `The worst of ${count} cells near here; zoom in for each.`) : null,
-            element("dl", {}, ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))])),
+            element(
+                "h3", {}, entry ? swatch(entry) : null,
+                entry?.label ?? SEVERITIES[record.severity] ?? `Severity ${record.severity}`,
+            ),
+            count > 1 ? element(
+                "p", { className: "note" }, `The worst of ${count} cells near here; zoom in for each.`,
+            ) : null,
+            element(
+                "dl", {},
+                ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]),
+            ),
             records.length ? this.#table(records) : null,
             element("p", { className: "cell" }, record.h3));
     }
@@ -196,7 +217,12 @@ export class Inspector {
         return element("div", {},
             element("table", {},
                 element("caption", {}, "All that count here"),
-                element("thead", {}, element("tr", {}, ...["Level", "Severity", "Age"].map((name) => element("th", { scope: "col" }, name)))),
+                element(
+                    "thead", {},
+                    element(
+                        "tr", {}, ...["Level", "Severity", "Age"].map((name) => element("th", { scope: "col" }, name)),
+                    ),
+                ),
                 element("tbody", {}, ...rows)),
             more > 0 ? element("p", { className: "note" }, `and ${more} more`) : null);
     }

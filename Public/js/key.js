@@ -56,7 +56,9 @@ export function askForKey(reason, sent) {
  * @returns {Promise<boolean>} */
 function ask(reason) {
     return new Promise((resolve) => {
-        const input = element("input", { type: "password", autocomplete: "off", spellcheck: false, required: true, size: 40 });
+        const input = element(
+            "input", { type: "password", autocomplete: "off", spellcheck: false, required: true, size: 40 },
+        );
         const form = element("form", { method: "dialog" },
             element("h2", {}, "This server needs a key"),
             element("p", { className: "problem", role: "alert" }, reason),

@@ -31,7 +31,9 @@ export class Legend {
             element("li", { "data-severity": entry.severity }, swatch(entry), element("span", {}, entry.label))));
         // Banners say that the data is simulated, stale or incomplete, and this legend is loaded once.
         const passing = /^(Simulated data$|Stale:|Incomplete:)/;
-        const notes = (legend.notes ?? []).filter((note) => !passing.test(note)).map((note) => element("p", { className: "note" }, note));
+        const notes = (legend.notes ?? []).filter((note) => !passing.test(note)).map(
+            (note) => element("p", { className: "note" }, note)
+        );
         this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes, this.#symbols);
     }
 
@@ -43,7 +45,13 @@ export class Legend {
         if (!others.length || this.#symbols.dataset.layers === others.join()) return;
         this.#symbols.dataset.layers = others.join();
         const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-        const image = element("img", { src: `legend.svg?layer=${others.join()}&theme=${theme}`, alt: `Signs of ${others.map(layerName).join(", ")}`, loading: "lazy" });
+        const image = element(
+            "img",
+            {
+                src: `legend.svg?layer=${others.join()}&theme=${theme}`,
+                alt: `Signs of ${others.map(layerName).join(", ")}`, loading: "lazy",
+            },
+        );
         this.#symbols.replaceChildren(element("summary", {}, "Other signs"), image);
     }
 

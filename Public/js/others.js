@@ -1,5 +1,6 @@
 // @ts-check
-// What the layers over the hexagons show at a place: hazards and forecasts that it lies in, pilot reports and aircraft near it.
+// What the layers over the hexagons show at a place: hazards and forecasts that it lies in, pilot reports and aircraft
+// near it.
 import { AREA_KINDS, LAYERS } from "./datasets.js";
 import { element } from "./dom.js";
 import { age, flightLevel, instantOf, near } from "./format.js";
@@ -16,13 +17,15 @@ const MOST = 8;
  * @typedef {Record<string, any>} Properties */
 
 /** By a layer's shape: whether its features are symbols rather than areas, and what is said of one.
- * @type {Record<string, { isSymbol?: boolean, line: (properties: Properties, time: number | null, look: Look) => Line }>} */
+ * @type {Record<string, {
+ *     isSymbol?: boolean, line: (properties: Properties, time: number | null, look: Look) => Line,
+ * }>} */
 const KINDS = {
     areas: { line: area }, reports: { isSymbol: true, line: report }, aircraft: { isSymbol: true, line: aircraft },
 };
 
-/** Sections for the layers of a view that show something there; none where nothing is. `zoom` is that of the map; `look` looks
- * ahead of an aircraft, by its address.
+/** Sections for the layers of a view that show something there; none where nothing is. `zoom` is that of the map;
+ * `look` looks ahead of an aircraft, by its address.
  * @param {Billow.View} view
  * @param {number} zoom
  * @param {number} longitude
@@ -44,7 +47,9 @@ export async function others(view, zoom, longitude, latitude, signal, look) {
         const there = isSymbol ? features : features.filter(({ geometry }) => contains(geometry, longitude, latitude));
         // Of many the most important come first: what has no room is only counted.
         there.sort((a, b) => importance(b.properties) - importance(a.properties));
-        return there.length ? section(layerName(id), there.map(({ properties }) => line(properties, view.time, look))) : null;
+        return there.length ? section(
+            layerName(id), there.map(({ properties }) => line(properties, view.time, look)),
+        ) : null;
     }));
     return sections.flatMap((found) => found ?? []);
 }
@@ -74,7 +79,9 @@ export function contains({ type, coordinates }, longitude, latitude) {
         for (let index = 0, before = ring.length - 1; index < ring.length; before = index++) {
             const [x1, y1] = ring[index];
             const [x2, y2] = ring[before];
-            if (y1 > latitude !== y2 > latitude && longitude < ((x2 - x1) * (latitude - y1)) / (y2 - y1) + x1) inside = !inside;
+            if (y1 > latitude !== y2 > latitude && longitude < ((x2 - x1) * (latitude - y1)) / (y2 - y1) + x1) {
+                inside = !inside;
+            }
         }
         return inside;
     });
@@ -105,7 +112,9 @@ const until = (text) => near(instantOf(text) ?? 0, now());
 
 /** @param {Properties} properties
  * @returns {Line} */
-function area({ kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo, severityName, forecastHour, text }) {
+function area({
+    kind, hazard, altitudeMin, altitudeMax, altitudeReference, validFrom, validTo, severityName, forecastHour, text,
+}) {
     const levels = known(altitudeMax)
         ? `${known(altitudeMin) ? flightLevel(altitudeMin) : "SFC"} – ${flightLevel(altitudeMax)}`
         : known(altitudeMin) ? `${flightLevel(altitudeMin)} and above` : "no level given";
@@ -142,6 +151,8 @@ function aircraft({ callsign, icao24, altitude, groundSpeed, heading, onGround, 
             known(heading) ? `${String(Math.round(heading) % 360).padStart(3, "0")}°` : null,
         ].filter(Boolean).join(", "),
         instant === null ? null : `seen ${age((time ?? now()) - instant)} ${time === null ? "ago" : "before"}`,
-        known(heading) && !onGround ? element("button", { type: "button", className: "look", onclick: () => look(icao24) }, "Look ahead") : null,
+        known(heading) && !onGround ? element(
+            "button", { type: "button", className: "look", onclick: () => look(icao24) }, "Look ahead",
+        ) : null,
     ];
 }

@@ -70,8 +70,8 @@ export class Pictures {
     /** The picture being loaded, or null. */
     get next() { return this.#next; }
 
-    /** True until what was asked for last is on the map, whole. A newer publication of the same, which is loaded unseen,
-     * keeps nobody waiting: where data comes faster than pictures load there is always one. */
+    /** True until what was asked for last is on the map, whole. A newer publication of the same, which is loaded
+     * unseen, keeps nobody waiting: where data comes faster than pictures load there is always one. */
     get isBusy() {
         return this.#current === null || this.isOther || (!this.#hidden && !this.#map.isSourceLoaded(this.#current.id));
     }
@@ -127,7 +127,9 @@ export class Pictures {
         });
         // Opacity 0 loads the tiles; visibility none would not.
         this.#map.addLayer(
-            { id: picture.id, type: "raster", source: picture.id, paint: { "raster-opacity": 0, ...NO_FADE } }, FIRST_LINE_LAYER);
+            {
+                id: picture.id, type: "raster", source: picture.id, paint: { "raster-opacity": 0, ...NO_FADE },
+            }, FIRST_LINE_LAYER);
         if (this.#current) this.#setOpacity(this.#current, this.isOther ? DIMMED_OPACITY : 1);
         this.#timer ??= setInterval(() => this.#swapWhenLoaded(), LOOK_MILLISECONDS);
         this.#changed();
@@ -160,7 +162,9 @@ export class Pictures {
 
     /** @param {Picture} picture
      * @param {number} opacity */
-    #setOpacity(picture, opacity) { this.#map.setPaintProperty(picture.id, "raster-opacity", this.#hidden ? 0 : opacity); }
+    #setOpacity(picture, opacity) {
+        this.#map.setPaintProperty(picture.id, "raster-opacity", this.#hidden ? 0 : opacity);
+    }
 
     /** @param {Picture | null} picture */
     #remove(picture) {

@@ -19,7 +19,9 @@ export function pictureRequest(tileJSON, view, scale) {
     const { version = tileJSON.version, asOf = tileJSON.time } = tileJSON.billow ?? {};
     const publication = time === null ? `${version}-${asOf}` : `${version}`;
     parameters.set("p", publication);
-    const template = (time === null ? path : path.replace(/(\/tiles\/[^/]+)\/[^/]+\//, `$1/${time}/`)).replace(/(@\dx)?\.png$/, ending);
+    const template = (
+        time === null ? path : path.replace(/(\/tiles\/[^/]+)\/[^/]+\//, `$1/${time}/`)
+    ).replace(/(@\dx)?\.png$/, ending);
     const subject = subjectOf(view);
     return {
         tileJSON, subject, key: `${subject} ${publication}`, template: `${template}?${parameters}`,

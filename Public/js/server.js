@@ -50,7 +50,9 @@ export function postJSON(path, body, signal) {
  * @param {AbortSignal} [signal] */
 async function json(path, options, signal) {
     const limit = limited(signal, TIMEOUT_MILLISECONDS);
-    const response = await answer(path, { ...options, signal: limit, headers: { Accept: "application/json, */*;q=0.5" } });
+    const response = await answer(
+        path, { ...options, signal: limit, headers: { Accept: "application/json, */*;q=0.5" } },
+    );
     readClock(response.headers);
     try {
         return await response.json();
@@ -61,8 +63,8 @@ async function json(path, options, signal) {
     }
 }
 
-/** A response with a good status, else ServerError. An abort by the caller stays an AbortError. Where the server wants a key,
- * the reader is asked for one, and the request is tried again.
+/** A response with a good status, else ServerError. An abort by the caller stays an AbortError. Where the server wants
+ * a key, the reader is asked for one, and the request is tried again.
  * @param {string} url
  * @param {RequestInit} [options] */
 export async function answer(url, options = {}) {

@@ -11,7 +11,8 @@ const layers = byId("layers");
  * @type {Record<string, [string, string]>} */
 const STATES = {
     fetching: ["good", "fetching"], waiting: ["good", "up to date"], failing: ["bad", "failing"],
-    refused: ["bad", "key refused"], disabled: ["bad", "not allowed"], stopped: ["wait", "stopped"], stored: ["wait", "stored data"],
+    refused: ["bad", "key refused"], disabled: ["bad", "not allowed"],
+    stopped: ["wait", "stopped"], stored: ["wait", "stored data"],
 };
 
 /** Shows `/status`; null where it isn't known yet.
@@ -20,7 +21,9 @@ export function showSources(server) {
     const sources = server?.sources ?? [];
     const rows = sources.map(row);
     if (!server) rows.push(element("li", { className: "note" }, "Not known yet"));
-    else if (!sources.length) rows.push(element("li", { className: "note" }, "None: what is shown was imported or sent in"));
+    else if (!sources.length) rows.push(
+        element("li", { className: "note" }, "None: what is shown was imported or sent in")
+    );
     // Ages tick: elements change only where words do.
     const text = rows.map((item) => item.outerHTML).join("");
     if (root.dataset.text !== text) {
@@ -31,7 +34,8 @@ export function showSources(server) {
         const { value } = /** @type {HTMLInputElement} */ (label.firstChild);
         const { stale = false, incomplete = false } = server?.layers?.[value] ?? {};
         label.toggleAttribute("data-stale", stale);
-        /** @type {HTMLElement} */ (label).title = stale ? "Stale: every source of it is silent" : incomplete ? "Incomplete: some data of it is missing" : "";
+        /** @type {HTMLElement} */ (label).title = stale ? "Stale: every source of it is silent"
+            : incomplete ? "Incomplete: some data of it is missing" : "";
     }
 }
 
@@ -41,8 +45,10 @@ function row(source) {
     const received = instantOf(source.lastSuccess);
     const next = instantOf(source.nextAttempt);
     const details = [
-        source.kind, received !== null && `last success ${dateTime(received)}`, next !== null && `next attempt ${dateTime(next)}`,
-        source.counts && `${source.counts.accepted} records taken`, typeof source.lastError === "string" ? source.lastError : source.lastError?.message,
+        source.kind, received !== null && `last success ${dateTime(received)}`,
+        next !== null && `next attempt ${dateTime(next)}`,
+        source.counts && `${source.counts.accepted} records taken`,
+        typeof source.lastError === "string" ? source.lastError : source.lastError?.message,
         ...Object.entries(source.disabled ?? {}).map(([type, words]) => `${type}: ${words}`),
     ].filter(Boolean).join(" · ");
     return element("li", { "data-level": level, title: details },

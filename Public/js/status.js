@@ -29,9 +29,9 @@ const LEVELS = ["good", "wait", "past", "warn", "bad"];
  *     frame: Billow.Frame | null,
  * }} Knowledge
  *
- * `billow` is the member of the TileJSON, `server` is `/status`. `contact` is when the server last answered, by its clock,
- * and `contactProblem` why it does not. `problems` are what else failed: subject → words. `frame` is what the timeline
- * shows, or null where it isn't in use. */
+ * `billow` is the member of the TileJSON, `server` is `/status`. `contact` is when the server last answered, by its
+ * clock, and `contactProblem` why it does not. `problems` are what else failed: subject → words. `frame` is what the
+ * timeline shows, or null where it isn't in use. */
 
 /** @param {Billow.View} view
  * @returns {Knowledge} */
@@ -85,7 +85,9 @@ export class StatusBar {
         if (!banner) {
             // Ages in a banner tick; only its appearance is worth interrupting a screen reader for.
             banner = element("div", { className: "banner", role: level === "bad" ? "alert" : "status" }, element("p"));
-            if (key === "past") banner.append(element("button", { type: "button", onclick: this.#backToLive }, "Back to live"));
+            if (key === "past") banner.append(
+                element("button", { type: "button", onclick: this.#backToLive }, "Back to live")
+            );
             this.#banners.set(key, banner);
         }
         banner.dataset.level = level;
@@ -111,10 +113,13 @@ export function banners(knowledge) {
     const say = (key, level, text) => {
         if (text) found.set(key, { level, text });
     };
-    const simulated = billow?.simulated || knowledge.server?.simulated || pictures.current?.simulated || pictures.next?.simulated;
+    const simulated = billow?.simulated || knowledge.server?.simulated
+        || pictures.current?.simulated || pictures.next?.simulated;
     say("simulated", "simulated", simulated && "SIMULATED DATA — not for operational use");
     say("contact", "bad", lostContact(knowledge));
-    for (const [subject, words] of problems) say(`problem ${subject}`, subject === "This link" ? "warn" : "bad", `${subject}: ${words}`);
+    for (const [subject, words] of problems) say(
+        `problem ${subject}`, subject === "This link" ? "warn" : "bad", `${subject}: ${words}`
+    );
     say("tiles", "bad", missingTiles(pictures));
     say("stale", "warn", staleData(knowledge));
     say("incomplete", "warn", incompleteData(knowledge));
@@ -165,10 +170,17 @@ function staleData({ billow, pictures, server, view }) {
     const silent = view.layers.filter((id) => server?.layers?.[id]?.stale);
     const names = silent.map(layerName).join(", ");
     if (billow.stale) {
-        if (received === null) return `No data has been received yet for ${names || "what is shown"}. An empty map is not a smooth one.`;
-        return `The data is stale${names && `: ${names}`}. Last received ${near(received, now())}, ${age(now() - received)} ago.`;
+        if (received === null) {
+            return `No data has been received yet for ${names || "what is shown"}. An empty map is not a smooth one.`;
+        }
+        const last = `${near(received, now())}, ${age(now() - received)} ago`;
+        return `The data is stale${names && `: ${names}`}. Last received ${last}.`;
     }
-    if (received === null && server && !server.sources?.some(({ kind, update }) => kind !== "stored" && update !== "none")) {
+    if (
+        received === null && server && !server.sources?.some(
+            ({ kind, update }) => kind !== "stored" && update !== "none"
+        )
+    ) {
         return "No source is configured: the map shows stored data only, however old.";
     }
     return null;
@@ -213,7 +225,9 @@ export function stateOf({ view, pictures, frame }, wanted) {
     if (!pictures.current || pictures.isOther) return { level: "wait", text: "Loading…" };
     if (frame?.playing) return { level: "past", text: "Playing" };
     if (frame && !frame.live) return { level: "past", text: "Past" };
-    if (worst >= LEVELS.indexOf("warn")) return { level: "warn", text: view.time === null ? "Live, with a warning" : "Past" };
+    if (worst >= LEVELS.indexOf("warn")) return {
+        level: "warn", text: view.time === null ? "Live, with a warning" : "Past"
+    };
     return view.time === null ? { level: "good", text: "Live" } : { level: "past", text: "Past" };
 }
 

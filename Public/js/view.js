@@ -33,7 +33,10 @@ export function parseHash(hash) {
         if (text !== null && !read(text)) problems.push(`${name} is "${text.slice(0, 40)}"; it must be ${expected}`);
     };
     /** @param {string} text */
-    const thousands = (text) => /^\d{1,5}$/.test(text) && Number(text) % 1000 === 0 && Number(text) <= CEILING_FEET ? Number(text) : null;
+    const thousands = (text) => {
+        const isThousands = /^\d{1,5}$/.test(text) && Number(text) % 1000 === 0 && Number(text) <= CEILING_FEET;
+        return isThousands ? Number(text) : null;
+    };
 
     take("layers", `a list of ${LAYERS.map(({ id }) => id).join(", ")}`, (text) => {
         const wanted = text.split(",");
@@ -122,7 +125,9 @@ export function severityText(minSeverity) {
 export function summary(view) {
     return [
         view.time === null ? "Live" : dateTime(view.time), hoursText(view.hours),
-        bandText(view.minAltitude, view.maxAltitude), severityText(view.minSeverity), view.layers.map(layerName).join(", "),
+        bandText(
+            view.minAltitude, view.maxAltitude,
+        ), severityText(view.minSeverity), view.layers.map(layerName).join(", "),
     ].join(" · ");
 }
 
@@ -130,7 +135,9 @@ export function summary(view) {
  * @param {Billow.View} view */
 export function leftOut(view) {
     const parts = [];
-    if (view.minAltitude !== null || view.maxAltitude !== null) parts.push(bandText(view.minAltitude, view.maxAltitude));
+    if (view.minAltitude !== null || view.maxAltitude !== null) {
+        parts.push(bandText(view.minAltitude, view.maxAltitude));
+    }
     if (view.minSeverity > 0) parts.push(severityText(view.minSeverity));
     return parts.length ? `Only ${parts.join(", ")}` : null;
 }

@@ -12,6 +12,7 @@ public struct AircraftReport: Sendable, Hashable {
     public var observedAt: Date
     /// When the service received it.
     public var receivedAt: Date?
+    /// Which of the service's kinds of report it is.
     public var kind: ReportKind
     /// The issuing office, almost always `KWBC`.
     public var office: String?
@@ -25,17 +26,21 @@ public struct AircraftReport: Sendable, Hashable {
     public var latitude: Double
     /// The flight level, in feet; nil where none was reported (in climb or descent, for instance).
     public var altitudeFeet: Int?
+    /// What kind of level `altitudeFeet` is; nil where that isn't said.
     public var levelKind: LevelKind?
     /// Degrees Celsius.
     public var temperatureCelsius: Double?
     /// Degrees from true north that the wind blows from.
     public var windDirectionDegrees: Double?
+    /// Knots.
     public var windSpeedKnots: Double?
     /// Present weather as coded.
     public var weather: String?
+    /// What it says of clouds, layer by layer.
     public var clouds: [CloudLayer]
     /// No group at all: the report says nothing about turbulence, which is not smooth air.
     public var turbulence: [TurbulenceLayer]
+    /// What it says of icing, layer by layer.
     public var icing: [IcingLayer]
     /// The service's bit field of doubts; 0 is none.
     public var qualityFlags: Int
@@ -67,18 +72,25 @@ public struct AircraftReport: Sendable, Hashable {
 public struct TurbulenceLayer: Sendable, Hashable {
     /// nil where the group names none ("CONS CHOP"): unknown, not smooth.
     public var intensity: TurbulenceIntensity?
+    /// The word for its type.
     public var type: TurbulenceType?
+    /// The word for how often it was felt.
     public var frequency: TurbulenceFrequency?
     /// 0 is the surface.
     public var baseFeet: Int?
+    /// Feet above mean sea level; nil where none is named.
     public var topFeet: Int?
 }
 
 /// One icing group. At least one of its values is there.
 public struct IcingLayer: Sendable, Hashable {
+    /// How strong the icing was.
     public var intensity: IcingIntensity?
+    /// The word for its type.
     public var type: IcingType?
+    /// Feet above mean sea level; nil where none is named.
     public var baseFeet: Int?
+    /// Feet above mean sea level; nil where none is named.
     public var topFeet: Int?
 }
 
@@ -86,6 +98,8 @@ public struct IcingLayer: Sendable, Hashable {
 public struct CloudLayer: Sendable, Hashable {
     /// `SKC`, `FEW`, `SCT`, `BKN`, `OVC`, …
     public var cover: String
+    /// Feet above mean sea level; nil where none is named.
     public var baseFeet: Int?
+    /// Feet above mean sea level; nil where none is named.
     public var topFeet: Int?
 }

@@ -8,6 +8,7 @@ public import Foundation
 public enum HazardDecoder {
     /// What an answer held.
     public struct Outcome: Sendable {
+        /// Those that could be read.
         public var reports: [HazardReport] = []
         /// Records that couldn't be read, by `ReportError.code`.
         public var refused: [ReportError.Code: Int] = [:]
@@ -44,7 +45,7 @@ public enum HazardDecoder {
     public static let marks = Set(HazardForm.all.flatMap(\.marks))
 
     /// Reads one record: an object of the JSON array, or one Feature.
-    public static func report(json data: Data) throws(ReportError) -> HazardReport {
+    package static func report(json data: Data) throws(ReportError) -> HazardReport {
         try WireDocument.record(HazardReport.self, json: data)
     }
 }

@@ -5,6 +5,7 @@ public import Foundation
 ///
 /// Source: aviationweather.gov Data API, schema 4.0 (September 2025), endpoints `gairmet`, `airsigmet` and `isigmet`
 public struct HazardReport: Sendable, Hashable {
+    /// The product that it was issued as.
     public var product: HazardProduct
     /// What keeps its name from issue to issue: `TURB-HI 1W` of a G-AIRMET, `PAPA` or `72C` of a domestic SIGMET,
     /// `WAAF 11` of an international one.
@@ -17,11 +18,14 @@ public struct HazardReport: Sendable, Hashable {
     public var intensity: String?
     /// 0 is the surface; nil where none is named.
     public var baseFeet: Int?
+    /// Feet above mean sea level; nil where none is named.
     public var topFeet: Int?
     /// It holds at `validFrom` ≤ t < `validTo`. Of a G-AIRMET this is the hour that it pictures and the three after it:
     /// it holds until the next picture.
     public var validFrom: Date
+    /// The first moment at which it holds no more.
     public var validTo: Date
+    /// When it was issued; nil where that isn't said.
     public var issuedAt: Date?
     /// Hours from the issue, of a G-AIRMET: 0, 3, 6, 9 or 12.
     public var forecastHour: Int?
@@ -42,13 +46,16 @@ public struct HazardReport: Sendable, Hashable {
 public struct HazardPosition: Sendable, Hashable {
     /// Degrees.
     public var longitude: Double
+    /// Degrees.
     public var latitude: Double
 }
 
 /// Which of the service's products. The raw value is the `kind` of its areas.
 public struct HazardProduct: RawRepresentable, Sendable, Hashable {
+    /// The word.
     public let rawValue: String
 
+    /// The product of a word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// G-AIRMET: pictures of the coming hours over the contiguous US.

@@ -11,6 +11,7 @@ public import Foundation
 public enum PilotReportDecoder {
     /// What an answer held.
     public struct Outcome: Sendable {
+        /// Those that could be read.
         public var reports: [AircraftReport] = []
         /// Records that couldn't be read, by `ReportError.code`.
         public var refused: [ReportError.Code: Int] = [:]
@@ -46,7 +47,7 @@ public enum PilotReportDecoder {
     }
 
     /// Reads one record: an object of the JSON array, or one Feature.
-    public static func report(json data: Data) throws(ReportError) -> AircraftReport {
+    package static func report(json data: Data) throws(ReportError) -> AircraftReport {
         try WireDocument.record(AircraftReport.self, json: data)
     }
 }

@@ -15,10 +15,15 @@ public enum ReportError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The reason to count by, without the value.
     public enum Code: Sendable, Hashable, CustomStringConvertible {
+        /// No record at all.
         case notAReport
+        /// A member that must be there is missing.
         case missing(field: String)
+        /// A member has a value that it can't have.
         case invalid(field: String)
+        /// The geometry is no area.
         case notAnArea(String)
+        /// No hazard is named.
         case noHazard
 
         /// A few words for people.

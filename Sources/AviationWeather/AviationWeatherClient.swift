@@ -28,9 +28,12 @@ import NIOHTTP1
 public struct AviationWeatherClient: Sendable {
     /// What to ask with the next time, so that an unchanged answer needs no body.
     public struct Validators: Sendable, Hashable {
+        /// The answer's `ETag`.
         public var entityTag: String?
+        /// The answer's `Last-Modified`.
         public var lastModified: String?
 
+        /// The validators of an earlier answer.
         public init(entityTag: String? = nil, lastModified: String? = nil) {
             self.entityTag = entityTag
             self.lastModified = lastModified
@@ -41,11 +44,13 @@ public struct AviationWeatherClient: Sendable {
     public struct Reply<Content: Sendable>: Sendable {
         /// nil where nothing has changed since the validators were given (304).
         public var content: Content?
+        /// What to ask with the next time.
         public var validators: Validators
         /// Whether the answer said that it is made up.
         public var isSimulated: Bool
     }
 
+    /// What it was made with.
     public let configuration: AviationWeatherConfiguration
     private let exchange: Exchange
 

@@ -13,13 +13,18 @@ public struct AviationWeatherConfiguration: Sendable, Hashable {
     /// A longer body is refused, not read. Bytes.
     public var maximumBodyBytes: Int
 
+    /// The form in which records are asked for.
     public enum Form: String, Sendable, Hashable, CaseIterable {
+        /// The service's own JSON.
         case json
+        /// GeoJSON.
         case geojson
     }
 
+    /// The service's own address.
     public static let production = "https://aviationweather.gov"
 
+    /// The service itself in its own JSON, unless told otherwise.
     public init(
         baseURL: String = AviationWeatherConfiguration.production, userAgent: String = "Billow turbulence server",
         form: Form = .json, timeout: Duration = .seconds(60), maximumBodyBytes: Int = 64 * 1_024 * 1_024
@@ -38,7 +43,7 @@ public struct AviationWeatherConfiguration: Sendable, Hashable {
     public var politeSpacingSeconds: Int { BaseURL.isThisMachine(baseURL) ? 0 : 60 }
 
     /// Everything that is wrong, a sentence each; empty where it can be used.
-    public var problems: [String] {
+    package var problems: [String] {
         // There is no key that plain HTTP could give away.
         var problems = BaseURL.problems(baseURL, allowsPlainHTTP: true)
         if userAgent.isEmpty || !userAgent.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {

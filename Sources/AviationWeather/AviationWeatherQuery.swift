@@ -1,8 +1,12 @@
 /// A part of the world in degrees, not across the antimeridian.
 public struct AviationWeatherBox: Sendable, Hashable, CustomStringConvertible {
+    /// Degrees east.
     public let west: Double
+    /// Degrees north.
     public let south: Double
+    /// Degrees east.
     public let east: Double
+    /// Degrees north.
     public let north: Double
 
     /// nil unless −180 ≤ west < east ≤ 180 and −90 ≤ south < north ≤ 90.

@@ -5,12 +5,12 @@ public import Geometry
 /// them are held, in the order of their numbers.
 public struct CellClasses: Sendable {
     /// One chunk: the class of each of its cells by position.
-    public struct Chunk: Sendable, Hashable {
-        public var index: Int
-        public var values: [UInt8]
+    package struct Chunk: Sendable, Hashable {
+        package var index: Int
+        package var values: [UInt8]
     }
 
-    public private(set) var chunks: [Chunk]
+    package private(set) var chunks: [Chunk]
 
     /// The severities of a picture, as 1 + severity, of the cells that `area` takes.
     public init(_ plane: FramePlane, in area: CellArea = .everywhere) {
@@ -40,7 +40,7 @@ public struct CellClasses: Sendable {
     }
 
     /// How many cells a class has.
-    public func count(of value: UInt8) -> Int {
+    package func count(of value: UInt8) -> Int {
         chunks.reduce(0) { $0 + $1.values.count { $0 == value } }
     }
 }

@@ -8,6 +8,7 @@ public struct DissolvedCells: Sendable {
     /// By face: its class.
     let faceClasses: [UInt8]
 
+    /// Dissolves cells by their classes.
     public init(_ classes: CellClasses) { self.init(DissolvedChunks(classes)) }
 
     /// Joins what was dissolved chunk by chunk.
@@ -69,7 +70,7 @@ public struct DissolvedCells: Sendable {
     }
 
     /// About how many bytes it takes.
-    public var byteCount: Int { arcs.byteCount + faceClasses.count }
+    package var byteCount: Int { arcs.byteCount + faceClasses.count }
 
     // MARK: - Polygons
 
@@ -82,6 +83,7 @@ public struct DissolvedCells: Sendable {
 
     /// The same, to be used at once.
     public func area(of value: UInt8) -> MultiPolygon { packedArea(of: value).multiPolygon }
+    /// The area of a class and of all above it.
     public func area(atLeast value: UInt8) -> MultiPolygon { packedArea(atLeast: value).multiPolygon }
 
     /// The same areas with fewer corners: every boundary is simplified once for both of its sides, so neighbours
@@ -104,7 +106,9 @@ public struct DissolvedCells: Sendable {
 
 /// Smoothing would lead to more corners than are allowed.
 public struct TooManyCorners: Error, Sendable, Hashable {
+    /// How many corners there would be.
     public var corners: Int
+    /// How many are allowed.
     public var most: Int
 }
 

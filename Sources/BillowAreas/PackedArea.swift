@@ -47,7 +47,7 @@ public struct PackedArea: Sendable, Hashable {
     /// - Complexity: O(corners)
     public var multiPolygon: MultiPolygon { MultiPolygon(polygons: (0..<count).map(polygon)) }
 
-    public var byteCount: Int {
+    package var byteCount: Int {
         points.count * MemoryLayout<DegreePoint>.stride + (ringEnds.count + polygonEnds.count) * 4
     }
 }

@@ -3,6 +3,7 @@ public import Turbulence
 
 /// An issued area on the way, and where along the route it lies.
 public struct RouteHazard: Sendable, Hashable {
+    /// The hazard.
     public let area: IssuedArea
     /// Metres flown at which it begins and ends; several where the route leaves it and comes back.
     public let stretches: [ClosedRange<Double>]

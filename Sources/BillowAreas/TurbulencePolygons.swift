@@ -12,7 +12,9 @@ public enum PolygonMode: String, Sendable, Hashable, CaseIterable {
 
 /// The hexagons of a picture that have one severity, or it and worse, as one area.
 public struct TurbulencePolygon: Sendable, Hashable {
+    /// The severity that it outlines.
     public var severity: Severity
+    /// Whether it outlines that severity alone, or also those above it.
     public var mode: PolygonMode
     /// Empty where it wasn't asked for.
     public var area: PackedArea

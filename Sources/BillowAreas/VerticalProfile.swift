@@ -15,7 +15,7 @@ public struct VerticalProfile: Sendable, Hashable {
     public private(set) var records = 0
 
     /// Stretches that a profile may have.
-    public static let stretchLimit = 1_000
+    package static let stretchLimit = 1_000
 
     /// How many stretches of a length a route has.
     public static func stretches(of route: Route, each stretch: Double) -> Double {

@@ -5,7 +5,7 @@
 /// Only brackets, texts and what stands before a bracket are looked at. Whether a record is grammatical, its reader
 /// tells.
 struct JSONSplitter: RecordSplitter {
-    private enum Place {
+    private enum Position {
         /// Between documents.
         case root
         /// Between the elements of an array, which an object encloses or not.
@@ -20,7 +20,7 @@ struct JSONSplitter: RecordSplitter {
         case garbage(inObject: Bool?)
     }
 
-    private var place = Place.root
+    private var place = Position.root
     private(set) var kept = 0
     private var scanned = 0
     private var line = 1

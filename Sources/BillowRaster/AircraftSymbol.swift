@@ -1,13 +1,13 @@
 import Foundation
 
 /// An aircraft from above, about 16 points wide, turned to its heading; a disc where that isn't known.
-public struct AircraftSymbol: Sendable, Hashable {
+package struct AircraftSymbol: Sendable, Hashable {
     /// Clockwise from north.
-    public let headingDegrees: Int?
+    package let headingDegrees: Int?
     /// 1 for the full size.
-    public let size: Double
+    package let size: Double
 
-    public init(headingDegrees: Int?, size: Double = 1) {
+    package init(headingDegrees: Int?, size: Double = 1) {
         self.headingDegrees = headingDegrees
         self.size = size
     }
@@ -17,7 +17,7 @@ public struct AircraftSymbol: Sendable, Hashable {
         (0, -8), (1, -6.6), (1.2, -2.4), (8, 2.2), (8, 3.8), (1.2, 1.6), (0.9, 5.2), (3.2, 7), (3.2, 8.2), (0, 7.2),
     ]
 
-    public func drawing(_ marks: MarkColours) -> Drawing {
+    package func drawing(_ marks: MarkColours) -> Drawing {
         let outline: [Point]
         if let headingDegrees {
             let turn = Double(headingDegrees) * .pi / 180

@@ -1,13 +1,13 @@
 import CDeflate
 
 /// A picture of an animation and how long it stays.
-public struct AnimationFrame: Sendable {
+package struct AnimationFrame: Sendable {
     /// Straight RGBA, row-major from the top left.
-    public var pixels: [StraightColour]
+    package var pixels: [StraightColour]
     /// From 1 to 65,535.
-    public var delayMilliseconds: Int
+    package var delayMilliseconds: Int
 
-    public init(pixels: [StraightColour], delayMilliseconds: Int) {
+    package init(pixels: [StraightColour], delayMilliseconds: Int) {
         self.pixels = pixels
         self.delayMilliseconds = delayMilliseconds
     }
@@ -18,7 +18,7 @@ public struct AnimationFrame: Sendable {
 ///
 /// Source: Portable Network Graphics (PNG) Specification (Third Edition), W3C, sections 4.9 and 11.3.6 (acTL, fcTL,
 /// fdAT)
-public enum AnimatedPNG {
+package enum AnimatedPNG {
     /// One palette serves all frames. Where there are more than 256 colours the most frequent stay exact, and the
     /// others become the nearest of them.
     ///
@@ -29,7 +29,7 @@ public enum AnimatedPNG {
     ///   - height: pixels.
     /// - Throws: `sizeOutOfRange`, `wrongCount`, `compressorFailed`.
     /// - Complexity: O(frames × pixels)
-    public static func encode(width: Int, height: Int, frames: [AnimationFrame], loops: Int) throws(PNGError) -> [UInt8]
+    package static func encode(width: Int, height: Int, frames: [AnimationFrame], loops: Int) throws(PNGError) -> [UInt8]
     {
         guard (1...PNG.largestSide).contains(width), (1...PNG.largestSide).contains(height) else {
             throw .sizeOutOfRange(width: width, height: height)

@@ -1,4 +1,4 @@
-public import Datasets
+package import Datasets
 /// How an issued area is drawn, by what it is: told apart by line and pattern, not by colour alone.
 ///
 /// | | outline | pattern |
@@ -8,25 +8,25 @@ public import Datasets
 /// | forecast, nowcast | short dashes | upright lines |
 ///
 /// Lines of a pattern stand twice as far apart where an area is a step ahead of its issue, or ends within half an hour.
-public struct AreaLook: Sendable, Hashable {
-    public typealias Kind = AreaSign
+package struct AreaLook: Sendable, Hashable {
+    package typealias Kind = AreaSign
 
-    public enum Subject: UInt8, Sendable, Hashable, CaseIterable {
+    package enum Subject: UInt8, Sendable, Hashable, CaseIterable {
         case turbulence = 0
         case other = 1
     }
 
-    public let kind: Kind
-    public let subject: Subject
-    public let isFaint: Bool
+    package let kind: Kind
+    package let subject: Subject
+    package let isFaint: Bool
 
-    public init(kind: Kind, subject: Subject, isFaint: Bool) {
+    package init(kind: Kind, subject: Subject, isFaint: Bool) {
         self.kind = kind
         self.subject = subject
         self.isFaint = isFaint
     }
 
-    public func colour(_ marks: MarkColours) -> StraightColour {
+    package func colour(_ marks: MarkColours) -> StraightColour {
         switch (kind, subject) {
         case (.forecast, _): marks.forecast
         case (_, .turbulence): marks.hazard
@@ -35,14 +35,14 @@ public struct AreaLook: Sendable, Hashable {
     }
 
     /// The tint of the whole area.
-    public func ground(_ marks: MarkColours) -> StraightColour {
+    package func ground(_ marks: MarkColours) -> StraightColour {
         var ground = colour(marks)
         ground.alpha = UInt8(Int(ground.alpha) * 20 / 255)
         return ground
     }
 
     /// - Parameter scale: pixels a point.
-    public func stroke(scale: Double) -> Stroke {
+    package func stroke(scale: Double) -> Stroke {
         switch kind {
         case .warning: Stroke(width: 2.2 * scale)
         case .advisory: Stroke(width: 1.8 * scale, dash: Stroke.Dash(on: 9 * scale, off: 5 * scale))
@@ -50,7 +50,7 @@ public struct AreaLook: Sendable, Hashable {
         }
     }
 
-    public func pattern(scale: Int) -> Pattern {
+    package func pattern(scale: Int) -> Pattern {
         let kind: Pattern.Kind =
             switch self.kind {
             case .warning: .hatch
@@ -70,25 +70,29 @@ public struct AreaLook: Sendable, Hashable {
         let colour = colour(style.marks)
         drawing.fill([corners], with: ground(style.marks))
         for way in stride(from: -24.0, through: 24, by: isFaint ? 10 : 5) {
-            let line: [(Double, Double)]
-            switch kind {
-            // From the bottom to the top, cut to the sides.
-            case .warning:
-                line = [
-                    (max(-right, way - bottom), min(bottom, way + right)),
-                    (min(right, way + bottom), max(-bottom, way - right)),
-                ]
-            case .advisory:
-                line = [
-                    (max(-right, way - bottom), max(-bottom, -right - way)),
-                    (min(right, way + bottom), min(bottom, right - way)),
-                ]
-            case .forecast: line = [(way, -bottom), (way, bottom)]
-            }
-            guard line[0].0 < line[1].0 || kind == .forecast && abs(way) < right else { continue }
-            drawing.stroke(line.map { Point(x: $0.0, y: $0.1) }, with: Stroke(width: 1.1), colour: colour)
+            guard let line = AreaLook.swatchLine(kind, at: way, right: right, bottom: bottom) else { continue }
+            drawing.stroke(line, with: Stroke(width: 1.1), colour: colour)
         }
         drawing.stroke(corners, isClosed: true, with: stroke(scale: 1), colour: colour)
         return drawing
+    }
+
+    /// A line of a kind's pattern from the bottom of a swatch to its top, cut to its sides; nil outside of it.
+    static func swatchLine(_ kind: Kind, at way: Double, right: Double, bottom: Double) -> [Point]? {
+        let line: [Point]
+        switch kind {
+        case .warning:
+            line = [
+                Point(x: max(-right, way - bottom), y: min(bottom, way + right)),
+                Point(x: min(right, way + bottom), y: max(-bottom, way - right)),
+            ]
+        case .advisory:
+            line = [
+                Point(x: max(-right, way - bottom), y: max(-bottom, -right - way)),
+                Point(x: min(right, way + bottom), y: min(bottom, right - way)),
+            ]
+        case .forecast: line = [Point(x: way, y: -bottom), Point(x: way, y: bottom)]
+        }
+        return line[0].x < line[1].x || kind == .forecast && abs(way) < right ? line : nil
     }
 }

@@ -25,16 +25,7 @@ extension Canvas {
         let runs = RunList(pixels, width: width, height: height)
         defer { runs.deallocate() }
         let whole = exact.map { (key: PixelColour($0.premultiplied), colour: $0) } + commonest(runs)
-        var picture = ColourGroups(whole: whole).picture(of: runs, width: width, height: height)
-        // tRNS ends with the last colour that isn't opaque.
-        let order = picture.palette.indices.sorted {
-            (picture.palette[$0].alpha, $0) < (picture.palette[$1].alpha, $1)
-        }
-        var places = [UInt8](repeating: 0, count: order.count)
-        for (place, index) in order.enumerated() { places[index] = UInt8(truncatingIfNeeded: place) }
-        picture.palette = order.map { picture.palette[$0] }
-        picture.indices = picture.indices.map { places[Int($0)] }
-        return picture
+        return ColourGroups(whole: whole).picture(of: runs, width: width, height: height).translucentFirst()
     }
 
     private func commonest(_ runs: RunList) -> [(key: PixelColour, colour: StraightColour)] {
@@ -49,6 +40,19 @@ extension Canvas {
         return common.sorted { ($1.value, $0.key.bits) < ($0.value, $1.key.bits) }.prefix(Canvas.mostWhole).map {
             ($0.key, $0.key.straight)
         }
+    }
+}
+
+extension IndexedPicture {
+    /// The same picture with its palette by opacity: tRNS ends with the last colour that isn't opaque.
+    package func translucentFirst() -> IndexedPicture {
+        let order = palette.indices.sorted { (palette[$0].alpha, $0) < (palette[$1].alpha, $1) }
+        var places = [UInt8](repeating: 0, count: 256)
+        for (place, index) in order.enumerated() { places[index] = UInt8(truncatingIfNeeded: place) }
+        var picture = self
+        picture.palette = order.map { palette[$0] }
+        picture.indices = indices.map { places[Int($0)] }
+        return picture
     }
 }
 

@@ -16,17 +16,17 @@ public enum CanvasError: Error, Sendable, Hashable, CustomStringConvertible {
 /// maps and for tiles of several layers; tiles of hexagons alone have an exact path of their own.
 public struct Canvas: Sendable {
     /// 4096 × 4096: what one request may draw, 64 MB.
-    public static let mostPixels = 4096 * 4096
+    package static let mostPixels = 4096 * 4096
 
     /// Pixels.
     public let width: Int
     /// Pixels.
     public let height: Int
     /// Row-major from the top left.
-    public private(set) var pixels: [PremultipliedColour]
+    package private(set) var pixels: [PremultipliedColour]
 
     /// - Throws: `sizeOutOfRange`.
-    public init(width: Int, height: Int) throws(CanvasError) {
+    package init(width: Int, height: Int) throws(CanvasError) {
         guard (1...PNG.largestSide).contains(width), (1...PNG.largestSide).contains(height),
             width * height <= Canvas.mostPixels
         else { throw .sizeOutOfRange(width: width, height: height) }
@@ -36,18 +36,18 @@ public struct Canvas: Sendable {
     }
 
     /// The pixel in column x and row y; nil outside.
-    public subscript(x: Int, y: Int) -> PremultipliedColour? {
+    package subscript(x: Int, y: Int) -> PremultipliedColour? {
         guard x >= 0, y >= 0, x < width, y < height else { return nil }
         return pixels[y * width + x]
     }
 
     /// Lays a polygon of one colour over the picture, its edges antialiased by exact area. Rings as in `Mask`.
-    public mutating func fill(_ rings: [[Point]], with colour: StraightColour) {
+    package mutating func fill(_ rings: [[Point]], with colour: StraightColour) {
         paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour) { _, _, coverage in coverage }
     }
 
     /// The same, inked only where a pattern is.
-    public mutating func fill(_ rings: [[Point]], with colour: StraightColour, pattern: PlacedPattern) {
+    package mutating func fill(_ rings: [[Point]], with colour: StraightColour, pattern: PlacedPattern) {
         paint(Mask(rings: rings, canvasWidth: width, canvasHeight: height), colour) { x, y, coverage in
             let both = UInt32(coverage) * UInt32(pattern.coverage(x: x, y: y))
             return UInt8(truncatingIfNeeded: (both + 127) / 255)
@@ -55,7 +55,7 @@ public struct Canvas: Sendable {
     }
 
     /// Lays a line over the picture.
-    public mutating func stroke(
+    package mutating func stroke(
         _ points: [Point], isClosed: Bool = false, with stroke: Stroke, colour: StraightColour
     ) {
         let rings = stroke.rings(points, isClosed: isClosed, canvasWidth: width, canvasHeight: height)
@@ -63,23 +63,23 @@ public struct Canvas: Sendable {
     }
 
     /// A second colour of a shape, over its own where a pattern is.
-    public struct Ink: Sendable {
-        public let pattern: PlacedPattern
-        public let colour: StraightColour
+    package struct Ink: Sendable {
+        package let pattern: PlacedPattern
+        package let colour: StraightColour
 
-        public init(pattern: PlacedPattern, colour: StraightColour) {
+        package init(pattern: PlacedPattern, colour: StraightColour) {
             self.pattern = pattern
             self.colour = colour
         }
     }
 
     /// A shape of a layer. Rings as in `Mask`.
-    public struct Part: Sendable {
+    package struct Part: Sendable {
         let rings: [[Point]]
         let colour: StraightColour
         let ink: Ink?
 
-        public init(_ rings: [[Point]], _ colour: StraightColour, ink: Ink? = nil) {
+        package init(_ rings: [[Point]], _ colour: StraightColour, ink: Ink? = nil) {
             self.rings = rings
             self.colour = colour
             self.ink = ink.map {
@@ -91,7 +91,7 @@ public struct Canvas: Sendable {
 
     /// Lays shapes over the picture as *one* layer: where two of them share a pixel their shares add up, so that
     /// nothing shines through their common edge; where they overlap, the first takes its share first.
-    public mutating func fill(parts: [Part]) {
+    package mutating func fill(parts: [Part]) {
         paint(parts.map { (Mask(rings: $0.rings, canvasWidth: width, canvasHeight: height), $0.colour, $0.ink) })
     }
 
@@ -146,7 +146,7 @@ public struct Canvas: Sendable {
     }
 
     /// Lays another picture over this one, its north-west corner at (x, y); what lies outside is cut off.
-    public mutating func lay(_ other: Canvas, x: Int = 0, y: Int = 0) {
+    package mutating func lay(_ other: Canvas, x: Int = 0, y: Int = 0) {
         let (left, right) = (max(0, -x), min(other.width, width - x))
         let (top, bottom) = (max(0, -y), min(other.height, height - y))
         guard left < right, top < bottom else { return }
@@ -162,7 +162,7 @@ public struct Canvas: Sendable {
 
     /// Lays a colour over the pixel in column x and row y, which must be inside.
     @inline(__always)
-    public mutating func lay(_ colour: PremultipliedColour, x: Int, y: Int) {
+    package mutating func lay(_ colour: PremultipliedColour, x: Int, y: Int) {
         let at = y * width + x
         pixels[at] = colour.over(pixels[at])
     }

@@ -3,12 +3,16 @@
 ///
 /// Straight and premultiplied colours are different types, so that the compiler stops blending of the wrong kind.
 public struct StraightColour: Sendable, Hashable {
+    /// 0…255.
     public var red: UInt8
+    /// 0…255.
     public var green: UInt8
+    /// 0…255.
     public var blue: UInt8
     /// 0 is transparent, 255 opaque.
     public var alpha: UInt8
 
+    /// Opaque, unless told otherwise.
     @inlinable
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
@@ -47,7 +51,7 @@ public struct StraightColour: Sendable, Hashable {
     }
 
     /// Each channel × alpha ÷ 255, rounded to the nearest (there are no ties: 255 is odd).
-    public var premultiplied: PremultipliedColour {
+    package var premultiplied: PremultipliedColour {
         let alpha = UInt32(self.alpha)
         func scale(_ channel: UInt8) -> UInt8 { UInt8(truncatingIfNeeded: (UInt32(channel) * alpha + 127) / 255) }
         return PremultipliedColour(uncheckedRed: scale(red), green: scale(green), blue: scale(blue), alpha: self.alpha)
@@ -65,14 +69,14 @@ public struct StraightColour: Sendable, Hashable {
 
 /// An sRGB colour of 8 bits a channel whose red, green and blue are already multiplied by its alpha, so never exceed
 /// it. What canvases hold and blend.
-public struct PremultipliedColour: Sendable, Hashable {
-    public let red: UInt8
-    public let green: UInt8
-    public let blue: UInt8
-    public let alpha: UInt8
+package struct PremultipliedColour: Sendable, Hashable {
+    package let red: UInt8
+    package let green: UInt8
+    package let blue: UInt8
+    package let alpha: UInt8
 
     /// nil where a channel exceeds the alpha: such a colour can't come from any straight one.
-    public init?(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
+    package init?(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
         guard max(red, green, blue) <= alpha else { return nil }
         self.init(uncheckedRed: red, green: green, blue: blue, alpha: alpha)
     }
@@ -86,7 +90,7 @@ public struct PremultipliedColour: Sendable, Hashable {
     }
 
     /// Nothing at all: all four channels 0.
-    public static let clear = PremultipliedColour(uncheckedRed: 0, green: 0, blue: 0, alpha: 0)
+    package static let clear = PremultipliedColour(uncheckedRed: 0, green: 0, blue: 0, alpha: 0)
 
     /// Source-over, rounded to the nearest.
     @inline(__always)
@@ -103,7 +107,7 @@ public struct PremultipliedColour: Sendable, Hashable {
 
     /// Each channel × 255 ÷ alpha, rounded to the nearest, halves up; `clear` where the alpha is 0. Exact for opaque
     /// colours; the lower the alpha, the coarser.
-    public var straight: StraightColour {
+    package var straight: StraightColour {
         guard alpha > 0 else { return .clear }
         let alpha = UInt32(self.alpha)
         func divide(_ channel: UInt8) -> UInt8 {

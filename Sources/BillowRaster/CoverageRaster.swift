@@ -3,24 +3,24 @@
 ///
 /// Positions are 1/1024 of a pixel (`subpixels`); a pixel wholly covered counts `full`. Sums wrap in 16 bits, which is
 /// exact as long as no class covers a place twice.
-public final class CoverageRaster {
+package final class CoverageRaster {
     /// One class's share of a pixel in each lane.
-    public typealias Shares = SIMD8<UInt16>
+    package typealias Shares = SIMD8<UInt16>
 
-    public static let classes = 8
+    package static let classes = 8
     /// Positions in a pixel's width.
-    public static let subpixels: Int64 = 1 << SignedAreaGrid<Shares>.subpixelBits
+    package static let subpixels: Int64 = 1 << SignedAreaGrid<Shares>.subpixelBits
     /// The share of a pixel wholly covered.
-    public static let full: UInt16 = 1 << 14
+    package static let full: UInt16 = 1 << 14
     /// The largest width and height.
-    public static let maximumSize = 4_096
+    package static let maximumSize = 4_096
 
-    public var width: Int { grid.width }
-    public var height: Int { grid.height }
+    package var width: Int { grid.width }
+    package var height: Int { grid.height }
     private let grid: SignedAreaGrid<Shares>
 
     /// An empty raster of 1…`maximumSize` pixels each way.
-    public init(width: Int, height: Int) {
+    package init(width: Int, height: Int) {
         precondition((1...Self.maximumSize).contains(width) && (1...Self.maximumSize).contains(height))
         grid = .allocate(width: width, height: height)
     }
@@ -30,7 +30,7 @@ public final class CoverageRaster {
     /// Adds a polygon to a class: its corners in subpixels from the raster's north-west corner, counter-clockwise on
     /// the map (y grows downward), not closed. Anywhere within ±2³⁸ subpixels; what lies outside the raster is cut off.
     /// - Complexity: O(pixels crossed by its edges inside the raster)
-    public func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, class lane: Int) {
+    package func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, class lane: Int) {
         precondition(lane >= 0 && lane < Self.classes)
         var signs = Shares.zero
         signs[lane] = 1
@@ -39,7 +39,7 @@ public final class CoverageRaster {
 
     /// Adds a polygon to several classes at once: `signs` is 1 for a class that it belongs to, −1 (as 65,535) for one
     /// that it is taken out of.
-    public func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, signs: Shares) {
+    package func add(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, signs: Shares) {
         guard corners.count >= 3 else { return }
         var previous = corners[corners.count - 1]
         for corner in corners {
@@ -49,7 +49,7 @@ public final class CoverageRaster {
     }
 
     /// The shares of every pixel, row-major from the north-west; leaves the raster empty again.
-    public func drainShares() -> [Shares] {
+    package func drainShares() -> [Shares] {
         var all = [Shares](repeating: .zero, count: width * height)
         for row in 0..<height {
             let start = row * width
@@ -67,7 +67,7 @@ public final class CoverageRaster {
 extension CoverageRaster.Shares: AreaLanes {
     /// Whether all lanes are 0; two comparisons, where `==` would make eight.
     @inline(__always)
-    public var isNothing: Bool {
+    package var isNothing: Bool {
         let words = unsafeBitCast(self, to: SIMD2<UInt64>.self)
         return words.x | words.y == 0
     }

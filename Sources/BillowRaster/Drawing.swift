@@ -1,21 +1,21 @@
 /// A small drawing of filled shapes, in points around its middle: laid onto pictures, and written into SVG legends.
-public struct Drawing: Sendable, Hashable {
+package struct Drawing: Sendable, Hashable {
     /// Rings that are filled as one; where two overlap, wound the same way, the place is simply covered.
-    public struct Shape: Sendable, Hashable {
-        public var rings: [[Point]]
-        public var colour: StraightColour
+    package struct Shape: Sendable, Hashable {
+        package var rings: [[Point]]
+        package var colour: StraightColour
     }
 
     /// The lowest first.
-    public private(set) var shapes: [Shape] = []
+    package private(set) var shapes: [Shape] = []
 
-    public init() {}
+    package init() {}
 
-    public mutating func fill(_ rings: [[Point]], with colour: StraightColour) {
+    package mutating func fill(_ rings: [[Point]], with colour: StraightColour) {
         shapes.append(Shape(rings: rings, colour: colour))
     }
 
-    public mutating func stroke(
+    package mutating func stroke(
         _ points: [Point], isClosed: Bool = false, with stroke: Stroke, colour: StraightColour
     ) {
         fill(stroke.rings(points, isClosed: isClosed), with: colour)
@@ -28,7 +28,7 @@ extension Canvas {
     ///   - scale: pixels a point.
     ///   - drawing: what is drawn.
     ///   - centre: where its origin comes to lie, in pixels.
-    public mutating func draw(_ drawing: Drawing, at centre: Point, scale: Double) {
+    package mutating func draw(_ drawing: Drawing, at centre: Point, scale: Double) {
         for shape in drawing.shapes {
             let rings = shape.rings.map { ring in
                 ring.map { Point(x: centre.x + $0.x * scale, y: centre.y + $0.y * scale) }

@@ -3,7 +3,7 @@ extension PNG {
     /// 512, 768), so that every empty tile of a size is the same bytes.
     ///
     /// - Throws: `sizeOutOfRange`.
-    public static func emptyTile(size: Int) throws(PNGError) -> [UInt8] {
+    package static func emptyTile(size: Int) throws(PNGError) -> [UInt8] {
         if let ready = emptyTiles[size] { return try ready.get() }
         return try makeEmptyTile(size: size)
     }

@@ -1,6 +1,8 @@
 /// A picture of palette indices, as an indexed PNG holds it.
 public struct IndexedPicture: Sendable {
+    /// Pixels a row.
     public let width: Int
+    /// Rows.
     public let height: Int
     /// Row-major from the north-west corner, one byte a pixel.
     public var indices: [UInt8]
@@ -9,6 +11,14 @@ public struct IndexedPicture: Sendable {
     /// Into how many steps each premultiplied channel was told apart: 255, or fewer where more than 256 colours would
     /// have come out. Pixels wholly of one class are exact at any value.
     public var shareSteps: Int
+
+    package init(width: Int, height: Int, indices: [UInt8], palette: [StraightColour], shareSteps: Int) {
+        self.width = width
+        self.height = height
+        self.indices = indices
+        self.palette = palette
+        self.shareSteps = shareSteps
+    }
 }
 
 /// Turns drained rasters into pictures of at most 256 colours. Keeps its tables from picture to picture, so it serves
@@ -18,19 +28,19 @@ public struct IndexedPicture: Sendable {
 /// told apart in 64 steps a channel, then in as many as leave 256; each entry is the mean of the pixels that it stands
 /// for. The
 /// colours of whole classes, and nothing, are kept as they are.
-public final class PaletteBuilder {
+package final class PaletteBuilder {
     private var runs = RunList(capacity: 0, rows: 0)
     private let groups: ColourGroups
 
     /// The colours of the raster's classes 1, 2, …
-    public init(classColours: [StraightColour]) {
+    package init(classColours: [StraightColour]) {
         groups = ColourGroups(classColours: classColours)
     }
 
     deinit { runs.deallocate() }
 
     /// Drains `raster` into a picture.
-    public func picture(from raster: InkRaster) -> IndexedPicture {
+    package func picture(from raster: InkRaster) -> IndexedPicture {
         let most = raster.width * raster.height + 1
         if runs.capacity < most || runs.rows < raster.height {
             runs.deallocate()

@@ -74,21 +74,21 @@ struct PixelColour: Hashable {
 
 /// Accumulates the exact colour of every pixel of a picture of areas that don't overlap: the mean of their colours,
 /// weighted by area, in premultiplied space.
-public final class InkRaster {
+package final class InkRaster {
     /// One class of area after the other may be drawn; class 0 is nothing at all.
-    public static let nothing: UInt8 = 0
+    package static let nothing: UInt8 = 0
     /// In place of the class beyond an edge: the edge belongs to the neighbour, who draws it.
-    public static let neighbours: UInt8 = 255
+    package static let neighbours: UInt8 = 255
 
-    public var width: Int { grid.width }
-    public var height: Int { grid.height }
+    package var width: Int { grid.width }
+    package var height: Int { grid.height }
     let grid: SignedAreaGrid<Ink>
     /// By class, `neighbours` included.
     let inks: UnsafeMutablePointer<Ink>
     private static let inkCount = 256
 
     /// An empty raster of 1…`CoverageRaster.maximumSize` pixels each way.
-    public init(width: Int, height: Int) {
+    package init(width: Int, height: Int) {
         let sizes = 1...CoverageRaster.maximumSize
         precondition(sizes.contains(width) && sizes.contains(height))
         grid = .allocate(width: width, height: height)
@@ -102,7 +102,7 @@ public final class InkRaster {
     }
 
     /// The colours of the classes 1, 2, …, for all that is added until the raster is drained.
-    public func use(colours: [StraightColour]) { use(inks: colours.map { Ink($0) }) }
+    package func use(colours: [StraightColour]) { use(inks: colours.map { Ink($0) }) }
 
     private func use(inks: [Ink], from first: Int = 1) {
         self.inks.update(repeating: .zero, count: Self.inkCount)
@@ -126,7 +126,7 @@ public final class InkRaster {
     /// draw their common edge once; `nothing` where it is drawn by both or has no neighbour, `neighbours` where the
     /// other draws it.
     /// - Complexity: O(pixels crossed by its edges inside the raster)
-    public func add(
+    package func add(
         _ corners: UnsafeBufferPointer<SIMD2<Int64>>, class inside: UInt8, beyond: UnsafePointer<UInt8>
     ) {
         let count = corners.count
@@ -142,7 +142,7 @@ public final class InkRaster {
     }
 
     /// Makes a part of an area of one class, already added, another class: an outline that touches no other.
-    public func change(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, from old: UInt8, to new: UInt8) {
+    package func change(_ corners: UnsafeBufferPointer<SIMD2<Int64>>, from old: UInt8, to new: UInt8) {
         guard var a = corners.last else { return }
         let ink = inks[Int(new)] &- inks[Int(old)]
         for b in corners {

@@ -1,34 +1,41 @@
-public import Datasets
+package import Datasets
 public import Turbulence
 
 /// What the colours of a layer mean, as data: the answer of `/legend.json`, and what `LegendRenderer` draws.
 public struct Legend: Sendable, Hashable, Encodable {
     /// What a legend explains.
-    public enum Subject: Sendable, Hashable {
+    package enum Subject: Sendable, Hashable {
         case severities, reports, traffic, tracks
+        /// A turbulence field.
+        case field
         /// The areas of a dataset.
         case areas([Dataset.AreaDrawing.LegendEntry])
     }
 
     /// One sign and its meaning.
     public struct Entry: Sendable, Hashable {
-        public enum Sign: Sendable, Hashable {
+        package enum Sign: Sendable, Hashable {
             case severity(Severity, SeverityPaint)
             case report(ReportSymbol)
             case area(AreaLook)
             case aircraft
             case track
+            /// An EDR of a style's scale, in m^(2/3)/s.
+            case edr(Double, Paint)
+            /// Where a field has no value.
+            case missing
         }
 
+        /// What stands beside the sign.
         public let label: String
-        public let sign: Sign
+        package let sign: Sign
 
         /// nil for what has none.
         public var severity: Severity? {
             switch sign {
             case .severity(let severity, _): severity
             case .report(let symbol): symbol.severity
-            case .area, .aircraft, .track: nil
+            case .area, .aircraft, .track, .edr, .missing: nil
             }
         }
     }
@@ -44,6 +51,7 @@ public struct Legend: Sendable, Hashable, Encodable {
     public let layer: String
     /// The style's own; a drawing may ask for the other.
     public let theme: Theme
+    /// Whether it says that the data is simulated.
     public let simulated: Bool
     /// Said below the entries; `simulatedNote` first where the data is simulated.
     public let notes: [String]
@@ -60,7 +68,7 @@ public struct Legend: Sendable, Hashable, Encodable {
     ///   - style: the picture's style.
     ///   - title: its heading.
     ///   - simulated: whether the data is, which the legend then says.
-    public init(
+    package init(
         style: Style, layer: String, subjects: [Subject] = [.severities], severities: SeveritySet = .all,
         title: String = "Turbulence", simulated: Bool = false, notes: [String] = []
     ) {
@@ -70,7 +78,9 @@ public struct Legend: Sendable, Hashable, Encodable {
         theme = style.theme
         self.simulated = simulated
         self.notes = (simulated ? [Legend.simulatedNote] : []) + notes.filter { $0 != Legend.simulatedNote }
-        entries = subjects.flatMap { Legend.entries(of: $0, style, severities) }
+        // Severities are explained once, whatever shows them.
+        var seen = Set<Entry>()
+        entries = subjects.flatMap { Legend.entries(of: $0, style, severities) }.filter { seen.insert($0).inserted }
         drawn = style
     }
 
@@ -87,7 +97,16 @@ public struct Legend: Sendable, Hashable, Encodable {
             }
         case .traffic: return [Entry(label: "Aircraft", sign: .aircraft)]
         case .tracks: return [Entry(label: "Track", sign: .track)]
+        case .field: return field(style.field, shown, style)
         }
+    }
+
+    private static func field(_ paint: FieldPaint, _ shown: [Severity], _ style: Style) -> [Entry] {
+        let values =
+            paint.isByScale
+            ? paint.scale.map { Entry(label: "EDR \($0.text)", sign: .edr($0.edr, $0.paint)) }
+            : shown.filter { $0 != .smooth }.map { Entry(label: $0.label, sign: .severity($0, style[$0])) }
+        return values + [Entry(label: "No data", sign: .missing)]
     }
 
     private static func reports(_ shown: [Severity], _ severities: SeveritySet) -> [Entry] {
@@ -110,6 +129,8 @@ extension Legend.Entry {
         case .area(let look): look.swatch(style)
         case .aircraft: AircraftSymbol(headingDegrees: 45).drawing(style.marks)
         case .track: TrackSymbol.drawing(style.marks)
+        case .edr(_, let paint): FieldSwatch.drawing(paint.colour, style.marks)
+        case .missing: FieldSwatch.missing(style)
         }
     }
 }
@@ -134,7 +155,7 @@ extension Legend {
 
 extension Legend.Entry: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case severity, name, label, fill, opacity, rgba, border, pattern, symbol, urgent, kind, subject, ending
+        case severity, name, label, fill, opacity, rgba, border, pattern, symbol, urgent, kind, subject, ending, edr
     }
 
     private struct Border: Encodable {
@@ -168,7 +189,7 @@ extension Legend.Entry: Encodable {
     /// For a severity `severity` (0–4), `name`, `label`, `fill` (`#RRGGBB`), `opacity` (0–1), `rgba` (the four bytes
     /// of a pixel wholly inside, straight alpha), and `border` (`colour`, `opacity`, `rgba`) and `pattern` where there
     /// is one.
-    /// For anything else `label` and `symbol` (`report`, `area`, `aircraft`, `track`) with what tells it apart.
+    /// For anything else `label` and `symbol` (`report`, `area`, `aircraft`, `track`, `edr`, `missing`) with what tells it apart.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(label, forKey: .label)
@@ -193,6 +214,13 @@ extension Legend.Entry: Encodable {
             if look.isFaint { try container.encode(true, forKey: .ending) }
         case .aircraft: try container.encode("aircraft", forKey: .symbol)
         case .track: try container.encode("track", forKey: .symbol)
+        case .edr(let edr, let paint):
+            try container.encode("edr", forKey: .symbol)
+            try container.encode(edr, forKey: .edr)
+            try container.encode(paint.colour.hexadecimal, forKey: .fill)
+            try container.encode(paint.opacity, forKey: .opacity)
+            try container.encode(paint.colour.bytes, forKey: .rgba)
+        case .missing: try container.encode("missing", forKey: .symbol)
         }
     }
 }

@@ -1,6 +1,8 @@
 /// How the entries of a legend follow each other.
 public enum Orientation: String, Sendable, Hashable, CaseIterable {
+    /// One below the other.
     case vertical
+    /// One beside the other.
     case horizontal
 }
 
@@ -9,9 +11,11 @@ public struct LegendOptions: Sendable, Hashable {
     /// Pixels a point.
     public static let scales = 1...3
 
+    /// Pixels a point, one of `scales`.
     public let scale: Int
     /// nil: the style's own.
     public let theme: Theme?
+    /// How its entries follow each other.
     public let orientation: Orientation
 
     /// - Throws: `scaleOutOfRange`.
@@ -25,9 +29,13 @@ public struct LegendOptions: Sendable, Hashable {
 
 /// Why a legend can't be drawn.
 public enum LegendError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The scale is none of `LegendOptions.scales`.
     case scaleOutOfRange(Int)
+    /// Its words can't be drawn.
     case text(TextError)
+    /// Its picture is too large.
     case canvas(CanvasError)
+    /// Its picture can't be encoded.
     case png(PNGError)
 
     public var description: String {

@@ -2,6 +2,8 @@
 ///
 /// Owns its fonts, so one instance belongs to one thread at a time. Not `Sendable`.
 public final class LegendRenderer {
+    /// Where Debian has the font.
+    public static let defaultFontPath = TextRenderer.defaultFontPath
     /// DejaVu Sans Bold where Debian's `fonts-dejavu-core` puts it.
     public static let defaultBoldFontPath = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"
 
@@ -10,7 +12,7 @@ public final class LegendRenderer {
 
     /// - Throws: `fontNotFound`, `notAFont`, `library`.
     public init(
-        fontPath: String = TextRenderer.defaultFontPath, boldFontPath: String = defaultBoldFontPath
+        fontPath: String = LegendRenderer.defaultFontPath, boldFontPath: String = defaultBoldFontPath
     ) throws(TextError) {
         regular = try TextRenderer(fontPath: fontPath)
         bold = try TextRenderer(fontPath: boldFontPath)

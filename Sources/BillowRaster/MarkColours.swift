@@ -4,8 +4,11 @@ public struct MarkColours: Sendable, Hashable {
     public var hazard: StraightColour
     /// Areas that warn of anything else.
     public var otherHazard: StraightColour
+    /// Of forecasts and nowcasts.
     public var forecast: StraightColour
+    /// Of aircraft.
     public var aircraft: StraightColour
+    /// Of the tracks behind aircraft.
     public var track: StraightColour
     /// Lines and letters of symbols.
     public var ink: StraightColour
@@ -38,7 +41,7 @@ public struct MarkColours: Sendable, Hashable {
     ]
 
     /// Every colour, in the order of the keys.
-    public var all: [StraightColour] { MarkColours.keys.map { self[keyPath: $0.path] } }
+    package var all: [StraightColour] { MarkColours.keys.map { self[keyPath: $0.path] } }
 
     /// The same colours at `factor` times their opacity, brought to 0...1; 1 where it is not a number.
     func faded(by factor: Double) -> MarkColours {
@@ -54,7 +57,9 @@ public struct MarkColours: Sendable, Hashable {
 
 /// Lines or dots over a severity's fill, so that steps can be told apart in print without colour.
 public struct SeverityPattern: Sendable, Hashable {
+    /// How its lines run.
     public let kind: Pattern.Kind
+    /// The colour of its lines.
     public let paint: Paint
     /// Points after which it repeats: one of `spacings`.
     public let spacing: Int
@@ -74,7 +79,7 @@ public struct SeverityPattern: Sendable, Hashable {
     }
 
     /// At a number of pixels a point.
-    public func pattern(scale: Int) -> Pattern {
+    package func pattern(scale: Int) -> Pattern {
         Pattern(kind, period: spacing * scale, width: width * Double(scale))
     }
 

@@ -1,9 +1,12 @@
 /// A position on a canvas: pixels from its left edge and, downwards, from its top edge. A pixel's square spans whole
 /// numbers.
 public struct Point: Sendable, Hashable {
+    /// Grows eastwards.
     public var x: Double
+    /// Grows southwards.
     public var y: Double
 
+    /// The point at x and y.
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y
@@ -11,13 +14,13 @@ public struct Point: Sendable, Hashable {
 }
 
 /// How much of each pixel of a rectangle a shape covers: 0 none, 255 all of it. Row-major from the top left.
-public struct Mask: Sendable, Hashable {
+package struct Mask: Sendable, Hashable {
     /// The column and row of the canvas on which the mask's first pixel lies; may be negative.
-    public let left: Int
-    public let top: Int
-    public let width: Int
-    public let height: Int
-    public let coverage: [UInt8]
+    package let left: Int
+    package let top: Int
+    package let width: Int
+    package let height: Int
+    package let coverage: [UInt8]
 
     static let empty = Mask(left: 0, top: 0, width: 0, height: 0, coverage: [])
 

@@ -32,13 +32,13 @@ public enum PNGError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A picture as decoded: straight RGBA, 8 bits a channel, row-major from the top left.
-public struct DecodedPNG: Sendable, Hashable {
-    public let width: Int
-    public let height: Int
-    public let pixels: [StraightColour]
+package struct DecodedPNG: Sendable, Hashable {
+    package let width: Int
+    package let height: Int
+    package let pixels: [StraightColour]
 
     /// The pixel in column x from the left and row y from the top; nil outside.
-    public subscript(x: Int, y: Int) -> StraightColour? {
+    package subscript(x: Int, y: Int) -> StraightColour? {
         guard x >= 0, y >= 0, x < width, y < height else { return nil }
         return pixels[y * width + x]
     }
@@ -47,9 +47,9 @@ public struct DecodedPNG: Sendable, Hashable {
 /// PNG by libpng, for everything but the hot tile path (`IndexedPNGEncoder`).
 ///
 /// Source: Portable Network Graphics (PNG) Specification (Third Edition), W3C
-public enum PNG {
+package enum PNG {
     /// Pixels: larger pictures are refused before anything is allocated for them.
-    public static let largestSide = 16_384
+    package static let largestSide = 16_384
 
     /// A palette picture of the smallest bit depth that holds the palette; no interlace, filter 0.
     ///
@@ -59,7 +59,7 @@ public enum PNG {
     ///   - level: zlib's, 0 to 9.
     ///   - width: pixels.
     ///   - height: pixels.
-    public static func encode(
+    package static func encode(
         indexed indices: [UInt8], width: Int, height: Int, palette: [StraightColour], level: Int = 6
     ) throws(PNGError) -> [UInt8] {
         let shape = try IndexedShape(indices: indices.span, width: width, height: height, palette: palette)
@@ -79,7 +79,7 @@ public enum PNG {
     ///   - level: zlib's, 0 to 9.
     ///   - width: pixels.
     ///   - height: pixels.
-    public static func encode(rgba pixels: [StraightColour], width: Int, height: Int, level: Int = 6) throws(PNGError)
+    package static func encode(rgba pixels: [StraightColour], width: Int, height: Int, level: Int = 6) throws(PNGError)
         -> [UInt8]
     {
         var picture = try BillowPNGPicture(width: width, height: height, level: level)
@@ -105,7 +105,7 @@ public enum PNG {
     /// not applied.
     ///
     /// - Throws: `library` for anything that libpng refuses: not a PNG, cut short, damaged, over `largestSide`.
-    public static func decode(_ data: [UInt8]) throws(PNGError) -> DecodedPNG {
+    package static func decode(_ data: [UInt8]) throws(PNGError) -> DecodedPNG {
         var out = BillowPNGBuffer()
         var width: UInt32 = 0
         var height: UInt32 = 0

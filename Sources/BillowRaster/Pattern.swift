@@ -3,6 +3,7 @@ import Synchronization
 /// A fill that repeats: how much of each pixel is inked. It lies fixed on the world, not on the picture, so that it
 /// runs on from tile to tile.
 public struct Pattern: Sendable, Hashable {
+    /// How the lines of a pattern run.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Lines that rise to the right: ⟋.
         case hatch
@@ -10,13 +11,16 @@ public struct Pattern: Sendable, Hashable {
         case backHatch = "back-hatch"
         /// Both.
         case crossHatch = "cross-hatch"
+        /// Lines from left to right.
         case horizontal
+        /// Lines from top to bottom.
         case vertical
+        /// Dots in rows.
         case dots
     }
 
     /// Pixels after which it repeats, across and down.
-    public let period: Int
+    package let period: Int
     /// 0…255 for each pixel of one repetition, row-major.
     let coverage: [UInt8]
 
@@ -34,7 +38,7 @@ public struct Pattern: Sendable, Hashable {
     ///   - period: pixels, 2…256; a tile's width must be a multiple of it.
     ///   - width: of the lines, or across the dots, in pixels.
     ///   - kind: lines or dots.
-    public init(_ kind: Kind, period: Int, width: Double) {
+    package init(_ kind: Kind, period: Int, width: Double) {
         let period = min(max(period, 2), 256)
         self.period = period
         let key = Key(kind: kind, period: period, width: width)
@@ -71,7 +75,7 @@ public struct Pattern: Sendable, Hashable {
 
     /// How much of the pixel in column x and row y of the world is inked.
     @inline(__always)
-    public func coverage(x: Int, y: Int) -> UInt8 {
+    package func coverage(x: Int, y: Int) -> UInt8 {
         let column = x % period
         let row = y % period
         return coverage[(row < 0 ? row + period : row) * period + (column < 0 ? column + period : column)]
@@ -99,18 +103,18 @@ public struct Pattern: Sendable, Hashable {
 }
 
 /// A pattern where a canvas lies in the world.
-public struct PlacedPattern: Sendable {
-    public let pattern: Pattern
+package struct PlacedPattern: Sendable {
+    package let pattern: Pattern
     /// The world's pixel in the canvas's north-west corner; only its remainder by the period matters.
-    public let originX: Int
-    public let originY: Int
+    package let originX: Int
+    package let originY: Int
 
-    public init(_ pattern: Pattern, originX: Int, originY: Int) {
+    package init(_ pattern: Pattern, originX: Int, originY: Int) {
         self.pattern = pattern
         self.originX = originX
         self.originY = originY
     }
 
     @inline(__always)
-    public func coverage(x: Int, y: Int) -> UInt8 { pattern.coverage(x: originX + x, y: originY + y) }
+    package func coverage(x: Int, y: Int) -> UInt8 { pattern.coverage(x: originX + x, y: originY + y) }
 }

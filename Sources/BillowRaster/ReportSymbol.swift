@@ -1,4 +1,4 @@
-public import Turbulence
+package import Turbulence
 
 /// A pilot report's symbol: a badge in the severity's colour with the usual sign of its intensity, about 19 points
 /// wide.
@@ -10,16 +10,16 @@ public import Turbulence
 /// An urgent report's badge is a square on its corner in place of a disc. One that says nothing of turbulence is a dot.
 ///
 /// Source: WMO-No. 485, appendix II-4 (turbulence symbols: one hat for moderate, two for severe)
-public struct ReportSymbol: Sendable, Hashable {
-    public let severity: Severity?
-    public let isUrgent: Bool
+package struct ReportSymbol: Sendable, Hashable {
+    package let severity: Severity?
+    package let isUrgent: Bool
 
-    public init(severity: Severity?, isUrgent: Bool) {
+    package init(severity: Severity?, isUrgent: Bool) {
         self.severity = severity
         self.isUrgent = isUrgent
     }
 
-    public func drawing(_ style: Style) -> Drawing {
+    package func drawing(_ style: Style) -> Drawing {
         var drawing = Drawing()
         let marks = style.marks
         let middle = Point(x: 0, y: 0)

@@ -5,7 +5,7 @@ import Geometry
 ///
 /// Holds the sprites of so many outlines of one zoom and one size of raster. Immutable, so that all workers draw by
 /// them.
-public final class SpriteSheet: Sendable {
+package final class SpriteSheet: Sendable {
     fileprivate struct Sprite {
         /// The north-western pixel, counted from the world's.
         var row: Int32 = 0
@@ -32,42 +32,42 @@ public final class SpriteSheet: Sendable {
     }
 
     fileprivate let columns: Columns
-    public static let unknown: UInt16 = 0xFFFF
+    package static let unknown: UInt16 = 0xFFFF
     fileprivate static let tooLarge: UInt16 = 0xFFFE
 
     /// Pixels each way, beyond which an outline has no sprite.
-    public static let largest = 30
+    package static let largest = 30
 
     /// None yet.
     /// - Parameter count: of outlines, less than 65,534.
-    public init(count: Int) { columns = Columns(places: [UInt16](repeating: Self.unknown, count: count)) }
+    package init(count: Int) { columns = Columns(places: [UInt16](repeating: Self.unknown, count: count)) }
 
     fileprivate init(_ columns: Columns) { self.columns = columns }
 
     /// Whether an outline's sprite must be made before it is used.
-    public func isUnknown(_ index: Int) -> Bool { columns.places[index] == Self.unknown }
+    package func isUnknown(_ index: Int) -> Bool { columns.places[index] == Self.unknown }
 
     /// By outline: what a use of its sprite is made with, or `unknown`.
-    public func withPlaces<Result>(_ body: (UnsafeBufferPointer<UInt16>) -> Result) -> Result {
+    package func withPlaces<Result>(_ body: (UnsafeBufferPointer<UInt16>) -> Result) -> Result {
         columns.places.withUnsafeBufferPointer(body)
     }
 
     /// About what it takes.
-    public var byteCount: Int {
+    package var byteCount: Int {
         200 + columns.places.count * 2 + columns.sprites.count * MemoryLayout<Sprite>.stride + columns.offsets.count * 6
             + columns.masks.count * 4
     }
 
     /// Those of a sheet and more.
-    public struct Builder {
+    package struct Builder {
         private var columns: Columns
 
-        public init(_ sprites: SpriteSheet) { columns = sprites.columns }
+        package init(_ sprites: SpriteSheet) { columns = sprites.columns }
 
-        public func isUnknown(_ index: Int) -> Bool { columns.places[index] == SpriteSheet.unknown }
+        package func isUnknown(_ index: Int) -> Bool { columns.places[index] == SpriteSheet.unknown }
 
         /// Without room to grow: it is kept long.
-        public var sprites: SpriteSheet {
+        package var sprites: SpriteSheet {
             SpriteSheet(
                 Columns(
                     places: columns.places, sprites: columns.sprites.withoutRoom(),
@@ -77,7 +77,7 @@ public final class SpriteSheet: Sendable {
 
         /// Makes the sprite of an outline and its inset (or without: no corners), by their corners in subpixels from the
         /// tile's north-west corner, which is a pixel of the world.
-        public mutating func make(
+        package mutating func make(
             _ index: Int, outline: UnsafeBufferPointer<SIMD2<Int64>>, inset: UnsafeBufferPointer<SIMD2<Int64>>,
             tileColumn: Int, tileRow: Int, with maker: SpriteMaker
         ) {
@@ -138,7 +138,7 @@ public final class SpriteSheet: Sendable {
 }
 
 /// The small raster in which sprites are made, for one size of raster.
-public final class SpriteMaker {
+package final class SpriteMaker {
     /// Of an outline and of its inset.
     struct Areas: AreaLanes {
         var outline: Int32
@@ -164,7 +164,7 @@ public final class SpriteMaker {
     /// Of the rasters that the sprites are for.
     fileprivate let stride: Int
 
-    public init(for raster: InkRaster) {
+    package init(for raster: InkRaster) {
         // A mask has 32 bits, and an edge reaches two pixels further than it lies.
         grid = .allocate(width: SpriteSheet.largest + 2, height: SpriteSheet.largest)
         stride = raster.grid.stride
@@ -183,13 +183,13 @@ public final class SpriteMaker {
 
 extension InkRaster {
     /// How an outline is drawn by its sprite.
-    public struct SpriteUse {
+    package struct SpriteUse {
         let place: UInt16
         let rim: UInt8
         let fill: UInt8
 
         /// The outline of class `rim` and its inset of class `fill`, by its place of `withPlaces`.
-        public init(place: UInt16, rim: UInt8, fill: UInt8) {
+        package init(place: UInt16, rim: UInt8, fill: UInt8) {
             self.place = place
             self.rim = rim
             self.fill = fill
@@ -197,7 +197,7 @@ extension InkRaster {
     }
 
     /// Adds outlines by their sprites; then hands over those that have none yet, can't have one or aren't wholly inside.
-    public func add(
+    package func add(
         _ uses: UnsafeBufferPointer<SpriteUse>, of sprites: SpriteSheet, tileColumn: Int, tileRow: Int,
         others: (_ use: Int) -> Void
     ) {

@@ -3,23 +3,23 @@
 /// Every ring is wound the same way, so that where two overlap (at a bend) the place is simply covered. Only what a
 /// rectangle shows is made, and dashes are counted from the line's own beginning: tiles that show parts of one line
 /// fit.
-public struct Stroke: Sendable, Hashable {
+package struct Stroke: Sendable, Hashable {
     /// Pixels.
-    public var width: Double
+    package var width: Double
     /// Lengths of dash and gap in pixels; nil for an unbroken line.
-    public var dash: Dash?
+    package var dash: Dash?
 
-    public struct Dash: Sendable, Hashable {
-        public var on: Double
-        public var off: Double
+    package struct Dash: Sendable, Hashable {
+        package var on: Double
+        package var off: Double
 
-        public init(on: Double, off: Double) {
+        package init(on: Double, off: Double) {
             self.on = on
             self.off = off
         }
     }
 
-    public init(width: Double, dash: Dash? = nil) {
+    package init(width: Double, dash: Dash? = nil) {
         self.width = width
         self.dash = dash
     }
@@ -30,7 +30,7 @@ public struct Stroke: Sendable, Hashable {
     ///   - points: of the line, in pixels.
     ///   - canvasWidth: pixels.
     ///   - canvasHeight: pixels.
-    public func rings(_ points: [Point], isClosed: Bool = false, canvasWidth: Int, canvasHeight: Int) -> [[Point]] {
+    package func rings(_ points: [Point], isClosed: Bool = false, canvasWidth: Int, canvasHeight: Int) -> [[Point]] {
         let reach = width / 2 + 1
         return rings(
             points, isClosed: isClosed,
@@ -39,7 +39,7 @@ public struct Stroke: Sendable, Hashable {
     }
 
     /// The rings of a whole line.
-    public func rings(_ points: [Point], isClosed: Bool = false) -> [[Point]] {
+    package func rings(_ points: [Point], isClosed: Bool = false) -> [[Point]] {
         rings(points, isClosed: isClosed, in: .everywhere)
     }
 
@@ -121,7 +121,7 @@ public struct Stroke: Sendable, Hashable {
 
 extension Point {
     /// A circle as a ring of 24 corners, clockwise on the screen.
-    public static func circle(centre: Point, radius: Double) -> [Point] {
+    package static func circle(centre: Point, radius: Double) -> [Point] {
         unitCircle.map { Point(x: centre.x + $0.x * radius, y: centre.y + $0.y * radius) }
     }
 

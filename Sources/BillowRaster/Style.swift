@@ -33,6 +33,7 @@ public struct SeverityPaint: Sendable, Hashable {
     /// Over the fill.
     public let pattern: SeverityPattern?
 
+    /// A filling, and what is laid over it.
     public init(fill: Paint, border: Paint? = nil, pattern: SeverityPattern? = nil) {
         self.fill = fill
         self.border = border
@@ -42,7 +43,9 @@ public struct SeverityPaint: Sendable, Hashable {
 
 /// The base map that a style was chosen for, and the look of a legend's card.
 public enum Theme: String, Sendable, Hashable, CaseIterable, Codable {
+    /// For a light map.
     case light
+    /// For a dark map.
     case dark
 }
 
@@ -50,13 +53,18 @@ public enum Theme: String, Sendable, Hashable, CaseIterable, Codable {
 public struct Style: Sendable, Hashable {
     /// Lower-case letters, digits and hyphens; the file's name without `.json`.
     public let id: String
+    /// Its name for people.
     public let title: String
+    /// A sentence about it.
     public let description: String
+    /// The maps that it is made for.
     public let theme: Theme
     /// By raw value, one for each case.
     private let paints: [SeverityPaint]
     /// Of the layers that are drawn over the severities.
     public let marks: MarkColours
+    /// Of turbulence fields.
+    package let field: FieldPaint
 
     /// nil unless `paints` holds one for each severity, smooth first.
     ///
@@ -70,17 +78,27 @@ public struct Style: Sendable, Hashable {
     public init?(
         id: String, title: String, description: String, theme: Theme, paints: [SeverityPaint], marks: MarkColours? = nil
     ) {
+        self.init(
+            id: id, title: title, description: description, theme: theme, paints: paints, marks: marks, field: .standard
+        )
+    }
+
+    package init?(
+        id: String, title: String, description: String, theme: Theme, paints: [SeverityPaint], marks: MarkColours?,
+        field: FieldPaint
+    ) {
         guard paints.count == Severity.allCases.count else { return nil }
         self.init(
             id: id, title: title, description: description, theme: theme, checked: paints,
-            marks: marks ?? .standard(theme))
+            marks: marks ?? .standard(theme), field: field)
     }
 
     private init(
         id: String, title: String, description: String, theme: Theme, checked paints: [SeverityPaint],
-        marks: MarkColours
+        marks: MarkColours, field: FieldPaint
     ) {
         self.marks = marks
+        self.field = field
         self.id = id
         self.title = title
         self.description = description
@@ -92,20 +110,20 @@ public struct Style: Sendable, Hashable {
     public subscript(severity: Severity) -> SeverityPaint { paints[Int(severity.rawValue)] }
 
     /// The colours that areas and borders are drawn in.
-    public var fills: [StraightColour] { paints.flatMap { [$0.fill.colour, $0.border?.colour].compactMap { $0 } } }
+    package var fills: [StraightColour] { paints.flatMap { [$0.fill.colour, $0.border?.colour].compactMap { $0 } } }
 
     /// Whether any severity has a pattern.
-    public var hasPatterns: Bool { paints.contains { $0.pattern != nil } }
+    package var hasPatterns: Bool { paints.contains { $0.pattern != nil } }
 
     /// The same colours at `factor` times their opacity: the `opacity` parameter of pictures. Values outside 0...1 are
     /// brought to the nearer end.
-    public func faded(by factor: Double) -> Style {
+    package func faded(by factor: Double) -> Style {
         Style(
             id: id, title: title, description: description, theme: theme,
             checked: paints.map {
                 SeverityPaint(
                     fill: $0.fill.faded(by: factor), border: $0.border?.faded(by: factor),
                     pattern: $0.pattern?.faded(by: factor))
-            }, marks: marks.faded(by: factor))
+            }, marks: marks.faded(by: factor), field: field.faded(by: factor))
     }
 }

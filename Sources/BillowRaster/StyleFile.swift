@@ -37,7 +37,7 @@ struct StyleFile {
             return nil
         }
         let members = object(
-            root, at: "", required: ["id", "title", "description", "theme", "severities"], optional: ["marks"])
+            root, at: "", required: ["id", "title", "description", "theme", "severities"], optional: ["marks", "field"])
         let id = members["id"].flatMap { identifier($0) }
         let title = members["title"].flatMap { string($0, at: "title", longest: StyleFile.longestTitle) }
         let description = members["description"].flatMap {
@@ -46,8 +46,10 @@ struct StyleFile {
         let theme = members["theme"].flatMap { knownTheme($0) }
         let paints = members["severities"].map { severities($0) } ?? []
         let marks = members["marks"].map { self.marks($0, theme: theme ?? .light) }
+        let field = members["field"].flatMap { self.field($0) } ?? .standard
         guard problems.isEmpty, let id, let title, let description, let theme else { return nil }
-        return Style(id: id, title: title, description: description, theme: theme, paints: paints, marks: marks)
+        return Style(
+            id: id, title: title, description: description, theme: theme, paints: paints, marks: marks, field: field)
     }
 
     /// The parser's words with its position, without the surrounding types.
@@ -152,6 +154,46 @@ struct StyleFile {
             }
         }
         return marks
+    }
+
+    private mutating func field(_ value: JSONValue) -> FieldPaint? {
+        let members = object(value, at: "field", required: [], optional: ["scale", "missing"])
+        let isHatched = members["missing"].map { hatches($0) } ?? true
+        let stops = members["scale"].map { scale($0) } ?? []
+        guard let stops else { return nil }
+        guard let paint = FieldPaint(scale: stops, isMissingHatched: isHatched) else {
+            report("field.scale", members["scale"]?.text ?? "missing", allowed: "at least two stops, rising by edr")
+            return nil
+        }
+        return paint
+    }
+
+    private mutating func hatches(_ value: JSONValue) -> Bool {
+        if value == .string("transparent") { return false }
+        if value != .string("hatched") {
+            report("field.missing", value.text, allowed: "\"hatched\" or \"transparent\"")
+        }
+        return true
+    }
+
+    /// nil where a stop is no stop.
+    private mutating func scale(_ value: JSONValue) -> [FieldPaint.Stop]? {
+        guard case .array(let values) = value, (2...20).contains(values.count) else {
+            report("field.scale", value.text, allowed: "a list of 2 to 20 stops")
+            return nil
+        }
+        var stops: [FieldPaint.Stop] = []
+        for (number, value) in values.enumerated() {
+            let key = "field.scale.\(number)"
+            let members = object(value, at: key, required: ["edr", "fill", "opacity"])
+            guard let edr = members["edr"], let paint = paint(members, colourKey: "fill", at: key) else { continue }
+            guard case .number(let number) = edr, let stop = FieldPaint.Stop(edr: number, paint) else {
+                report("\(key).edr", edr.text, allowed: "an EDR of 0 to 2 m^(2/3)/s")
+                continue
+            }
+            stops.append(stop)
+        }
+        return stops.count == values.count ? stops : nil
     }
 
     private mutating func colour(_ value: JSONValue, at key: String) -> StraightColour? {

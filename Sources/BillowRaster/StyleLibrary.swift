@@ -2,6 +2,7 @@ import Foundation
 
 /// Why a folder of styles can't be used.
 public enum StyleError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The folder can't be read.
     case unreadableFolder(path: String, reason: String)
     /// Every problem of every file, in the order of the files' names.
     case invalid(folder: String, problems: [StyleProblem])

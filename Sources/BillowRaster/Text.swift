@@ -26,18 +26,18 @@ public enum TextError: Error, Sendable, Hashable, CustomStringConvertible {
 /// characters that the font lacks show its box.
 ///
 /// Owns a FreeType library and face, so one instance belongs to one thread at a time. Not `Sendable`.
-public final class TextRenderer {
+package final class TextRenderer {
     /// DejaVu Sans where Debian's `fonts-dejavu-core` puts it.
-    public static let defaultFontPath = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+    package static let defaultFontPath = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
     /// Pixels an em.
-    public static let sizes: ClosedRange<Double> = 4...512
+    package static let sizes: ClosedRange<Double> = 4...512
 
     /// The file that the font was read from.
-    public let fontPath: String
+    package let fontPath: String
     private var font = BillowFont()
 
     /// - Throws: `fontNotFound`, `notAFont`, `library`.
-    public init(fontPath: String = defaultFontPath) throws(TextError) {
+    package init(fontPath: String = defaultFontPath) throws(TextError) {
         self.fontPath = fontPath
         try TextRenderer.check(billow_font_open(fontPath, &font), fontPath)
     }
@@ -50,14 +50,14 @@ public final class TextRenderer {
     ///   - size: pixels an em, 4 to 512.
     ///   - text: the line.
     /// - Throws: `sizeOutOfRange`, `library`.
-    public func width(of text: String, size: Double) throws(TextError) -> Double {
+    package func width(of text: String, size: Double) throws(TextError) -> Double {
         var end = 0
         try layOut(text, size: size) { (_, _, after) throws(TextError) in end = after }
         return Double(end) / 64
     }
 
     /// Pixels from the baseline to the top of a capital H.
-    public func capHeight(size: Double) throws(TextError) -> Double {
+    package func capHeight(size: Double) throws(TextError) -> Double {
         try setSize(size)
         var (kerning, advance, height) = (Int32(0), Int32(0), Int32(0))
         let glyph = billow_font_glyph(&font, UInt32(UInt8(ascii: "H")))
@@ -75,7 +75,7 @@ public final class TextRenderer {
     ///   - colour: of the letters.
     ///   - canvas: what it is laid over.
     /// - Throws: `sizeOutOfRange`, `library`.
-    public func draw(
+    package func draw(
         _ text: String, at start: Point, size: Double, colour: StraightColour, on canvas: inout Canvas
     ) throws(TextError) {
         // A pen that far off draws nothing; bounding it here keeps the conversions below from trapping.

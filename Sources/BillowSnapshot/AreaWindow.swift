@@ -1,39 +1,39 @@
-public import Turbulence
+package import Turbulence
 
 /// The issued areas that hold now, held lately or will hold: immutable, as the log has them at one version.
-public struct AreaWindow: Sendable {
+package struct AreaWindow: Sendable {
     private var areas: [IssuedArea.Identity: IssuedArea] = [:]
 
     /// An empty window.
-    public init() {}
+    package init() {}
 
-    public init(_ areas: [IssuedArea]) { update(opened: areas, closed: []) }
+    package init(_ areas: [IssuedArea]) { update(opened: areas, closed: []) }
 
-    public var count: Int { areas.count }
+    package var count: Int { areas.count }
 
     /// When the last area of each collection ends.
-    public private(set) var ends: [IssuedArea.Collection: Instant] = [:]
+    package private(set) var ends: [IssuedArea.Collection: Instant] = [:]
 
     /// The areas of a collection that hold at an instant, in the order of their ids.
     /// - Complexity: O(areas held)
-    public func valid(at instant: Instant, _ collection: IssuedArea.Collection) -> [IssuedArea] {
+    package func valid(at instant: Instant, _ collection: IssuedArea.Collection) -> [IssuedArea] {
         AreaWindow.ordered(areas.values.lazy.filter { $0.collection == collection && $0.isValid(at: instant) })
     }
 
     /// The order in which areas are listed and drawn.
-    public static func ordered(_ areas: some Sequence<IssuedArea>) -> [IssuedArea] {
+    package static func ordered(_ areas: some Sequence<IssuedArea>) -> [IssuedArea] {
         areas.sorted { ($0.id, $0.source, $0.validFrom) < ($1.id, $1.source, $1.validFrom) }
     }
 
     /// Takes in what came and went.
-    public mutating func update(opened: [IssuedArea], closed: [IssuedArea]) {
+    package mutating func update(opened: [IssuedArea], closed: [IssuedArea]) {
         for area in closed { areas[area.identity] = nil }
         for area in opened { areas[area.identity] = area }
         noteEnds()
     }
 
     /// Lets go of what ended at an instant or before.
-    public mutating func drop(before instant: Instant) {
+    package mutating func drop(before instant: Instant) {
         areas = areas.filter { $0.value.validTo > instant }
         noteEnds()
     }
@@ -44,7 +44,7 @@ public struct AreaWindow: Sendable {
     }
 
     /// When areas of a collection begin or end, from one instant on through another, in rising order, each once.
-    public func changes(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>) -> [Instant] {
+    package func changes(of collection: IssuedArea.Collection, in range: ClosedRange<Instant>) -> [Instant] {
         var changes = Set<Instant>()
         for area in areas.values where area.collection == collection {
             for instant in [area.validFrom, area.validTo] where range.contains(instant) { changes.insert(instant) }

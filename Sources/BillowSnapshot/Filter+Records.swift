@@ -1,9 +1,9 @@
-public import Turbulence
+package import Turbulence
 
 extension Filter {
     /// Whether a pilot report is shown, wherever and whenever it is from: one without severity is unless severities are
     /// asked for, one without level unless altitudes are.
-    public func takes(_ report: PilotReport) -> Bool {
+    package func takes(_ report: PilotReport) -> Bool {
         guard sources?.contains(report.source) ?? true, kinds?.contains(.pilotReport) ?? true else { return false }
         if severities != .all {
             guard let severity = report.severity, severities.contains(severity) else { return false }
@@ -13,7 +13,7 @@ extension Filter {
 
     /// Whether an area is shown: one without severity is unless severities are asked for; one without a limit reaches
     /// to the ground or to the sky; one above ground as high as ground may be.
-    public func takes(_ area: IssuedArea) -> Bool {
+    package func takes(_ area: IssuedArea) -> Bool {
         guard sources?.contains(area.source) ?? true, areaKinds?.contains(area.kind) ?? true else { return false }
         if severities != .all {
             guard let severity = area.severity, severities.contains(severity) else { return false }
@@ -22,7 +22,7 @@ extension Filter {
     }
 
     /// Whether an aircraft is shown: by its source and its pressure altitude.
-    public func takes(_ position: AircraftPosition) -> Bool {
+    package func takes(_ position: AircraftPosition) -> Bool {
         (sources?.contains(position.source) ?? true)
             && takes(lowestFeet: position.altitudeFeet, highestFeet: position.altitudeFeet)
     }

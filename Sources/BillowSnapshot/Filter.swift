@@ -1,10 +1,13 @@
+package import BillowFields
 public import Turbulence
 
 /// What a picture is asked for, besides where and when: the one filter grammar of every route.
 public struct Filter: Sendable, Hashable {
     /// How far the picture looks back, in seconds: one of the histories, or 1…21,600 of an interval's own.
     public var lookBackSeconds: Int
+    /// The severities that are shown.
     public var severities: SeveritySet
+    /// Shown is what overlaps these altitudes.
     public var altitudes: AltitudeRange
     /// nil for every source.
     public var sources: Set<SourceID>?
@@ -12,8 +15,12 @@ public struct Filter: Sendable, Hashable {
     public var kinds: Set<ObservationKind>?
     /// Of issued areas; nil for every kind.
     public var areaKinds: Set<String>?
+    /// The category that measured values are judged for.
     public var category: AircraftCategory
+    /// Of turbulence fields.
+    package var field = FieldSelection()
 
+    /// Takes everything of the last two hours, unless told otherwise.
     public init(
         history: History = .default, severities: SeveritySet = .all, altitudes: AltitudeRange = .all,
         sources: Set<SourceID>? = nil, kinds: Set<ObservationKind>? = nil, areaKinds: Set<String>? = nil,
@@ -26,6 +33,27 @@ public struct Filter: Sendable, Hashable {
         self.kinds = kinds
         self.areaKinds = areaKinds
         self.category = category
+    }
+}
+
+/// What of the turbulence fields a picture shows, and how.
+package struct FieldSelection: Sendable, Hashable {
+    /// nil for both: nowcasts up to now, forecasts ahead.
+    package var product: FieldProduct?
+    /// nil for the newest run.
+    package var run: Instant?
+    /// Whether values between the points of the grid are interpolated.
+    package var isSmoothed = false
+    /// Whether smooth air is drawn.
+    package var showsSmoothAir = false
+
+    package init(
+        product: FieldProduct? = nil, run: Instant? = nil, isSmoothed: Bool = false, showsSmoothAir: Bool = false
+    ) {
+        self.showsSmoothAir = showsSmoothAir
+        self.product = product
+        self.run = run
+        self.isSmoothed = isSmoothed
     }
 }
 
@@ -66,7 +94,7 @@ struct RowPredicate: Sendable {
     func severity(of index: Int, in segment: borrowing SegmentColumns) -> Severity? {
         let observed = segment.observedAt[index]
         guard observed > after, observed <= upTo, segment.replacedAt[index] > upTo else { return nil }
-        let place = Place(bits: segment.places[index])
+        let place = RowPlace(bits: segment.places[index])
         guard place.highest >= minimum, place.lowest < maximum, takesSource[Int(place.source.rawValue)],
             takesKind[Int(segment.kinds[index])]
         else { return nil }
@@ -84,7 +112,7 @@ struct RowPredicate: Sendable {
 
     /// Whether the severity that `severity(of:in:)` gives was derived from EDR.
     func isDerived(_ index: Int, in segment: borrowing SegmentColumns) -> Bool {
-        let code = Place(bits: segment.places[index]).categoryCode
+        let code = RowPlace(bits: segment.places[index]).categoryCode
         return segment.severities[index] == Segment.none || !(code == 0 || code == categoryCode)
     }
 }

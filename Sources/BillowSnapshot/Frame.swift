@@ -4,7 +4,9 @@ public import Turbulence
 /// One picture of the air: some hours of rows, looked at through a filter from one instant. Everything that is drawn or
 /// listed of it comes from the same rows, so pixels and features never disagree.
 public struct Frame: Sendable {
+    /// The instant that it pictures.
     public let instant: Instant
+    /// What it shows of it.
     public let filter: Filter
     private let segments: [Segment]
     /// Those and the ones that the picture 30 minutes before looked at.
@@ -15,7 +17,7 @@ public struct Frame: Sendable {
     private let testBefore: RowPredicate
 
     /// A trend compares the frame with the one so many seconds before it.
-    public static let trendSeconds = 1_800
+    package static let trendSeconds = 1_800
 
     /// `window` must hold every row observed in (instant − history, instant], and those 30 minutes before for trends.
     public init(window: Window, at instant: Instant, filter: Filter, table: SeverityTable) {
@@ -42,7 +44,7 @@ public struct Frame: Sendable {
         forEachChunk(after: after, area: area) { chunk in
             var best = [Best?](repeating: nil, count: CellTable.chunkSize)
             standing(inChunk: chunk) { segment, row, severity, columns in
-                let dense = Place(bits: columns.places[row]).dense
+                let dense = RowPlace(bits: columns.places[row]).dense
                 let position = dense % CellTable.chunkSize
                 let candidate = Best(
                     severity: severity, observedAt: columns.observedAt[row], segment: segment, row: row, reports: 1)
@@ -74,7 +76,7 @@ public struct Frame: Sendable {
             // Asked once for all records of a cell.
             var isTaken = [Bool?](repeating: nil, count: CellTable.chunkSize)
             standing(inChunk: chunk) { segment, row, severity, columns in
-                let cell = Cell(uncheckedDense: UInt32(Place(bits: columns.places[row]).dense))
+                let cell = Cell(uncheckedDense: UInt32(RowPlace(bits: columns.places[row]).dense))
                 let position = Int(cell.dense) % CellTable.chunkSize
                 let takes = isTaken[position] ?? area.contains(cell)
                 isTaken[position] = takes
@@ -139,7 +141,7 @@ public struct Frame: Sendable {
             segment.withColumns { columns in
                 for row in rows {
                     guard let severity = testBefore.severity(of: row, in: columns) else { continue }
-                    let position = Place(bits: columns.places[row]).dense % CellTable.chunkSize
+                    let position = RowPlace(bits: columns.places[row]).dense % CellTable.chunkSize
                     severities[position] = severities[position].map { max($0, severity) } ?? severity
                 }
             }
@@ -149,13 +151,13 @@ public struct Frame: Sendable {
 
     /// From when to when the records are that make each severity of the picture: those of a cell's own severity.
     /// - Complexity: O(rows of the hours that the history touches)
-    public func observed(in plane: FramePlane, area: CellArea = .everywhere) -> [Severity: ClosedRange<Instant>] {
+    package func observed(in plane: FramePlane, area: CellArea = .everywhere) -> [Severity: ClosedRange<Instant>] {
         var bounds = [(first: UInt32, last: UInt32)?](repeating: nil, count: Severity.allCases.count)
         forEachChunk(after: nil, area: area) { chunk in
             let values = plane.values(inChunk: chunk)
             guard !values.isEmpty else { return true }
             standing(inChunk: chunk) { _, row, severity, columns in
-                let dense = Place(bits: columns.places[row]).dense
+                let dense = RowPlace(bits: columns.places[row]).dense
                 guard values[values.startIndex + dense % CellTable.chunkSize] == FramePlane.value(severity),
                     area == .everywhere || area.contains(Cell(uncheckedDense: UInt32(dense)))
                 else { return }
@@ -185,9 +187,13 @@ public struct Frame: Sendable {
 
 /// A record that counts at the frame's instant, with the severity that it stands for.
 public struct StandingRecord: Sendable, Hashable {
+    /// The record itself.
     public var row: ObservationRow
+    /// Who reported it.
     public var source: SourceID
+    /// What it counts as, for the filter's category.
     public var severity: Severity
+    /// Whether the severity was named, or follows from the EDR.
     public var basis: SeverityBasis
 }
 
@@ -202,18 +208,18 @@ public struct Hexagon: Sendable, Hashable {
 }
 
 /// The answers of an area, each asked for once: many rows lie in one cell.
-public struct CellAnswers: Sendable {
+package struct CellAnswers: Sendable {
     private let area: CellArea
     private var known: [Cell: Bool] = [:]
 
     private let isEverywhere: Bool
 
-    public init(_ area: CellArea) {
+    package init(_ area: CellArea) {
         self.area = area
         isEverywhere = area == .everywhere
     }
 
-    public mutating func contains(_ cell: Cell) -> Bool {
+    package mutating func contains(_ cell: Cell) -> Bool {
         if isEverywhere { return true }
         if let answer = known[cell] { return answer }
         let answer = area.contains(cell)
@@ -234,6 +240,7 @@ public struct CellArea: Sendable, Hashable {
 
     private let shape: Shape
 
+    /// Every cell.
     public static let everywhere = CellArea(shape: .everywhere)
 
     /// Cells that share a point with the box.
@@ -251,7 +258,7 @@ public struct CellArea: Sendable, Hashable {
     private init(shape: Shape) { self.shape = shape }
 
     /// Whether a chunk of 343 cells may have a cell in it; never wrongly false.
-    public func mayHold(chunk: Int) -> Bool {
+    package func mayHold(chunk: Int) -> Bool {
         switch shape {
         case .everywhere: true
         case .cell(let cell): Int(cell.dense) / CellTable.chunkSize == chunk
@@ -261,6 +268,7 @@ public struct CellArea: Sendable, Hashable {
         }
     }
 
+    /// Whether a cell is taken.
     public func contains(_ cell: Cell) -> Bool {
         switch shape {
         case .everywhere: true

@@ -1,10 +1,10 @@
-public import Geometry
+package import Geometry
 
 extension FramePlane {
     /// Every cell of a resolution 0…5 that is drawn and whose outline's box shares a point with a box, in dense order:
     /// dense index × 8 + severity.
     /// - Complexity: O(cells found + coarser cells above them)
-    public func cells(resolution: Int, in box: GridBox) -> [UInt32] {
+    package func cells(resolution: Int, in box: GridBox) -> [UInt32] {
         slots.withUnsafeBufferPointer { slots in
             maxima.withUnsafeBufferPointer { maxima in
                 drawn.withUnsafeBufferPointer { drawn in

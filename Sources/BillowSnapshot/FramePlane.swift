@@ -38,7 +38,7 @@ public struct FramePlane: Sendable {
                 maxima.withUnsafeMutableBufferPointer { maxima in
                     for row in 0..<columns.places.count {
                         guard let severity = test.severity(of: row, in: columns) else { continue }
-                        let dense = Place(bits: columns.places[row]).dense
+                        let dense = RowPlace(bits: columns.places[row]).dense
                         let (chunk, cell) = dense.quotientAndRemainder(dividingBy: 343)
                         let at = Int(slots[chunk]) * Self.block + cell
                         maxima[at] = max(maxima[at], Self.value(severity))
@@ -154,14 +154,14 @@ public struct FramePlane: Sendable {
 extension FramePlane {
     /// The values of the 343 cells of a chunk, by position: 0 is nothing, 1 smooth … 5 moderate-severe. Empty where the
     /// chunk has nothing.
-    public func values(inChunk chunk: Int) -> ArraySlice<UInt8> {
+    package func values(inChunk chunk: Int) -> ArraySlice<UInt8> {
         let slot = Int(slots[chunk])
         return slot < 0 ? [] : maxima[slot * Self.block..<slot * Self.block + CellTable.chunkSize]
     }
 
     /// Chunks of 343 cells that there are.
-    public static var chunks: Int { Segment.chunks }
+    package static var chunks: Int { Segment.chunks }
 
     /// What it takes up in memory.
-    public var bytes: Int { slots.count * 4 + maxima.count + drawn.count + Cell.baseCells * 16 }
+    package var bytes: Int { slots.count * 4 + maxima.count + drawn.count + Cell.baseCells * 16 }
 }

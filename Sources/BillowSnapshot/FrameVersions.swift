@@ -1,13 +1,13 @@
-public import Turbulence
+package import Turbulence
 
 /// When the live pictures last changed: for anything that a picture shows the last version that changed it. Immutable,
 /// and part of a snapshot.
-public struct FrameVersions: Sendable {
+package struct FrameVersions: Sendable {
     /// Where everything is of one version: a picture as it was.
     private let fixed: Version?
     /// The last version that changed everything: a source's rule, or a deletion. Frames of older versions can't be
     /// drawn any more.
-    public private(set) var rules = Version.zero
+    package private(set) var rules = Version.zero
     /// The first step that is known.
     private var first: TimeStep
     /// By kind and hour, a version for each of its steps.
@@ -17,20 +17,20 @@ public struct FrameVersions: Sendable {
     private static let stepsInHour = 3_600 / TimeStep.seconds
 
     /// Nothing has changed since `from`.
-    public init(from: Instant) {
+    package init(from: Instant) {
         first = TimeStep(from)
         fixed = nil
     }
 
     /// Everything is of one version.
-    public init(fixed version: Version) {
+    package init(fixed version: Version) {
         first = TimeStep(.distantPast)
         fixed = version
     }
 
     /// The last version that changed what is seen; nil where some of that is from before what is known here.
     /// - Complexity: O(steps), or O(areas known)
-    public func version(of data: FrameDependency) -> Version? {
+    package func version(of data: FrameDependency) -> Version? {
         if let fixed { return fixed }
         switch data {
         case .observed(let kind, let steps): return steps.lowerBound < first ? nil : version(of: kind, in: steps)
@@ -56,7 +56,7 @@ public struct FrameVersions: Sendable {
     }
 
     /// Takes in what changed. A version above `head` changed more than is known yet: it counts as the head.
-    public mutating func update(_ changed: ChangedTimes, upTo head: Version) {
+    package mutating func update(_ changed: ChangedTimes, upTo head: Version) {
         rules = max(rules, min(changed.rules, head))
         for change in changed.steps where change.step >= first {
             let (hour, step) = change.step.number.quotientAndRemainder(dividingBy: Self.stepsInHour)
@@ -70,7 +70,7 @@ public struct FrameVersions: Sendable {
     }
 
     /// Lets go of what no picture from `instant` on shows.
-    public mutating func drop(before instant: Instant) {
+    package mutating func drop(before instant: Instant) {
         first = max(first, TimeStep(instant))
         for kind in hours.keys {
             hours[kind] = hours[kind]?.filter { ($0.key + 1) * Self.stepsInHour > first.number }

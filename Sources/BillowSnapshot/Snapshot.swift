@@ -1,31 +1,31 @@
 package import BillowFields
 package import Geometry
-public import Turbulence
+package import Turbulence
 
 /// The whole live picture at one publication: immutable, swapped whole. A request takes it once and answers from it
 /// alone.
-public struct Snapshot: Sendable {
-    public let publication: Publication
+package struct Snapshot: Sendable {
+    package let publication: Publication
     /// Names the log that it is of, among all others.
-    public let log: String
+    package let log: String
     /// The rows from `liveFrom` on.
-    public let window: Window
+    package let window: Window
     /// From when on every row is in `window`; what a picture needs from before comes from the store.
-    public let liveFrom: Instant
+    package let liveFrom: Instant
     /// Every source, in the order of their numbers.
-    public let sources: [SourceRecord]
+    package let sources: [SourceRecord]
     /// What times the log held at the publication's version.
-    public let extent: LogExtent
-    public let severityTable: SeverityTable
+    package let extent: LogExtent
+    package let severityTable: SeverityTable
     /// The pilot reports from `liveFrom` on, ordered by (time, id).
-    public let reports: [PilotReport]
+    package let reports: [PilotReport]
     /// The issued areas that hold at `liveFrom` or later.
-    public let areas: AreaWindow
-    public let traffic: Traffic
+    package let areas: AreaWindow
+    package let traffic: Traffic
     /// When each kind of data last changed.
-    public let versions: DataVersions
+    package let versions: DataVersions
     /// When each of the live pictures last changed.
-    public let frameVersions: FrameVersions
+    package let frameVersions: FrameVersions
     /// All fields that are stored, of every time. A picture of an earlier version takes them as of that version.
     package private(set) var fields = FieldIndex.empty
     /// Their grids, by the numbers that fields have.
@@ -33,7 +33,7 @@ public struct Snapshot: Sendable {
     /// Where and when there are fields.
     package private(set) var fieldCoverage = FieldCoverage.empty
 
-    public init(
+    package init(
         publication: Publication, log: String, window: Window, liveFrom: Instant, sources: [SourceRecord],
         extent: LogExtent = LogExtent(), severityTable: SeverityTable, reports: [PilotReport] = [],
         areas: AreaWindow = AreaWindow(),
@@ -71,7 +71,7 @@ public struct Snapshot: Sendable {
     /// The fields are all there; those that are newer are none of that version's (`FieldIndex.frame(at:_:asOf:)`).
     ///
     /// The sources' rules are those of this snapshot: the version must not be older than `frameVersions.rules`.
-    public func superseded(at version: Version) -> Snapshot {
+    package func superseded(at version: Version) -> Snapshot {
         Snapshot(
             publication: Publication(version: version, asOf: .distantFuture), log: log, window: Window(),
             liveFrom: .distantFuture, sources: sources, extent: extent, severityTable: severityTable
@@ -80,7 +80,7 @@ public struct Snapshot: Sendable {
 
     /// When the newest of what is live of a source was observed: reports and aircraft as well as turbulence; nil where
     /// there is nothing.
-    public func newest(of source: SourceRecord) -> Instant? {
+    package func newest(of source: SourceRecord) -> Instant? {
         [
             window.newest(of: source.number), reports.last { $0.source == source.id }?.observedAt,
             traffic.newest(of: source.id),
@@ -88,12 +88,12 @@ public struct Snapshot: Sendable {
     }
 
     /// The frame at an instant, or nil where it or its trends need rows from before `liveFrom`.
-    public func frame(at instant: Instant, filter: Filter) -> Frame? {
+    package func frame(at instant: Instant, filter: Filter) -> Frame? {
         frame(at: instant, filter: filter, marginSeconds: Frame.trendSeconds)
     }
 
     /// The plane of the frame at an instant, or nil where it needs rows from before `liveFrom`. It has no trends.
-    public func plane(at instant: Instant, filter: Filter) -> FramePlane? {
+    package func plane(at instant: Instant, filter: Filter) -> FramePlane? {
         frame(at: instant, filter: filter, marginSeconds: 0)?.plane()
     }
 
@@ -103,19 +103,19 @@ public struct Snapshot: Sendable {
     }
 
     /// The pilot reports of (instant − lookBackSeconds, instant], or nil where some are from before `liveFrom`.
-    public func reports(at instant: Instant, lookBackSeconds: Int) -> [PilotReport]? {
+    package func reports(at instant: Instant, lookBackSeconds: Int) -> [PilotReport]? {
         let oldest = instant.advanced(by: 1 - lookBackSeconds)
         guard oldest >= liveFrom else { return nil }
         return reports.filter { $0.observedAt >= oldest && $0.observedAt <= instant }
     }
 
     /// The areas that hold at an instant, or nil for one before `liveFrom`.
-    public func areas(_ collection: IssuedArea.Collection, at instant: Instant) -> [IssuedArea]? {
+    package func areas(_ collection: IssuedArea.Collection, at instant: Instant) -> [IssuedArea]? {
         instant >= liveFrom ? areas.valid(at: instant, collection) : nil
     }
 
     /// The aircraft seen in (instant − droppedAfterSeconds, instant], by address, or nil where that is not remembered.
-    public func positions(at instant: Instant, droppedAfterSeconds: Int) -> [AircraftPosition]? {
+    package func positions(at instant: Instant, droppedAfterSeconds: Int) -> [AircraftPosition]? {
         let remembered = publication.asOf.advanced(by: -Traffic.keptSeconds)
         guard instant.advanced(by: -droppedAfterSeconds) >= remembered else { return nil }
         return traffic.positions(at: instant, droppedAfterSeconds: droppedAfterSeconds)
@@ -124,15 +124,15 @@ public struct Snapshot: Sendable {
 
 /// For each kind of data the last version that changed any of it: what is made of one kind stays the same while others
 /// move.
-public struct DataVersions: Sendable, Hashable {
+package struct DataVersions: Sendable, Hashable {
     /// Observations, and the sources' rules.
-    public var observations: Version
-    public var reports: Version
-    public var areas: Version
-    public var positions: Version
-    public var fields: Version
+    package var observations: Version
+    package var reports: Version
+    package var areas: Version
+    package var positions: Version
+    package var fields: Version
 
-    public init(all version: Version) {
+    package init(all version: Version) {
         observations = version
         reports = version
         areas = version

@@ -1,12 +1,12 @@
-public import Turbulence
+package import Turbulence
 
 /// Where every aircraft was seen last, as of an instant: immutable.
 ///
 /// A position with a later time waits in `ahead` until its time comes. It never takes the place of what its aircraft,
 /// or any other, has until then.
-public struct Traffic: Sendable {
+package struct Traffic: Sendable {
     /// How long an aircraft is kept after it was last seen.
-    public static let keptSeconds = 600
+    package static let keptSeconds = 600
 
     /// The newest position of each aircraft at or before `asOf`.
     private var newest: [ICAO24: AircraftPosition] = [:]
@@ -16,17 +16,17 @@ public struct Traffic: Sendable {
     private var asOf: Instant
 
     /// Nobody in the air.
-    public init() { asOf = .distantPast }
+    package init() { asOf = .distantPast }
 
     /// - Parameters:
     ///   - asOf: positions after this instant wait for their time.
     ///   - positions: of any aircraft, in any order.
-    public init(_ positions: [AircraftPosition], asOf: Instant) {
+    package init(_ positions: [AircraftPosition], asOf: Instant) {
         self.asOf = asOf
         update(positions)
     }
 
-    public var count: Int { Set(newest.keys).union(ahead.lazy.map(\.icao24)).count }
+    package var count: Int { Set(newest.keys).union(ahead.lazy.map(\.icao24)).count }
 
     /// The time of a source's newest position; nil where it has none.
     func newest(of source: SourceID) -> Instant? {
@@ -46,7 +46,7 @@ public struct Traffic: Sendable {
     }
 
     /// Of any positions, the newest of each aircraft in (instant − droppedAfterSeconds, instant], by address.
-    public static func standing(
+    package static func standing(
         _ positions: some Sequence<AircraftPosition>, at instant: Instant, droppedAfterSeconds: Int
     ) -> [AircraftPosition] {
         let oldest = instant.advanced(by: 1 - droppedAfterSeconds)
@@ -58,7 +58,7 @@ public struct Traffic: Sendable {
     }
 
     /// Adds positions, in any order.
-    public mutating func update(_ positions: [AircraftPosition]) {
+    package mutating func update(_ positions: [AircraftPosition]) {
         for position in positions {
             if position.observedAt > asOf {
                 ahead.append(position)
@@ -69,7 +69,7 @@ public struct Traffic: Sendable {
     }
 
     /// Moves on to an instant: positions whose time has come count, and aircraft not seen for long are removed.
-    public mutating func advance(to now: Instant) {
+    package mutating func advance(to now: Instant) {
         asOf = max(asOf, now)
         let waiting = ahead
         ahead = []

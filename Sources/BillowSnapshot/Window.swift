@@ -31,7 +31,7 @@ public struct Window: Sendable {
 
     /// Windows of different hours as one; their rows are not read again.
     /// - Complexity: O(rows × hours)
-    public init(joining windows: [Window], sources: [SourceRecord]) {
+    package init(joining windows: [Window], sources: [SourceRecord]) {
         self.init()
         for window in windows { segments.merge(window.segments) { first, _ in first } }
         setSources(sources)
@@ -40,7 +40,7 @@ public struct Window: Sendable {
 
     /// Different parts of the archive as one window; their rows are not read again.
     /// - Complexity: O(rows × parts)
-    public init(joining parts: [WindowPart], sources: [SourceRecord]) {
+    package init(joining parts: [WindowPart], sources: [SourceRecord]) {
         self.init(segmentSeconds: ArchivePart.seconds)
         for part in parts where part.count > 0 { segments[part.part.number] = part.segment }
         setSources(sources)
@@ -57,11 +57,11 @@ public struct Window: Sendable {
 
     /// The newest observation of a source; nil where it has none.
     /// - Complexity: O(rows of the newest hour that it has any in, and of those after)
-    public func newest(of source: SourceNumber) -> Instant? {
+    package func newest(of source: SourceNumber) -> Instant? {
         for hour in segments.keys.sorted(by: >) {
             guard let segment = segments[hour] else { continue }
             var newest: UInt32 = 0
-            for index in segment.places.indices where Place(bits: segment.places[index]).source == source {
+            for index in segment.places.indices where RowPlace(bits: segment.places[index]).source == source {
                 newest = max(newest, segment.observedAt[index])
             }
             if newest > 0 { return Instant(clamping: Int(newest)) }
@@ -70,12 +70,12 @@ public struct Window: Sendable {
     }
 
     /// The chunks of the cell table in which some row lies, in rising order.
-    public var occupiedChunks: [Int] {
+    package var occupiedChunks: [Int] {
         (0..<Segment.chunks).filter { chunk in segments.values.contains { !$0.rows(inChunk: chunk).isEmpty } }
     }
 
     /// The oldest hour with rows, as its first instant.
-    public var oldestHour: Instant? { segments.keys.min().map { Instant(clamping: $0 * segmentSeconds) } }
+    package var oldestHour: Instant? { segments.keys.min().map { Instant(clamping: $0 * segmentSeconds) } }
 
     /// Takes in what came and went.
     /// - Complexity: O(rows of the hours touched + changes × hours held)
@@ -128,7 +128,7 @@ public struct Window: Sendable {
         var heads = columns.map { ($0.places.last ?? .max) &+ 1 }
         while let head = heads.max(), head > 0 {
             let place = head - 1
-            let replaces = replacing.contains(Place(bits: place).source)
+            let replaces = replacing.contains(RowPlace(bits: place).source)
             var observedLater = UInt32.max
             var replacedLater = UInt32.max
             // The newest hour comes first.
@@ -153,8 +153,8 @@ public struct Window: Sendable {
     /// Links the records of the places of some rows anew.
     private mutating func link(placesOf opened: [ObservationRow], _ closed: [ObservationRow]) {
         var places = Set<UInt64>()
-        for row in opened where replacing.contains(row.source) { places.insert(Place(of: row).bits) }
-        for row in closed where replacing.contains(row.source) { places.insert(Place(of: row).bits) }
+        for row in opened where replacing.contains(row.source) { places.insert(RowPlace(of: row).bits) }
+        for row in closed where replacing.contains(row.source) { places.insert(RowPlace(of: row).bits) }
         let hours = segments.keys.sorted(by: >)
         for place in places {
             var observedLater = UInt32.max

@@ -1,6 +1,6 @@
 internal import CDeflate
 import Geometry
-public import Turbulence
+package import Turbulence
 
 /// A part as bytes, column by column and in the order of a `Segment`, so that reading is neither asking for rows nor
 /// sorting them: some 9 bytes a row, 11 with EDRs. Integers are little-endian, and the same rows are always the same
@@ -14,7 +14,7 @@ public import Turbulence
 /// | 4 | n, how many rows; in the order of (place, key) |
 /// | 4 | m, how many kinds of place |
 /// | 4 | 1 where there are EDRs, else 0 |
-/// | 4 m | kinds of place, rising: a `Place` without its cell |
+/// | 4 m | kinds of place, rising: a `RowPlace` without its cell |
 /// | n, 2 n or 4 n | which of them each place is of: a byte where m ≤ 256, two where m ≤ 65,536 |
 /// | 2 n | seconds since the start of the part |
 /// | 4 n | tags |
@@ -24,8 +24,8 @@ public import Turbulence
 ///
 /// Source: RFC 1952 section 8 (CRC-32), DWARF 5 section 7.6 (unsigned LEB128)
 extension WindowPart {
-    public func packed() -> [UInt8] {
-        let kinds = Set(segment.places.lazy.map { UInt32(truncatingIfNeeded: $0) & Place.kindMask }).sorted()
+    package func packed() -> [UInt8] {
+        let kinds = Set(segment.places.lazy.map { UInt32(truncatingIfNeeded: $0) & RowPlace.kindMask }).sorted()
         let numbers = Dictionary(uniqueKeysWithValues: zip(kinds, UInt32(0)...))
         let hasEDRs = segment.edrs.contains { $0 != Segment.noEDR }
         let header = PackedHeader(
@@ -35,7 +35,7 @@ extension WindowPart {
         bytes.reserveCapacity(header.cellsAt + count + count / 4)
         for kind in kinds { bytes.append(littleEndian: kind) }
         for place in segment.places {
-            let number = numbers[UInt32(truncatingIfNeeded: place) & Place.kindMask] ?? 0
+            let number = numbers[UInt32(truncatingIfNeeded: place) & RowPlace.kindMask] ?? 0
             switch header.kindWidth {
             case 1: bytes.append(UInt8(truncatingIfNeeded: number))
             case 2: bytes.append(littleEndian: UInt16(truncatingIfNeeded: number))
@@ -51,7 +51,7 @@ extension WindowPart {
         if hasEDRs { for edr in segment.edrs { bytes.append(littleEndian: edr) } }
         var cell = 0
         for place in segment.places {
-            var step = Place(bits: place).dense - cell
+            var step = RowPlace(bits: place).dense - cell
             cell += step
             while step > 127 {
                 bytes.append(UInt8(step & 127 | 128))
@@ -65,7 +65,7 @@ extension WindowPart {
 
     /// Reads `packed()` back.
     /// - Throws: for bytes that it never gives, or gives for another part. No bytes make it trap.
-    public init(_ part: ArchivePart, packed bytes: [UInt8]) throws(PackDamage) {
+    package init(_ part: ArchivePart, packed bytes: [UInt8]) throws(PackDamage) {
         let read = bytes.withUnsafeBytes { bytes in
             Result { () throws(PackDamage) in try Segment(packed: bytes, of: part) }
         }
@@ -74,7 +74,7 @@ extension WindowPart {
 }
 
 /// What is wrong with the bytes of a part.
-public enum PackDamage: Error, Sendable, Hashable, CustomStringConvertible {
+package enum PackDamage: Error, Sendable, Hashable, CustomStringConvertible {
     /// Not as many bytes as there must be.
     case length(Int)
     case format(UInt32)
@@ -84,7 +84,7 @@ public enum PackDamage: Error, Sendable, Hashable, CustomStringConvertible {
     /// A value outside its range, or rows out of their order.
     case value(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .length(let count): "\(count) bytes are too few or too many"
         case .format(let format): "format \(format) is not \(PackedHeader.format)"
@@ -123,7 +123,7 @@ extension Segment {
             guard isGiven || severity == PackedHeader.noSeverity else { throw .value("severity") }
             guard edr <= 10_000 || edr == Segment.noEDR && isGiven else { throw .value("EDR") }
             guard ObservationKind(rawValue: word >> 4) != nil else { throw .value("kind of observation") }
-            let place = UInt64(cell) << Place.kindBits | UInt64(kinds[number])
+            let place = UInt64(cell) << RowPlace.kindBits | UInt64(kinds[number])
             let key = ObservationKey(observedAt: Instant(clamping: start + second), tag: tag).rawValue
             guard (last.place, last.key) < (place, key) else { throw .value("order of rows") }
             last = (place, key)
@@ -141,8 +141,9 @@ extension Segment {
         var kinds: [UInt32] = []
         for index in 0..<Int(header.kinds) {
             let kind = bytes.littleEndian(PackedHeader.length, index, width: 4)
-            let place = Place(bits: UInt64(kind))
-            guard kind <= Place.kindMask, place.altitude != nil, place.categoryCode == 0 || place.category != nil else {
+            let place = RowPlace(bits: UInt64(kind))
+            guard kind <= RowPlace.kindMask, place.altitude != nil, place.categoryCode == 0 || place.category != nil
+            else {
                 throw .value("kind of place")
             }
             kinds.append(kind)

@@ -1,19 +1,19 @@
-public import Turbulence
+package import Turbulence
 
 /// The rows of one part of the archive: windows of the past are joined of such. Which record replaces which is settled
 /// there.
-public struct WindowPart: Sendable {
-    public let part: ArchivePart
+package struct WindowPart: Sendable {
+    package let part: ArchivePart
     let segment: Segment
 
     /// How many rows it has.
-    public var count: Int { segment.count }
+    package var count: Int { segment.count }
 
     /// - Parameters:
     ///   - rows: all observed in the part.
     ///   - part: the stretch of time.
     /// - Complexity: O(n), or O(n log n) for rows that are not in the order of their keys
-    public init(_ part: ArchivePart, rows: [ObservationRow]) {
+    package init(_ part: ArchivePart, rows: [ObservationRow]) {
         precondition(
             rows.allSatisfy { ArchivePart($0.observedAt) == part }, "a row that was not observed in part \(part.number)"
         )

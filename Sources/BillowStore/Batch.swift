@@ -20,7 +20,7 @@ package struct Batch: Sendable {
     /// Ends transient observations that are requested no more.
     package var transientEnd: TransientEnd?
     /// What a fetch has: the newest time at each place. Observations there that a `TransientEnd` ended count again.
-    package var fetchedPlaces: [Retraction.Place: Instant]
+    package var fetchedPlaces: [Retraction.ValuePlace: Instant]
     /// What the source is asked for from now on.
     package var coverage: [CoverageChange]
     /// New cursors by piece; nil as a value removes one.
@@ -49,7 +49,7 @@ package struct Batch: Sendable {
         source: SourceID?, observations: [Observation] = [], pilotReports: [PilotReport] = [],
         areas: [IssuedArea] = [], areaReplacements: [AreaReplacement] = [], positions: [AircraftPosition] = [],
         fields: [FieldLevelDraft] = [], retraction: Retraction? = nil, transientEnd: TransientEnd? = nil,
-        fetchedPlaces: [Retraction.Place: Instant] = [:], coverage: [CoverageChange] = [],
+        fetchedPlaces: [Retraction.ValuePlace: Instant] = [:], coverage: [CoverageChange] = [],
         cursors: [String: String?] = [:], values: [String: String?] = [:], fetchedAt: Instant? = nil,
         fetchedKinds: [DataKind: Instant] = [:], completeSince: Instant? = nil,
         importedBefore: Instant = .distantPast, isTransient: Bool = false, reporter: String? = nil,
@@ -106,7 +106,7 @@ package struct SourceRegistration: Sendable, Hashable {
 /// place there).
 package struct Retraction: Sendable {
     /// Where and how high, for which category.
-    package struct Place: Sendable, Hashable {
+    package struct ValuePlace: Sendable, Hashable {
         package var cell: UInt32
         package var altitude: AltitudeBand
         package var category: AircraftCategory?
@@ -128,10 +128,11 @@ package struct Retraction: Sendable {
     /// Whether the fetch would have had this row (area, altitudes, category).
     package var covers: @Sendable (ObservationRow) -> Bool
     /// All that the fetch has: the observation time at each place.
-    package var standing: [Place: Instant]
+    package var standing: [ValuePlace: Instant]
 
     package init(
-        from: Instant, to: Instant, covers: @escaping @Sendable (ObservationRow) -> Bool, standing: [Place: Instant]
+        from: Instant, to: Instant, covers: @escaping @Sendable (ObservationRow) -> Bool,
+        standing: [ValuePlace: Instant]
     ) {
         self.from = from
         self.to = to

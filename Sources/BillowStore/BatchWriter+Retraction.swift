@@ -32,7 +32,7 @@ extension BatchWriter {
     /// Puts a superseding row in the place of each transient row that is to end.
     /// - Parameter lasting: the newest row that lasts, by place.
     mutating func endTransient(
-        _ end: TransientEnd, of source: SourceID, _ number: SourceNumber, lasting: [Retraction.Place: Instant]
+        _ end: TransientEnd, of source: SourceID, _ number: SourceNumber, lasting: [Retraction.ValuePlace: Instant]
     ) throws {
         let rows = try TransientRows(db, end, source: number, damage: damage)
         for key in rows.later {
@@ -53,7 +53,7 @@ extension BatchWriter {
     }
 
     /// Closes the rows that ended transient ones where what they ended was fetched again.
-    mutating func reopen(_ fetched: [Retraction.Place: Instant], source: SourceNumber) throws {
+    mutating func reopen(_ fetched: [Retraction.ValuePlace: Instant], source: SourceNumber) throws {
         guard let newest = fetched.values.filter({ $0 != .distantFuture }).max() else { return }
         let statement = try RawStatement(db, Query.openTransientEnds)
         try statement.bind(
@@ -61,7 +61,7 @@ extension BatchWriter {
             ObservationKey.first(of: newest.advanced(by: -2 * History.sixHours.seconds)).rawValue)
         var ends: [ObservationKey] = []
         try statement.forEachReadable(damage, ObservationRow.init) { row in
-            guard let observedAt = fetched[Retraction.Place(of: row)],
+            guard let observedAt = fetched[Retraction.ValuePlace(of: row)],
                 observedAt <= row.observedAt
             else { return }
             ends.append(row.key)

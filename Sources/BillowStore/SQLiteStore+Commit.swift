@@ -114,7 +114,7 @@ extension SQLiteStore {
 
     /// Where transient rows are to end, the newest row that lasts. Looked for before the transaction, as what a
     /// retraction closes is: rows have no index by place.
-    private func lastingTimes(beside batch: Batch) async throws(StoreError) -> [Retraction.Place: Instant] {
+    private func lastingTimes(beside batch: Batch) async throws(StoreError) -> [Retraction.ValuePlace: Instant] {
         guard let end = batch.transientEnd, let source = batch.source else { return [:] }
         return try await reading { [register] db in
             guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
@@ -126,9 +126,9 @@ extension SQLiteStore {
             try statement.bind(
                 ObservationKey.first(of: oldest).rawValue,
                 ObservationKey.first(of: end.at).rawValue + 1 << ObservationKey.tagBits, Int64(number.rawValue))
-            var lasting: [Retraction.Place: Instant] = [:]
+            var lasting: [Retraction.ValuePlace: Instant] = [:]
             try statement.forEachReadable(register, ObservationRow.init) { row in
-                let place = Retraction.Place(of: row)
+                let place = Retraction.ValuePlace(of: row)
                 guard transient.ending[place] != nil, !transient.keys.contains(row.key) else { return }
                 lasting[place] = max(lasting[place] ?? row.observedAt, row.observedAt)
             }

@@ -1,3 +1,4 @@
+internal import BillowFields
 internal import GRDB
 package import Turbulence
 

@@ -7,7 +7,7 @@ struct TransientRows {
     /// All of them.
     var keys: Set<ObservationKey> = []
     /// By place, the newest where that is one to be ended: observed before then, and not ended already.
-    var ending: [Retraction.Place: ObservationRow] = [:]
+    var ending: [Retraction.ValuePlace: ObservationRow] = [:]
     /// To be ended, and observed no earlier.
     var later: [ObservationKey] = []
 
@@ -15,14 +15,14 @@ struct TransientRows {
         let statement = try RawStatement(db, Query.openTransient)
         let oldest = end.at.advanced(by: -History.sixHours.seconds)
         try statement.bind(Int64(source.rawValue), ObservationKey.first(of: oldest).rawValue)
-        var newest: [Retraction.Place: ObservationRow] = [:]
+        var newest: [Retraction.ValuePlace: ObservationRow] = [:]
         try statement.forEachReadable(damage, ObservationRow.init) { row in
             keys.insert(row.key)
             if row.observedAt >= end.at {
                 if row.kind.isShown, end.covers(row) { later.append(row.key) }
                 return
             }
-            let place = Retraction.Place(of: row)
+            let place = Retraction.ValuePlace(of: row)
             if newest[place].map({ $0.observedAt < row.observedAt }) ?? true { newest[place] = row }
         }
         ending = newest.filter { $0.value.kind.isShown && end.covers($0.value) }
@@ -32,7 +32,7 @@ struct TransientRows {
 extension Retraction {
     /// Whether an open row of its source and window is gone.
     func closes(_ row: ObservationRow) -> Bool {
-        if let standing = standing[Place(of: row)], row.observedAt <= standing { return false }
+        if let standing = standing[ValuePlace(of: row)], row.observedAt <= standing { return false }
         return covers(row)
     }
 }

@@ -71,7 +71,7 @@ package struct AviationWeatherUpstream: Upstream {
 
     /// What lasts from round to round, in memory only: after a restart everything is asked for once more.
     private final class Progress: Sendable {
-        struct State {
+        struct ScheduleState {
             var schedule: AviationWeatherSchedule
             var gairmets = GairmetPictures()
             /// Products whose last answer was empty.
@@ -80,9 +80,9 @@ package struct AviationWeatherUpstream: Upstream {
             var resumedAt: Instant?
         }
 
-        let state: Mutex<State>
+        let state: Mutex<ScheduleState>
 
-        init(_ schedule: AviationWeatherSchedule) { state = Mutex(State(schedule: schedule)) }
+        init(_ schedule: AviationWeatherSchedule) { state = Mutex(ScheduleState(schedule: schedule)) }
     }
 
     /// Reports of the last hours: at first as many as the longest history, then enough for those that come late.

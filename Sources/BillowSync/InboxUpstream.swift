@@ -26,13 +26,13 @@ package struct InboxUpstream: Upstream {
 
     /// What the look before saw, and when the store was told last.
     private final class Looks: Sendable {
-        struct State {
+        struct FolderState {
             var files: [String: Look] = [:]
             /// Files that were read and could not be moved since, with what is to be said of them.
             var read: [String: (look: Look, verdict: Verdict)] = [:]
             var notedAt: Instant?
         }
-        let state = Mutex(State())
+        let state = Mutex(FolderState())
     }
 
     /// What became of a file.

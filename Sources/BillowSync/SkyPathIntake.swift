@@ -19,7 +19,7 @@ struct SkyPathIntake {
     /// In the order of time (which the store likes best), one for each place and second.
     private(set) var observations: [Observation] = []
     /// The newest time that the answer has of each place.
-    private(set) var standing: [Retraction.Place: Instant] = [:]
+    private(set) var standing: [Retraction.ValuePlace: Instant] = [:]
     /// The newest time in the answer, refused records included; nil when it is empty.
     private(set) var newest: Instant?
 
@@ -76,8 +76,8 @@ struct SkyPathIntake {
 }
 
 extension SkyPathIntake.Rules {
-    fileprivate func place(_ cell: Cell, _ block: AltitudeBlock) -> Retraction.Place {
-        Retraction.Place(cell: cell.dense, altitude: AltitudeBand(block), category: category)
+    fileprivate func place(_ cell: Cell, _ block: AltitudeBlock) -> Retraction.ValuePlace {
+        Retraction.ValuePlace(cell: cell.dense, altitude: AltitudeBand(block), category: category)
     }
 }
 

@@ -3,7 +3,7 @@ import Turbulence
 
 /// What of a source lasts from round to round, in memory only, whatever it is asked for meanwhile.
 final class SkyPathProgress: Sendable {
-    private struct State {
+    private struct ProgressState {
         /// The nowcast that was taken last, and when.
         var nowcast: Fetched<SyncRequest.Part>?
         /// By area, what the last complete round asked for.
@@ -22,7 +22,7 @@ final class SkyPathProgress: Sendable {
         var at: Instant
     }
 
-    private let state = Mutex(State())
+    private let state = Mutex(ProgressState())
     /// For what is read of the store and written back.
     let ledger = Turns()
 

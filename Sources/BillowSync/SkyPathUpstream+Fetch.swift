@@ -60,7 +60,7 @@ extension SkyPathUpstream {
 
     /// In batches. The cursor lands with the last of the data, never before it.
     func write(
-        _ observations: [Observation], _ retraction: Retraction?, fetched: [Retraction.Place: Instant],
+        _ observations: [Observation], _ retraction: Retraction?, fetched: [Retraction.ValuePlace: Instant],
         cursor: [String: String?], isTransient: Bool, _ outcome: inout SyncOutcome
     ) async throws(SyncError) {
         var start = 0
@@ -132,7 +132,7 @@ extension SkyPathUpstream {
             from: start, to: end,
             covers: { row in
                 // A superseding row of a place that the answer doesn't have hides nothing that the answer has.
-                (row.kind.isShown || standing[Retraction.Place(of: row)] != nil) && row.category == category
+                (row.kind.isShown || standing[Retraction.ValuePlace(of: row)] != nil) && row.category == category
                     && row.since <= head && row.intensity.severity != nil && piece.covers(row.cell)
                     && ring?.contains(H3.center(of: row.cell)) ?? true
             }, standing: standing)

@@ -1,13 +1,13 @@
-public import BillowRaster
+package import BillowRaster
 import Datasets
 import Geometry
-public import Turbulence
+package import Turbulence
 
 extension AreaLook {
     /// Areas that end within this time are faint.
     private static let endingSeconds = 1_800
 
-    public init(of area: IssuedArea, at instant: Instant) {
+    package init(of area: IssuedArea, at instant: Instant) {
         let hazard = (area.hazard ?? "").uppercased()
         var isOfTurbulence = ["TURB", "LLWS", "MTW", "WIND"].contains { hazard.contains($0) }
         var sign = AreaSign.advisory
@@ -27,7 +27,7 @@ extension AreaLook {
 
 extension IssuedArea {
     /// `TURB-HI FL250–450`: what, and how high.
-    public var caption: String? {
+    package var caption: String? {
         let parts = [hazard, FlightLevelText.band(altitudeMinFeet, altitudeMaxFeet), isAboveGround ? "AGL" : nil]
             .compactMap { $0 }
         return parts.isEmpty ? nil : String(parts.joined(separator: " ").prefix(40))

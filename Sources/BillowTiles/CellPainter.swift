@@ -69,7 +69,7 @@ final class CellPainter {
 }
 
 /// What a class is inked with where its pattern is.
-private struct ClassInk {
+struct ClassInk {
     let pattern: PlacedPattern
     /// The pattern's paint over the fill, premultiplied, in 0…255.
     let colour: SIMD4<Float>
@@ -80,6 +80,12 @@ private struct ClassInk {
             pattern.pattern(scale: region.scale), originX: region.originX, originY: region.originY)
         let above = SIMD4<Float>(pattern.paint.colour)
         colour = above + SIMD4<Float>(fill) * (1 - above.w / 255)
+    }
+
+    /// The colour of a pixel that is wholly of the class.
+    func colour(over fill: StraightColour, x: Int, y: Int) -> PremultipliedColour {
+        let plain = SIMD4<Float>(fill)
+        return PremultipliedColour(nearest: plain + (colour - plain) * (Float(pattern.coverage(x: x, y: y)) / 255))
     }
 }
 

@@ -8,9 +8,13 @@ enum IncompleteMark {
     /// By scale, from 1 on.
     private static let patterns = (1...3).map { Pattern(.backHatch, period: period * $0, width: width * Double($0)) }
 
+    /// The lines where they lie in a window.
+    static func pattern(in region: MapRegion) -> PlacedPattern {
+        PlacedPattern(patterns[region.scale - 1], originX: region.originX, originY: region.originY)
+    }
+
     static func paint(_ region: MapRegion, theme: Theme, onto canvas: inout Canvas) {
-        let pattern = PlacedPattern(
-            patterns[region.scale - 1], originX: region.originX, originY: region.originY)
+        let pattern = pattern(in: region)
         let (right, bottom) = (Double(region.width), Double(region.height))
         let whole = [
             Point(x: 0, y: 0), Point(x: right, y: 0), Point(x: right, y: bottom), Point(x: 0, y: bottom),
@@ -19,7 +23,7 @@ enum IncompleteMark {
     }
 
     /// Seen on a base map of the theme, and on no severity taken for another.
-    private static func colour(_ theme: Theme) -> StraightColour {
+    static func colour(_ theme: Theme) -> StraightColour {
         switch theme {
         case .light: StraightColour(red: 0x3C, green: 0x46, blue: 0x50, alpha: 110)
         case .dark: StraightColour(red: 0xD8, green: 0xDE, blue: 0xE4, alpha: 110)

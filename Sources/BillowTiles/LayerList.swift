@@ -4,15 +4,17 @@ public import Turbulence
 
 /// One to ten different layers, the lowest first.
 public struct LayerList: Sendable, Hashable, CustomStringConvertible {
+    /// The datasets, the lowest first.
     public let layers: [Dataset]
 
+    /// Layers that a picture may have.
     public static let longest = 10
 
     /// - Parameter layer: one of `Catalogue.layers`.
     public init(_ layer: Dataset) { layers = [layer] }
 
     /// Those of them that are wanted, in their order; nil for none.
-    public func filter(_ isWanted: (Dataset) -> Bool) -> LayerList? { LayerList(layers.filter(isWanted)) }
+    package func filter(_ isWanted: (Dataset) -> Bool) -> LayerList? { LayerList(layers.filter(isWanted)) }
 
     private init?(_ layers: [Dataset]) {
         guard !layers.isEmpty else { return nil }
@@ -43,13 +45,16 @@ public struct LayerList: Sendable, Hashable, CustomStringConvertible {
 
     /// Why a list can't be used.
     public enum Failure: Error, Sendable, Hashable {
+        /// An id that is no layer.
         case unknown(String)
+        /// A repeat, or too many layers.
         case unusable(ParameterError)
     }
 
     /// As addresses write it.
     public var description: String { layers.map(\.id).joined(separator: ",") }
 
+    /// The titles of its layers, by comma.
     public var title: String { layers.map(\.title).joined(separator: ", ") }
 }
 
@@ -59,6 +64,7 @@ extension Dataset {
         switch drawing {
         case nil: nil
         case .cells, .polygons: .severities
+        case .field: .field
         case .reports: .reports
         case .areas(let areas): .areas(areas.legend)
         case .aircraft: .traffic
@@ -78,6 +84,10 @@ extension LayerList {
     ) -> Legend {
         var subjects: [Legend.Subject] = []
         for layer in layers { layer.add(to: &subjects) }
+        // All severities in their order, before those that a field shows of them.
+        if let severities = subjects.firstIndex(of: .severities) {
+            subjects.insert(subjects.remove(at: severities), at: 0)
+        }
         let title = subjects.contains(.severities) ? Dataset.turbulence.title : title
         return Legend(
             style: style, layer: description, subjects: subjects, severities: severities, title: title,

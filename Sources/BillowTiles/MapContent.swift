@@ -1,8 +1,8 @@
-public import BillowRaster
+package import BillowRaster
 
 /// What a picture of any size shows, in blocks about as large as a tile that fit together as tiles do: beyond the
 /// picture itself, memory and work are those of a tile.
-public struct MapContent: Sendable {
+package struct MapContent: Sendable {
     struct Block: Sendable {
         /// Where it lies in the picture.
         var x: Int
@@ -11,7 +11,7 @@ public struct MapContent: Sendable {
         var content: PictureContent
     }
 
-    public let region: MapRegion
+    package let region: MapRegion
     /// Those with something in them.
     let blocks: [Block]
 
@@ -21,12 +21,13 @@ public struct MapContent: Sendable {
     /// - Parameters:
     ///   - labels: as of `PictureContent`.
     ///   - isHatched: as of `PictureContent`.
+    ///   - style: as of `PictureContent`.
     ///   - list: the layers.
     ///   - data: what they show.
     ///   - region: the window of the map.
-    public init(
+    package init(
         _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = PictureContent.defaultLabels,
-        isHatched: Bool = false
+        isHatched: Bool = false, style: Style? = nil
     ) {
         self.region = region
         var blocks: [Block] = []
@@ -36,7 +37,7 @@ public struct MapContent: Sendable {
                     x: x, y: y, width: min(MapContent.side, region.width - x),
                     height: min(MapContent.side, region.height - y))
                 let content = PictureContent(
-                    list, of: data, in: part, labels: labels, within: region, isHatched: isHatched)
+                    list, of: data, in: part, labels: labels, within: region, isHatched: isHatched, style: style)
                 if !content.isEmpty { blocks.append(Block(x: x, y: y, region: part, content: content)) }
             }
         }
@@ -44,7 +45,7 @@ public struct MapContent: Sendable {
     }
 
     /// 128 bits of everything that decides the picture's pixels.
-    public func fingerprint(style: Style) throws(PictureError) -> Fingerprint {
+    package func fingerprint(style: Style) throws(PictureError) -> Fingerprint {
         var fingerprint = Fingerprint()
         for side in [region.width, region.height, region.scale, region.originX, region.originY] {
             fingerprint.mix(UInt64(bitPattern: Int64(side)))

@@ -1,19 +1,19 @@
-public import BillowRaster
+package import BillowRaster
 import Foundation
 
 /// What stands on a map picture besides the map: a time in the north-west corner, a legend in the south-west, a bar of
 /// distances in the south-east. Nothing is cut off or covered: the time stamp takes as many lines as it needs, and the
 /// legend and then the bar are left out where there is no room for them. So is a time stamp, down to its warnings;
 /// where there is no room for these either, a mark in the corner stands for them, in a picture of any size.
-public struct MapFurniture: Sendable, Hashable {
-    public var legend: Legend?
+package struct MapFurniture: Sendable, Hashable {
+    package var legend: Legend?
     /// The time, and what else must be known of the picture; none for no time stamp.
-    public var timeStamp: [String]
+    package var timeStamp: [String]
     /// The words of the time stamp that must not vanish.
-    public var warnings: [String]
-    public var showsScaleBar: Bool
+    package var warnings: [String]
+    package var showsScaleBar: Bool
 
-    public init(
+    package init(
         legend: Legend? = nil, timeStamp: [String] = [], warnings: [String] = [], showsScaleBar: Bool = false
     ) {
         self.legend = legend
@@ -29,7 +29,7 @@ public struct MapFurniture: Sendable, Hashable {
     private static let longestBar = 150.0
 
     /// Mixes in all that decides how it looks, besides the window.
-    public func mix(into fingerprint: inout Fingerprint, style: Style) {
+    package func mix(into fingerprint: inout Fingerprint, style: Style) {
         fingerprint.mix(UInt64(timeStamp.count))
         for words in timeStamp + warnings { fingerprint.mix(words) }
         fingerprint.mix((showsScaleBar ? 2 : 0) | (style.theme == .dark ? 1 : 0) as UInt64)
@@ -40,7 +40,7 @@ public struct MapFurniture: Sendable, Hashable {
         style.mix(into: &fingerprint)
     }
 
-    public func paint(_ region: MapRegion, style: Style, onto canvas: inout Canvas) throws(PictureError) {
+    package func paint(_ region: MapRegion, style: Style, onto canvas: inout Canvas) throws(PictureError) {
         let margin = MapFurniture.margin * Double(region.scale)
         let plate = Plate(theme: style.theme, scale: Double(region.scale))
         // What room is left for what comes next.
@@ -80,7 +80,7 @@ public struct MapFurniture: Sendable, Hashable {
     }
 
     /// A legend as it stands on a map.
-    public static func card(_ legend: Legend, scale: Int, theme: Theme) throws(PictureError) -> Canvas {
+    package static func card(_ legend: Legend, scale: Int, theme: Theme) throws(PictureError) -> Canvas {
         let renderer: LegendRenderer
         do { renderer = try LegendRenderer() } catch { throw .text(error) }
         do { return try renderer.canvas(legend, options: try LegendOptions(scale: scale, theme: theme)) } catch {

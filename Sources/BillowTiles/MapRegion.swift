@@ -5,7 +5,9 @@ public import Geometry
 /// A window onto the web mercator map: which part of the world a picture shows, in how many pixels. Its corner lies on
 /// a whole pixel of the world, so windows of one scale fit together.
 public struct MapRegion: Sendable, Hashable {
+    /// Pixels a row.
     public let width: Int
+    /// Rows.
     public let height: Int
     /// Pixels a point, 1…3: symbols, lines and letters grow with it.
     public let scale: Int
@@ -94,7 +96,7 @@ public struct MapRegion: Sendable, Hashable {
     }
 
     /// What it shows of the earth.
-    public var region: GeographicRegion {
+    package var region: GeographicRegion {
         let (x, y) = (Double(originX) / worldPixels, Double(originY) / worldPixels)
         return GeographicRegion(
             unitX: x...x + Double(width) / worldPixels, unitY: y...y + Double(height) / worldPixels)

@@ -1,12 +1,12 @@
 import BillowRaster
 import BillowSnapshot
-public import Geometry
+package import Geometry
 import Turbulence
 
 extension PictureData {
     /// A place where there is most to see, for pictures of nowhere in particular: in the fullest square of four
     /// degrees, the place in the fullest of its quarter degrees; nil where there is nothing at all.
-    public var busiestPlace: LonLat? {
+    package var busiestPlace: LonLat? {
         var seen: [(place: LonLat, weight: Int)] = []
         var issued: [IssuedArea] = []
         var planes = [plane].compactMap { $0 }

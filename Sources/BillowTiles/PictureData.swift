@@ -6,16 +6,23 @@ public import Turbulence
 /// All that the pictures of one instant are drawn from, already filtered. What no layer of a picture needs may be left
 /// empty (`LayerList.needs`).
 public struct PictureData: Sendable {
+    /// The instant that is pictured.
     public var instant: Instant
     /// What the layers of cells show.
     public var plane: FramePlane?
+    /// What the layer of turbulence polygons shows; nil for nothing.
     public var polygons: Polygons?
+    /// The pilot reports.
     public var reports: [PilotReport]
     /// The areas of each dataset of areas.
     public var areas: [IssuedArea.Collection: [IssuedArea]]
+    /// Where aircraft are.
     public var positions: [AircraftPosition]
     /// The positions of one aircraft each, oldest first.
     public var tracks: [[AircraftPosition]]
+
+    /// The turbulence field; nil where there is none at the instant.
+    package var field: FieldPicture?
 
     /// What the layer of turbulence polygons shows: never both.
     public enum Polygons: Sendable {
@@ -25,6 +32,7 @@ public struct PictureData: Sendable {
         case issued([IssuedArea])
     }
 
+    /// What isn't given is not drawn.
     public init(
         instant: Instant, plane: FramePlane? = nil, polygons: Polygons? = nil, reports: [PilotReport] = [],
         areas: [IssuedArea.Collection: [IssuedArea]] = [:], positions: [AircraftPosition] = [],
@@ -45,6 +53,7 @@ public struct PictureData: Sendable {
 public struct PictureContent: Sendable, Hashable {
     enum Part: Sendable, Hashable {
         case cells(TileContent, isBordered: Bool)
+        case field(FieldContent)
         case reports([ReportMark])
         case polygons([PolygonMark])
         case areas([AreaMark])
@@ -59,10 +68,12 @@ public struct PictureContent: Sendable, Hashable {
     /// Whether it is hatched, as a picture that lacks data.
     let isHatched: Bool
 
+    /// Whether nothing is to be drawn.
     public var isEmpty: Bool { parts.isEmpty && labels.isEmpty && !isHatched }
 
     /// Labels of aircraft in each 256 × 256 points of the map.
     public static let labelCounts = 0...100
+    /// How many of these are taken without any number.
     public static let defaultLabels = 25
 
     /// Gathers what a window shows.
@@ -70,12 +81,13 @@ public struct PictureContent: Sendable, Hashable {
     ///   - labels: how many aircraft of a block of 256 × 256 points may be named, at zooms that name any.
     ///   - frame: the picture that the window is a part of, where nothing goes on beyond it.
     ///   - isHatched: marks it as one that lacks data.
+    ///   - style: whether a field is shown by severity or by a scale of its own.
     ///   - list: the layers.
     ///   - data: what they show.
     ///   - region: the window.
     public init(
         _ list: LayerList, of data: PictureData, in region: MapRegion, labels: Int = defaultLabels,
-        within frame: MapRegion? = nil, isHatched: Bool = false
+        within frame: MapRegion? = nil, isHatched: Bool = false, style: Style? = nil
     ) {
         self.isHatched = isHatched
         var parts: [Part] = []
@@ -99,6 +111,9 @@ public struct PictureContent: Sendable, Hashable {
         for layer in list.layers {
             switch layer.drawing {
             case nil: break
+            case .field:
+                let content = data.field.flatMap { FieldContent(of: $0, in: region, paint: style?.field ?? .standard) }
+                if let content { parts.append(.field(content)) }
             case .cells(let zoom): addCells(data.plane, isBordered: region.zoom >= zoom)
             case .polygons:
                 switch data.polygons {
@@ -135,6 +150,10 @@ public struct PictureContent: Sendable, Hashable {
                 }
                 classes.mix(into: &fingerprint)
                 style.mixPatterns(into: &fingerprint)
+            case .field:
+                style.field.mix(into: &fingerprint)
+                style.mixMarks(into: &fingerprint)
+                style.mixPatterns(into: &fingerprint)
             case .polygons:
                 HexagonClasses(polygonsOf: style).mix(into: &fingerprint)
                 style.mixPatterns(into: &fingerprint)
@@ -153,9 +172,10 @@ public struct PictureContent: Sendable, Hashable {
 
 extension Style {
     /// Mixes in all that a picture takes from the style: two that mix the same draw the same.
-    public func mix(into fingerprint: inout Fingerprint) {
+    package func mix(into fingerprint: inout Fingerprint) {
         mixMarks(into: &fingerprint)
         mixPatterns(into: &fingerprint)
+        field.mix(into: &fingerprint)
         for severity in Severity.allCases { fingerprint.mix(self[severity].border.map { UInt64($0.colour.bits) } ?? 0) }
     }
 
@@ -179,6 +199,13 @@ extension Style {
     }
 }
 
+extension FieldPaint {
+    fileprivate func mix(into fingerprint: inout Fingerprint) {
+        fingerprint.mix(10 << 32 | UInt64(scale.count) << 1 | (isMissingHatched ? 1 : 0))
+        for stop in scale { fingerprint.mix(UInt64(stop.hundredths) << 32 | UInt64(stop.paint.colour.bits)) }
+    }
+}
+
 extension PictureContent.Part {
     fileprivate func mix(into fingerprint: inout Fingerprint) {
         func mixAll<Mark>(_ kind: UInt64, _ marks: [Mark], _ mix: (Mark, inout Fingerprint) -> Void) {
@@ -189,6 +216,9 @@ extension PictureContent.Part {
         case .cells(let cells, let isBordered):
             fingerprint.mix(isBordered ? 1 : 2)
             cells.mix(into: &fingerprint)
+        case .field(let content):
+            fingerprint.mix(11)
+            content.mix(into: &fingerprint)
         case .reports(let marks): mixAll(3, marks) { $0.mix(into: &$1) }
         case .areas(let marks): mixAll(4, marks) { $0.mix(into: &$1) }
         case .traffic(let marks): mixAll(5, marks) { $0.mix(into: &$1) }

@@ -1,8 +1,8 @@
-public import BillowRaster
+package import BillowRaster
 
 extension PicturePainter {
     /// The picture of a window of up to 4,096 × 4,096 pixels, transparent where there is nothing, drawn block by block.
-    public func canvas(_ content: MapContent, style: Style) throws(PictureError) -> Canvas {
+    package func canvas(_ content: MapContent, style: Style) throws(PictureError) -> Canvas {
         var canvas: Canvas
         do { canvas = try Canvas(width: content.region.width, height: content.region.height) } catch {
             throw .canvas(error)
@@ -20,10 +20,10 @@ extension PicturePainter {
     ///   - data: what they show.
     ///   - region: the window of the map.
     ///   - style: what they are drawn with.
-    public func canvas(
+    package func canvas(
         _ list: LayerList, of data: PictureData, in region: MapRegion, style: Style,
         labels: Int = PictureContent.defaultLabels
     ) throws(PictureError) -> Canvas {
-        try canvas(MapContent(list, of: data, in: region, labels: labels), style: style)
+        try canvas(MapContent(list, of: data, in: region, labels: labels, style: style), style: style)
     }
 }

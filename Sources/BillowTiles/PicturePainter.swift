@@ -3,10 +3,15 @@ public import Turbulence
 
 /// Why a picture can't be drawn.
 public enum PictureError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A style can't be drawn with.
     case style(ParameterError)
+    /// Words can't be drawn.
     case text(TextError)
+    /// The legend can't be drawn.
     case legend(LegendError)
+    /// The picture is too large.
     case canvas(CanvasError)
+    /// The picture can't be encoded.
     case png(PNGError)
 
     public var description: String {
@@ -43,6 +48,10 @@ public final class PicturePainter {
             case .cells(let cells, let isBordered) = content.parts[0], !style.hasPatterns
         {
             picture = tiles.paint(cells, at: coord, scale: scale, classes: try Self.classes(style, isBordered))
+        } else if content.parts.count == 1, content.labels.isEmpty, !content.isHatched,
+            case .field(let field) = content.parts[0], FieldPainter.isPlain(style)
+        {
+            picture = FieldPainter(style: style, region: MapRegion(coord, scale: scale)).picture(field)
         } else {
             picture = try canvas(content, in: MapRegion(coord, scale: scale), style: style)
                 .indexed(keeping: style.fills)
@@ -78,6 +87,7 @@ public final class PicturePainter {
             do {
                 try cells.paint(content, isBordered: isBordered, style: style, region: region, onto: &canvas)
             } catch { throw .style(error) }
+        case .field(let content): FieldPainter(style: style, region: region).paint(content, onto: &canvas)
         case .polygons(let marks): PolygonMark.paint(marks, style: style, region: region, onto: &canvas)
         case .areas(let marks): for mark in marks { mark.paint(style, region: region, onto: &canvas) }
         case .tracks(let marks): for mark in marks { mark.paint(style, scale: scale, onto: &canvas) }

@@ -88,7 +88,7 @@ struct ReportMark: Sendable, Hashable {
 }
 
 /// Altitudes as pilots write them.
-public enum FlightLevelText {
+package enum FlightLevelText {
     /// `FL380` from 18,000 feet on, else `9,000 ft`; rounded to hundreds.
     static func of(_ feet: Int) -> String {
         let hundreds = (feet + 50) / 100
@@ -98,7 +98,7 @@ public enum FlightLevelText {
     }
 
     /// A band: `FL250–450`, `below FL180`, `above FL300`; nil where neither end is known.
-    public static func band(_ minimum: Int?, _ maximum: Int?) -> String? {
+    package static func band(_ minimum: Int?, _ maximum: Int?) -> String? {
         switch (minimum, maximum) {
         case (nil, nil): nil
         case (let low?, nil): "above \(of(low))"

@@ -43,6 +43,7 @@ public final class SpriteCache: Sendable {
     private let state = Mutex(State())
     private static let none = SpriteSheet(count: CellTable.chunkSize)
 
+    /// An empty cache.
     public init() {}
 
     /// What one tile draws by.

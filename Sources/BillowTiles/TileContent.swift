@@ -10,6 +10,7 @@ public struct TileContent: Sendable, Hashable {
     /// Dense index × 8 + severity, in rising order.
     let cells: [UInt32]
 
+    /// Whether no cell shares a point with the tile.
     public var isEmpty: Bool { cells.isEmpty }
     /// How many cells it draws.
     public var count: Int { cells.count }
@@ -40,17 +41,17 @@ public struct Fingerprint: Sendable, Hashable {
     private var a: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var b: UInt64 = 0xC2B2_AE3D_27D4_EB4F
 
-    public init() {}
+    package init() {}
 
     @inline(__always)
-    public mutating func mix(_ value: UInt64) {
+    package mutating func mix(_ value: UInt64) {
         a = (a ^ value) &* 0xFF51_AFD7_ED55_8CCD
         a ^= a >> 33
         b = (b &+ value) &* 0xC4CE_B9FE_1A85_EC53
         b ^= b >> 29
     }
 
-    public mutating func mix(_ text: String) {
+    package mutating func mix(_ text: String) {
         for byte in text.utf8 { mix(UInt64(byte)) }
         mix(0x100)
     }

@@ -1,13 +1,17 @@
-public import Geometry
+package import Geometry
 
 /// A tile of the web mercator pyramid: z 0…22, x and y 0 ..< 2^z, y from the north.
 ///
 /// Source: OGC 17-083r4 annex D.1 (WebMercatorQuad); the XYZ scheme of TileJSON 3.0.0
 public struct TileCoord: Sendable, Hashable {
+    /// The zoom, 0…22.
     public let z: Int
+    /// The column, from the antimeridian eastwards.
     public let x: Int
+    /// The row, from the north southwards.
     public let y: Int
 
+    /// The finest zoom.
     public static let maximumZoom = 22
 
     /// nil outside the grid.
@@ -21,7 +25,7 @@ public struct TileCoord: Sendable, Hashable {
     }
 
     /// The tile's square in grid units.
-    public var box: GridBox {
+    package var box: GridBox {
         let size = Grid.world >> Int64(z)
         let minX = Int64(x) * size - Grid.half
         let minY = Int64(y) * size - Grid.half
@@ -29,7 +33,7 @@ public struct TileCoord: Sendable, Hashable {
     }
 
     /// What it shows of the earth.
-    public var region: GeographicRegion {
+    package var region: GeographicRegion {
         let count = Double(1 << z)
         return GeographicRegion(
             unitX: Double(x) / count...Double(x + 1) / count, unitY: Double(y) / count...Double(y + 1) / count)
@@ -38,19 +42,23 @@ public struct TileCoord: Sendable, Hashable {
 
 /// How many pixels a tile has: 256 × 256 times the scale each way.
 public enum TileScale: Int, Sendable, Hashable, CaseIterable {
+    /// 256 pixels a side.
     case one = 1
+    /// 512 pixels a side, `@2x`.
     case two = 2
+    /// 768 pixels a side, `@3x`.
     case three = 3
 
+    /// Pixels a side.
     public var pixels: Int { 256 * rawValue }
 }
 
 /// Which resolution a zoom is drawn in: the finest whose mean cell is at least some 3 px wide on a 256 px tile.
-public enum DrawnResolution {
+package enum DrawnResolution {
     /// By zoom: coarser H3 parents up to zoom 4, the cells themselves from 5 on.
     private static let byZoom = [1, 2, 3, 3, 4]
 
-    public static func of(zoom: Int) -> Int { zoom < byZoom.count ? byZoom[zoom] : Cell.resolution }
+    package static func of(zoom: Int) -> Int { zoom < byZoom.count ? byZoom[zoom] : Cell.resolution }
 }
 
 extension GeographicRegion {

@@ -34,7 +34,7 @@ public struct HexagonClasses: Sendable, Hashable {
     }
 
     /// Adds all that tells two styles' tiles apart.
-    public func mix(into fingerprint: inout Fingerprint) {
+    package func mix(into fingerprint: inout Fingerprint) {
         for colour in colours {
             fingerprint.mix(
                 UInt64(colour.red) << 24 | UInt64(colour.green) << 16 | UInt64(colour.blue) << 8 | UInt64(colour.alpha))

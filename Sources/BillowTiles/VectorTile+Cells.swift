@@ -1,6 +1,6 @@
 public import BillowSnapshot
 import BillowRaster
-public import Geometry
+package import Geometry
 public import Turbulence
 
 extension VectorTile {
@@ -12,16 +12,34 @@ extension VectorTile {
         .polygons([[CellTable.of(resolution: resolution).vertices(dense: dense).map(unit)]])
     }
 
+    /// A tile with its buffer.
+    package static func box(of coord: TileCoord) -> GridBox {
+        let margin = (Grid.world >> Int64(coord.z)) * Int64(buffer) / Int64(extent) + 1
+        let box = coord.box
+        return GridBox(
+            minX: box.minX - margin, minY: box.minY - margin, maxX: box.maxX + margin, maxY: box.maxY + margin)
+    }
+
+    /// Whether the box around a cell shares a point with a box, in this world or one beside it.
+    package static func touches(_ box: GridBox, dense: Int, resolution: Int) -> Bool {
+        // The tree ends two steps above the finest cells.
+        let above = (0..<max(0, resolution - 3)).reduce(dense) { dense, _ in dense / 7 }
+        guard CellTree.shared.mayIntersect(resolution: min(resolution, 3), dense: above, box) else { return false }
+        let ring = CellTable.of(resolution: resolution).vertices(dense: dense)
+        var (minX, maxX, minY, maxY) = (Int64.max, Int64.min, Int64.max, Int64.min)
+        for vertex in ring {
+            (minX, maxX) = (min(minX, Int64(vertex.x)), max(maxX, Int64(vertex.x)))
+            (minY, maxY) = (min(minY, Int64(vertex.y)), max(maxY, Int64(vertex.y)))
+        }
+        guard minY <= box.maxY, box.minY <= maxY else { return false }
+        return [-Grid.world, 0, Grid.world].contains { minX + $0 <= box.maxX && box.minX <= maxX + $0 }
+    }
+
     /// The cells that a tile's picture is drawn from, with their resolution: H3 parents at low zoom.
     public static func cells(of plane: FramePlane, in coord: TileCoord) -> (
         resolution: Int, cells: [(dense: UInt32, severity: Severity)]
     ) {
-        let size = Grid.world >> Int64(coord.z)
-        let margin = size * Int64(buffer) / Int64(extent) + 1
-        let box = coord.box
-        let wide = GridBox(
-            minX: box.minX - margin, minY: box.minY - margin, maxX: box.maxX + margin, maxY: box.maxY + margin)
-        let content = TileContent(of: plane, in: wide, resolution: DrawnResolution.of(zoom: coord.z))
+        let content = TileContent(of: plane, in: box(of: coord), resolution: DrawnResolution.of(zoom: coord.z))
         return (
             content.resolution,
             content.cells.compactMap { entry in
@@ -33,12 +51,12 @@ extension VectorTile {
 
 extension PictureContent {
     /// The reports that a tile's picture shows: thinned out at low zoom.
-    public static func shown(_ reports: [PilotReport], in coord: TileCoord) -> [PilotReport] {
+    package static func shown(_ reports: [PilotReport], in coord: TileCoord) -> [PilotReport] {
         ReportMark.shown(reports, in: MapRegion(coord, scale: .one))
     }
 
     /// The aircraft that a tile's picture shows: thinned out at low zoom.
-    public static func shown(_ positions: [AircraftPosition], in coord: TileCoord) -> [AircraftPosition] {
+    package static func shown(_ positions: [AircraftPosition], in coord: TileCoord) -> [AircraftPosition] {
         TrafficMark.shown(positions, in: MapRegion(coord, scale: .one))
     }
 }
@@ -47,7 +65,7 @@ extension VectorTile {
     /// The area of some cells of one resolution without the borders between them: the directed edges that no neighbour
     /// runs the other way, chained into rings. An exterior and a hole are told apart by their winding alone, which is
     /// what a vector tile does too.
-    public static func outline(of cells: [Int], resolution: Int) -> Shape {
+    package static func outline(of cells: [Int], resolution: Int) -> Shape {
         let table = CellTable.of(resolution: resolution)
         var edges: [GridPoint: [GridPoint]] = [:]
         func remove(_ from: GridPoint, _ to: GridPoint) -> Bool {
@@ -122,7 +140,7 @@ extension VectorTile {
 
 extension TileCoord {
     /// What lies in the tile and its buffer, in degrees.
-    public var bounds: BoundingBox {
+    package var bounds: BoundingBox {
         let side = 1 / Double(1 << z)
         let margin = side * VectorTile.buffer / Double(VectorTile.extent)
         let (west, east) = (Double(x) * side - margin, Double(x + 1) * side + margin)

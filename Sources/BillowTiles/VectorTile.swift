@@ -7,27 +7,36 @@ public import Geometry
 public struct VectorTile: Sendable {
     /// The value of a property.
     public enum Value: Sendable, Hashable {
+        /// A string.
         case text(String)
+        /// A whole number.
         case integer(Int)
+        /// A number with a fraction.
         case number(Double)
+        /// True or false.
         case flag(Bool)
     }
 
     /// Where a feature lies, on the unit square of web mercator; x may run on beyond it, so that no edge jumps.
     public enum Shape: Sendable, Hashable {
+        /// One place.
         case point(Point)
+        /// Some lines.
         case lines([[Point]])
         /// Polygons of rings, the exterior first, not closed, of any winding.
         case polygons([[[Point]]])
     }
 
+    /// A feature of a layer.
     public struct Feature: Sendable {
         /// Below 2⁵³, so that JavaScript keeps it.
         public var id: UInt64?
+        /// Where it lies.
         public var shape: Shape
         /// In order; a name is there once.
         public var properties: [(name: String, value: Value)]
 
+        /// A feature with its properties.
         public init(id: UInt64?, shape: Shape, properties: [(name: String, value: Value)]) {
             self.id = id
             self.shape = shape

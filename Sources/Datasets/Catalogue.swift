@@ -1,10 +1,10 @@
-public import Turbulence
+package import Turbulence
 
 /// The datasets that there are.
 public enum Catalogue {
     /// In the order in which lists name them. A new dataset is a line here.
     public static let all: [Dataset] = [
-        .observations, .turbulence, .hexagons, .polygons, .pireps, .hazards, .forecast, .advisories,
+        .observations, .turbulence, .hexagons, .polygons, .pireps, .hazards, .forecast, .advisories, .gtg,
         .traffic, .tracks,
     ]
 
@@ -12,34 +12,34 @@ public enum Catalogue {
     public static let layers: [Dataset] = all.filter { $0.drawing != nil }
 
     /// The layers of a picture of everything, the lowest first.
-    public static let stack: [Dataset] = layers.filter { layer in !layers.contains { $0.parts.contains(layer.id) } }
+    package static let stack: [Dataset] = layers.filter { layer in !layers.contains { $0.parts.contains(layer.id) } }
         .sorted { $0.stacking < $1.stacking }
 
     /// The layers of which a person chooses, the lowest first.
-    public static let menu: [Dataset] = layers.filter(\.parts.isEmpty).sorted { $0.stacking < $1.stacking }
+    package static let menu: [Dataset] = layers.filter(\.parts.isEmpty).sorted { $0.stacking < $1.stacking }
 
     /// The kinds of areas that there are.
-    public static let areaKinds: [Dataset.AreaKind] = all.flatMap(\.areaKinds)
+    package static let areaKinds: [Dataset.AreaKind] = all.flatMap(\.areaKinds)
 
     /// The dataset whose areas are of a kind.
-    public static func dataset(ofAreaKind id: String) -> Dataset? {
+    package static func dataset(ofAreaKind id: String) -> Dataset? {
         all.first { $0.areaKinds.contains { $0.id == id } }
     }
 
     /// The types of an upstream service's data, each once, in the order of the datasets.
-    public static func types(of service: String) -> [String] {
+    package static func types(of service: String) -> [String] {
         all.flatMap(\.origins).filter { $0.service == service }.map(\.type).reduce(into: []) { types, type in
             if !types.contains(type) { types.append(type) }
         }
     }
 
     /// The kinds of data that datasets are made of, each once.
-    public static let kinds: [DataKind] = all.map(\.kind).reduce(into: []) { kinds, kind in
+    package static let kinds: [DataKind] = all.map(\.kind).reduce(into: []) { kinds, kind in
         if !kinds.contains(kind) { kinds.append(kind) }
     }
 
     /// The datasets that a type of an upstream's data becomes.
-    public static func datasets(of origin: Dataset.Origin) -> [Dataset] {
+    package static func datasets(of origin: Dataset.Origin) -> [Dataset] {
         all.filter { $0.origins.contains(origin) }
     }
 
@@ -54,5 +54,5 @@ public enum Catalogue {
     }
 
     /// The dataset of a collection of areas; nil for the upstream's own turbulence polygons, which `polygons` shows.
-    public static func dataset(of areas: IssuedArea.Collection) -> Dataset? { all.first { $0.areas == areas } }
+    package static func dataset(of areas: IssuedArea.Collection) -> Dataset? { all.first { $0.areas == areas } }
 }

@@ -1,4 +1,4 @@
-public import Turbulence
+package import Turbulence
 
 /// Something that Billow serves under one id: as features, and unless `drawing` is nil as a layer of pictures.
 ///
@@ -14,32 +14,32 @@ public final class Dataset: Sendable {
     /// A sentence for lists of layers and collections.
     public let summary: String
     /// What it is made of. The sources of that kind determine how fresh it is.
-    public let kind: DataKind
-    public let geometry: GeometryType
+    package let kind: DataKind
+    package let geometry: GeometryType
     /// What a picture of an instant shows of the log.
-    public let content: Content
+    package let content: Content
     /// What the time of a query selects.
-    public let selection: TimeSelection
+    package let selection: TimeSelection
     /// The property with a feature's own time; nil where features have none.
-    public let timeProperty: String?
+    package let timeProperty: String?
     /// How often a timeline has a new frame, unless a setting says otherwise.
-    public let updates: Updates
+    package let updates: Updates
     /// How it is drawn; nil for what is no layer.
-    public let drawing: Drawing?
+    package let drawing: Drawing?
     /// The properties of its features, in the order of the columns.
-    public let properties: [Property]
+    package let properties: [Property]
     /// The types of upstream data that become its features; empty for what is only imported or derived.
-    public let origins: [Origin]
+    package let origins: [Origin]
     /// The kinds of its areas; empty for what isn't made of areas.
-    public let areaKinds: [AreaKind]
+    package let areaKinds: [AreaKind]
     /// Its place in a picture of all layers, the lowest first.
-    public let stacking: Int
+    package let stacking: Int
     /// The ids of the layers that it shows, one near and the other far out; empty for most.
-    public let parts: [String]
+    package let parts: [String]
     /// Whether a map shows it before anybody chose.
-    public let isShownAtFirst: Bool
+    package let isShownAtFirst: Bool
 
-    public init(
+    package init(
         id: String, title: String, shortTitle: String, summary: String, kind: DataKind, geometry: GeometryType,
         content: Content,
         selection: TimeSelection, timeProperty: String? = nil, updates: Updates = .every(seconds: 60),
@@ -74,36 +74,36 @@ extension Dataset: Hashable, CustomStringConvertible {
 }
 
 extension Dataset {
-    public enum GeometryType: String, Sendable, Hashable {
+    package enum GeometryType: String, Sendable, Hashable {
         case point = "Point"
         case polygon = "Polygon"
         case line = "LineString"
     }
 
     /// A type of data of an upstream service, by the names that settings have for both.
-    public struct Origin: Sendable, Hashable {
-        public let service: String
-        public let type: String
+    package struct Origin: Sendable, Hashable {
+        package let service: String
+        package let type: String
 
-        public init(_ service: String, _ type: String) {
+        package init(_ service: String, _ type: String) {
             self.service = service
             self.type = type
         }
 
         /// Files: an inbox, or `billow import`.
-        public static let file = Origin("inbox", "file")
+        package static let file = Origin("inbox", "file")
     }
 
     /// A product whose areas a dataset has.
-    public struct AreaKind: Sendable, Hashable {
+    package struct AreaKind: Sendable, Hashable {
         /// The value of the features' `kind`.
-        public let id: String
+        package let id: String
         /// For people.
-        public let title: String
+        package let title: String
         /// The type of the upstream's data; nil for what is only imported.
-        public let origin: Origin?
+        package let origin: Origin?
 
-        public init(_ id: String, _ title: String, from origin: Origin?) {
+        package init(_ id: String, _ title: String, from origin: Origin?) {
             self.id = id
             self.title = title
             self.origin = origin
@@ -111,7 +111,7 @@ extension Dataset {
     }
 
     /// What a picture of an instant is made of.
-    public enum Content: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
         /// What was observed in the history before it.
         case history(ObservedKind)
         /// The aircraft seen lately, and their tracks of so many seconds.
@@ -120,10 +120,12 @@ extension Dataset {
         case areas(IssuedArea.Collection)
         /// Turbulence polygons: dissolved from observations, or where they are asked for issued ones.
         case polygons
+        /// The turbulence field that is shown at it.
+        case field
     }
 
     /// What the time of a query selects of the features.
-    public enum TimeSelection: Sendable, Hashable {
+    package enum TimeSelection: Sendable, Hashable {
         /// The picture at an instant, over the history before it.
         case picture
         /// What was observed in an interval; everything where none is given.
@@ -135,17 +137,19 @@ extension Dataset {
     }
 
     /// When a timeline has a new frame.
-    public enum Updates: Sendable, Hashable {
+    package enum Updates: Sendable, Hashable {
         case every(seconds: Int)
-        /// Whenever an area begins or ends.
+        /// Whenever an area begins or ends, or a field is about another time.
         case changes
     }
 
     /// How a layer is drawn.
-    public enum Drawing: Sendable {
+    package enum Drawing: Sendable {
         /// H3 cells with a border, or without one below a zoom.
         case cells(borderedFromZoom: Int)
         case polygons
+        /// Each pixel by the point of a grid that is nearest to it.
+        case field
         case reports
         case areas(AreaDrawing)
         case aircraft
@@ -153,16 +157,16 @@ extension Dataset {
     }
 
     /// How the areas of a layer are drawn and explained.
-    public struct AreaDrawing: Sendable {
-        public struct LegendEntry: Sendable, Hashable {
-            public let label: String
-            public let sign: AreaSign
+    package struct AreaDrawing: Sendable {
+        package struct LegendEntry: Sendable, Hashable {
+            package let label: String
+            package let sign: AreaSign
             /// Whether the area is about turbulence, and not about other weather.
-            public let isOfTurbulence: Bool
+            package let isOfTurbulence: Bool
             /// Whether the area is a step ahead of its issue, or ends soon.
-            public let isFaint: Bool
+            package let isFaint: Bool
 
-            public init(_ label: String, _ sign: AreaSign, isOfTurbulence: Bool = true, isFaint: Bool = false) {
+            package init(_ label: String, _ sign: AreaSign, isOfTurbulence: Bool = true, isFaint: Bool = false) {
                 self.label = label
                 self.sign = sign
                 self.isOfTurbulence = isOfTurbulence
@@ -171,12 +175,12 @@ extension Dataset {
         }
 
         /// The sign of an area.
-        public let sign: @Sendable (IssuedArea) -> AreaSign
+        package let sign: @Sendable (IssuedArea) -> AreaSign
         /// Whether an area without a hazard's name is taken to be about turbulence.
-        public let isUnnamedTurbulence: Bool
-        public let legend: [LegendEntry]
+        package let isUnnamedTurbulence: Bool
+        package let legend: [LegendEntry]
 
-        public init(
+        package init(
             legend: [LegendEntry], isUnnamedTurbulence: Bool = true,
             sign: @escaping @Sendable (IssuedArea) -> AreaSign
         ) {
@@ -190,25 +194,25 @@ extension Dataset {
     /// picture shows both.
     ///
     /// Source: docs/upstreams/skypath.md, "Colours": SkyPath's advice of 3,320 m a point
-    public static let firstHexagonZoom = 6
+    package static let firstHexagonZoom = 6
 
     /// Whether its features are H3 cells.
-    public var isHexagons: Bool { if case .cells = drawing { true } else { false } }
+    package var isHexagons: Bool { if case .cells = drawing { true } else { false } }
     /// Whether it shows the cells of the turbulence picture, or what they are dissolved into.
-    public var showsCells: Bool { drawing != nil && kind == .observations }
+    package var showsCells: Bool { drawing != nil && kind == .observations }
     /// Whether it is shown as it stands at an instant, unless an interval is asked for.
-    public var isPicture: Bool { selection != .observed }
+    package var isPicture: Bool { selection != .observed }
     /// The collection of its areas; nil for what isn't made of areas.
-    public var areas: IssuedArea.Collection? { if case .areas(let collection) = content { collection } else { nil } }
+    package var areas: IssuedArea.Collection? { if case .areas(let collection) = content { collection } else { nil } }
 }
 
 /// The signs of areas: told apart by line and pattern, not by colour alone.
-public enum AreaSign: UInt8, Sendable, Hashable, CaseIterable {
+package enum AreaSign: UInt8, Sendable, Hashable, CaseIterable {
     case warning = 0
     case advisory = 1
     case forecast = 2
 
-    public var name: String {
+    package var name: String {
         switch self {
         case .warning: "warning"
         case .advisory: "advisory"

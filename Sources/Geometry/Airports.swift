@@ -1,16 +1,16 @@
 /// A real airport: ICAO location indicator, place to about a hundredth of a degree, and how busy it is beside the
 /// others.
-public struct Airport: Sendable {
-    public let icao: String
-    public let place: LonLat
+package struct Airport: Sendable {
+    package let icao: String
+    package let place: LonLat
     /// How much traffic it has beside the others, 1…10.
-    public let weight: Double
+    package let weight: Double
 }
 
 /// About a hundred and twenty large airports of all continents.
 ///
 /// Source: ICAO location indicators and aerodrome reference points, public knowledge (national AIPs), rounded.
-public enum Airports {
+package enum Airports {
     private static let table: [(String, Double, Double, Double)] = [
         // North America: longitude, latitude, weight
         ("KATL", -84.43, 33.64, 10), ("KORD", -87.90, 41.98, 9), ("KDFW", -97.04, 32.90, 9),
@@ -57,7 +57,7 @@ public enum Airports {
     ]
 
     /// Those between which the simulator flies.
-    public static let all: [Airport] = table.compactMap { icao, longitude, latitude, weight in
+    package static let all: [Airport] = table.compactMap { icao, longitude, latitude, weight in
         LonLat(longitude: longitude, latitude: latitude).map {
             Airport(icao: icao, place: $0, weight: weight)
         }

@@ -1,8 +1,9 @@
 /// An area made ready for many questions about what lies in it: its edges by bands of latitude.
 public struct AreaIndex: Sendable, Hashable {
+    /// The area that is indexed.
     public let area: MultiPolygon
     /// The smallest box around it.
-    public let box: BoundingBox
+    package let box: BoundingBox
     private let bands: [[Edge]]
 
     private struct Edge: Sendable, Hashable {
@@ -49,7 +50,7 @@ public struct AreaIndex: Sendable, Hashable {
     }
 
     /// Whether it shares a point with the inside of other polygons, such as a cell's.
-    public func intersects(_ other: [[[LonLat]]]) -> Bool {
+    package func intersects(_ other: [[[LonLat]]]) -> Bool {
         for rings in other {
             guard let exterior = rings.first else { continue }
             // One inside the other, or else edges that cross.

@@ -7,7 +7,7 @@ extension AreaRing {
     /// Whether all of a box lies inside.
     ///
     /// - Complexity: O(corners)
-    public func contains(_ box: BoundingBox) -> Bool {
+    package func contains(_ box: BoundingBox) -> Bool {
         let width = box.width
         guard box.south >= south - Self.tolerance, box.north <= north + Self.tolerance else { return false }
         let start = turned(box.west)
@@ -21,7 +21,7 @@ extension AreaRing {
     /// Whether a box shares a point with it.
     ///
     /// - Complexity: O(corners)
-    public func touches(_ box: BoundingBox) -> Bool {
+    package func touches(_ box: BoundingBox) -> Bool {
         guard box.south <= north, box.north >= south else { return false }
         let width = box.width
         // The turns of the world in which the box may lie near the ring.
@@ -39,14 +39,14 @@ extension AreaRing {
     /// Whether all of an area lies inside; its holes count as parts of it.
     ///
     /// - Complexity: O(corners of the ring × corners of the area)
-    public func contains(_ area: MultiPolygon) -> Bool {
+    package func contains(_ area: MultiPolygon) -> Bool {
         area.polygons.allSatisfy { rings in rings.first.map(contains(exterior:)) ?? true }
     }
 
     /// Whether an area shares a point with it; its holes count as parts of it.
     ///
     /// - Complexity: O(corners of the ring × corners of the area)
-    public func touches(_ area: MultiPolygon) -> Bool {
+    package func touches(_ area: MultiPolygon) -> Bool {
         area.polygons.contains { rings in rings.first.map(touches(exterior:)) ?? false }
     }
 

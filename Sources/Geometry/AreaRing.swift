@@ -2,7 +2,7 @@ import Foundation
 
 /// A simple area on the map: a closed ring of places whose edges are straight in longitude and latitude, each the short
 /// way round. Either winding.
-public struct AreaRing: Sendable, Hashable {
+package struct AreaRing: Sendable, Hashable {
     /// Not closed: the last joins the first. Longitudes run on across the antimeridian, so that no edge jumps.
     let corners: [Corner]
     /// The box around the corners, in the same longitudes.
@@ -19,10 +19,10 @@ public struct AreaRing: Sendable, Hashable {
     /// Positions that a ring may have, the closing one included: what upstreams take.
     ///
     /// Source: docs/upstreams/skypath.md, "Areas" (at most 250 positions); RFC 7946 section 3.1.6 (at least 4)
-    public static let positions = 4...250
+    package static let positions = 4...250
 
     /// Why a ring can't be used.
-    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         case count(Int)
         case open
         case aroundThePole
@@ -30,7 +30,7 @@ public struct AreaRing: Sendable, Hashable {
         case crossing(Int, Int)
         case withoutArea
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .count(let count): "the ring has \(count) positions; it must have 4 to 250"
             case .open: "the ring's last position must equal its first"
@@ -42,7 +42,7 @@ public struct AreaRing: Sendable, Hashable {
     }
 
     /// A closed ring, its last place equal to its first, that doesn't cross or touch itself.
-    public init(_ places: [LonLat]) throws(Failure) {
+    package init(_ places: [LonLat]) throws(Failure) {
         try self.init(closed: places)
         if let (a, b) = RingRules.crossing(of: places) { throw .crossing(a, b) }
         guard areaKm2 > AreaRing.sliverKm2 else { throw .withoutArea }
@@ -65,7 +65,7 @@ public struct AreaRing: Sendable, Hashable {
     }
 
     /// A ring that was one before: its corners as `coordinates` gave them. nil for what can't be one.
-    public init?(coordinates: [Double]) {
+    package init?(coordinates: [Double]) {
         guard coordinates.count % 2 == 0, coordinates.count >= 6, coordinates.allSatisfy(\.isFinite) else { return nil }
         self.init(
             corners: stride(from: 0, to: coordinates.count, by: 2).map {
@@ -74,7 +74,7 @@ public struct AreaRing: Sendable, Hashable {
     }
 
     /// Longitude and latitude of each corner in turn, not closed; longitudes run on across the antimeridian.
-    public var coordinates: [Double] { corners.flatMap { [$0.longitude, $0.latitude] } }
+    package var coordinates: [Double] { corners.flatMap { [$0.longitude, $0.latitude] } }
 
     /// Corners of any ring, closed or not.
     init(uncheckedCorners corners: [Corner]) { self.init(corners: corners) }
@@ -88,7 +88,7 @@ public struct AreaRing: Sendable, Hashable {
     }
 
     /// The closed ring, longitudes −180…180.
-    public var places: [LonLat] {
+    package var places: [LonLat] {
         (corners + corners.prefix(1)).map {
             LonLat(uncheckedLongitude: LonLat.wrap($0.longitude), latitude: $0.latitude)
         }
@@ -97,7 +97,7 @@ public struct AreaRing: Sendable, Hashable {
     /// Whether a place lies inside.
     ///
     /// Source: the crossing number, W. R. Franklin's PNPOLY
-    public func contains(_ place: LonLat) -> Bool {
+    package func contains(_ place: LonLat) -> Bool {
         guard place.latitude >= south, place.latitude <= north else { return false }
         // The turns of the world in which the place may lie within the box.
         var longitude = place.longitude + ((west - place.longitude) / 360).rounded(.up) * 360
@@ -124,7 +124,7 @@ public struct AreaRing: Sendable, Hashable {
     /// The area in km² on the sphere of mean radius.
     ///
     /// Source: R. Chamberlain, W. Duquette, "Some algorithms for polygons on a sphere", JPL 07-03 (2007)
-    public var areaKm2: Double {
+    package var areaKm2: Double {
         guard var previous = corners.last else { return 0 }
         var sum = 0.0
         for corner in corners {
@@ -141,7 +141,7 @@ public struct AreaRing: Sendable, Hashable {
     /// they cover the ring, and share nothing but edges.
     ///
     /// - Complexity: O(corners × pieces); there are about 1.5 × area ÷ maximum of them.
-    public func pieces(maximumAreaKm2: Double) -> [AreaRing] {
+    package func pieces(maximumAreaKm2: Double) -> [AreaRing] {
         pieces(maximumAreaKm2: maximumAreaKm2, cuts: AreaRing.mostCuts)
     }
 

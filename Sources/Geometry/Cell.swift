@@ -12,9 +12,9 @@ public struct Cell: Sendable, Hashable, Comparable {
     /// The resolution of every cell.
     public static let resolution = 5
     /// Base cells of H3.
-    public static let baseCells = 122
+    package static let baseCells = 122
     /// Descendants of one base cell at resolution 5: 7⁵.
-    public static let slotsPerBaseCell = 16_807
+    package static let slotsPerBaseCell = 16_807
     /// The size of a table indexed by `dense`.
     public static let slots = baseCells * slotsPerBaseCell
 
@@ -28,7 +28,7 @@ public struct Cell: Sendable, Hashable, Comparable {
 
     /// For tables that only ever held valid cells.
     @inlinable
-    public init(uncheckedDense dense: UInt32) { self.dense = dense }
+    package init(uncheckedDense dense: UInt32) { self.dense = dense }
 
     /// The cell of a 64-bit H3 index of resolution 5, or nil where it is anything else.
     public init?(h3: UInt64) {
@@ -63,8 +63,8 @@ public struct Cell: Sendable, Hashable, Comparable {
 }
 
 /// What an H3 index turns out to be, for input that may be of any resolution or none.
-public enum H3Index {
-    public enum Class: Sendable, Hashable {
+package enum H3Index {
+    package enum Class: Sendable, Hashable {
         /// A cell of resolution 5.
         case cell(Cell)
         /// A finer cell (6–15) and its parent of resolution 5.
@@ -76,13 +76,13 @@ public enum H3Index {
     }
 
     /// Reads up to 16 hexadecimal digits; nil for anything else.
-    public static func parse(_ text: some StringProtocol) -> UInt64? {
+    package static func parse(_ text: some StringProtocol) -> UInt64? {
         guard !text.isEmpty, text.utf8.count <= 16, text.utf8.allSatisfy(\.isHexDigit) else { return nil }
         return UInt64(text, radix: 16)
     }
 
     /// Tells what `index` is. Never traps, whatever the bits.
-    public static func classify(_ index: UInt64) -> Class {
+    package static func classify(_ index: UInt64) -> Class {
         guard H3Bits.isValidCell(index) else { return .invalid }
         let resolution = H3Bits.resolution(index)
         if resolution < Cell.resolution { return .coarser(resolution: resolution) }

@@ -5,12 +5,12 @@ import Synchronization
 ///
 /// The plane is that of `Grid`, within ±2³⁰ in x, with one difference: beyond ±89.7°, where the mercator runs off to
 /// infinity, y is linear in latitude, and its last unit is the pole.
-public enum CellOutlines {
+package enum CellOutlines {
     /// The latitude from which on y is linear in it.
     private static let linearFrom = 89.7
     private static let linearY = Int64(Grid.units(UnitMercator.y(latitude: -linearFrom)).rounded())
     /// The y of the south pole; the north pole's is its negative.
-    public static let poleY = Int64(Int32.max)
+    package static let poleY = Int64(Int32.max)
 
     /// Whether neither the antimeridian nor a pole cuts any of the cells that have these vertices: their outlines in
     /// the table are those of the plane.
@@ -21,7 +21,7 @@ public enum CellOutlines {
     }
 
     /// The place of a point of that plane; longitude −180…180.
-    public static func place(_ point: GridPoint) -> LonLat {
+    package static func place(_ point: GridPoint) -> LonLat {
         LonLat(
             uncheckedLongitude: longitude(x: point.x), latitude: latitude(y: Int64(point.y)))
     }
@@ -96,17 +96,17 @@ public enum CellOutlines {
 }
 
 /// The outlines of a chunk's cells of resolution 5 in the plane of `CellOutlines`, and in degrees: what is dissolved.
-public final class PlanarChunk: Sendable {
-    public let mesh: RingMesh
+package final class PlanarChunk: Sendable {
+    package let mesh: RingMesh
     /// By ring: the position of its cell in the chunk. A cell that the antimeridian cuts has several.
-    public let cells: [UInt16]
+    package let cells: [UInt16]
     /// Of the corners of the mesh, by number, in units of `DegreePoint`: what takes long to work out.
     private let latitudes: [Int32]
 
     private static let made = Mutex([Int: PlanarChunk]())
 
     /// Made on first use and kept: 3 kB more than the chunk of the cell table.
-    public static func of(_ index: Int) -> PlanarChunk {
+    package static func of(_ index: Int) -> PlanarChunk {
         if let chunk = made.withLock({ $0[index] }) { return chunk }
         // Made outside the lock: two threads may make the same chunk, and make it equal.
         let chunk = PlanarChunk(index)
@@ -142,7 +142,7 @@ public final class PlanarChunk: Sendable {
 
     /// A corner of the mesh as GeoJSON has it.
     @inline(__always)
-    public func place(_ corner: Int) -> DegreePoint {
+    package func place(_ corner: Int) -> DegreePoint {
         DegreePoint(DegreePoint.units(CellOutlines.longitude(x: mesh.points[corner].x)), latitudes[corner])
     }
 }

@@ -8,11 +8,11 @@ import Synchronization
 /// (the descendants of a cell three steps coarser) on first use and kept: 18 kB a chunk, 105 MB for every cell on
 /// earth.
 public final class CellTable: Sendable {
-    public let resolution: Int
+    package let resolution: Int
     private let chunks: Mutex<[CellChunk?]>
 
     /// Cells in one chunk: 7³.
-    public static let chunkSize = 343
+    package static let chunkSize = 343
 
     private static let tables = (0...Cell.resolution).map(CellTable.init(resolution:))
 
@@ -26,7 +26,7 @@ public final class CellTable: Sendable {
     }
 
     /// The chunk that holds the cells `index * 343 ..< (index + 1) * 343` by dense index.
-    public func chunk(_ index: Int) -> CellChunk {
+    package func chunk(_ index: Int) -> CellChunk {
         if let made = chunks.withLock({ $0[index] }) { return made }
         // Made outside the lock: two threads may make the same chunk, and make it equal.
         let made = CellChunk(index: index, resolution: resolution)
@@ -41,11 +41,11 @@ public final class CellTable: Sendable {
 }
 
 /// The outlines of up to 343 cells that follow each other.
-public final class CellChunk: Sendable {
+package final class CellChunk: Sendable {
     /// A ring for each cell, by its position; without corners for one of a pentagon's gaps.
-    public let mesh: RingMesh
+    package let mesh: RingMesh
     /// Whether all vertices lie in the one world between the antimeridian and itself.
-    public let isWithinWorld: Bool
+    package let isWithinWorld: Bool
     /// Around the outline of each cell, for a search.
     private let boxes: CellBoxes
 
@@ -70,7 +70,7 @@ public final class CellChunk: Sendable {
 
     /// Of `count` cells (at most 64) from a position on, a bit for each: whether the box around its outline shares a
     /// point with a box, in this world or one beside it.
-    public func touching(_ first: Int, count: Int, _ box: GridBox) -> UInt64 {
+    package func touching(_ first: Int, count: Int, _ box: GridBox) -> UInt64 {
         var found: UInt64 = 0
         let isOneWorld = isWithinWorld && box.minX >= -Grid.half && box.maxX <= Grid.half
         for world: Int64 in isOneWorld ? 0...0 : -1...1 {
@@ -90,7 +90,7 @@ public final class CellChunk: Sendable {
     }
 
     /// The outline of the cell at a position in the chunk; empty for one of a pentagon's gaps.
-    public func vertices(_ position: Int) -> RingMesh.Ring { mesh.ring(position) }
+    package func vertices(_ position: Int) -> RingMesh.Ring { mesh.ring(position) }
 }
 
 /// Makes the outline of one cell.

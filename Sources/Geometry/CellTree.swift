@@ -2,11 +2,11 @@ import Foundation
 
 /// Boxes around all the resolution-5 descendants of every cell of resolution 0…3, by which a search skips whole
 /// regions. (Below them `CellChunk.touching` looks at the cells themselves.)
-public final class CellTree: Sendable {
+package final class CellTree: Sendable {
     /// Of resolution 0…3, one after the other, by dense index. An empty box (min > max) stands for a pentagon's gap.
     private let boxes: [GridBox32]
 
-    public static let shared = CellTree()
+    package static let shared = CellTree()
 
     /// The farthest that a vertex of a resolution-5 descendant lies from the centre of its ancestor of resolution 0…3,
     /// in degrees of arc: measured with the official library (12.92, 4.95, 1.87, 0.703) and rounded up.
@@ -51,7 +51,7 @@ public final class CellTree: Sendable {
     }
 
     /// How a cell's descendants lie to a box.
-    public enum Relation: Sendable {
+    package enum Relation: Sendable {
         /// None shares a point with it, in this world or one beside it.
         case apart
         /// Some may.
@@ -61,7 +61,7 @@ public final class CellTree: Sendable {
     }
 
     /// How the descendants of a cell of resolution 0…3 lie to a box; generous, so `touching` is never wrong.
-    public func relation(resolution: Int, dense: Int, to box: GridBox) -> Relation {
+    package func relation(resolution: Int, dense: Int, to box: GridBox) -> Relation {
         let own = boxes[Self.position(resolution, dense)]
         let (minX, maxX, minY, maxY) = (Int64(own.minX), Int64(own.maxX), Int64(own.minY), Int64(own.maxY))
         guard minY <= box.maxY, box.minY <= maxY, minX <= maxX else { return .apart }
@@ -76,7 +76,7 @@ public final class CellTree: Sendable {
     }
 
     /// Whether something of a cell's descendants may lie in a box, in this world or one beside it.
-    public func mayIntersect(resolution: Int, dense: Int, _ box: GridBox) -> Bool {
+    package func mayIntersect(resolution: Int, dense: Int, _ box: GridBox) -> Bool {
         relation(resolution: resolution, dense: dense, to: box) != .apart
     }
 }

@@ -14,15 +14,17 @@ public struct Corridor: Sendable, Hashable {
     ///
     /// Source: docs/upstreams/skypath.md, "Areas" (never above 250 NM)
     public static let widths = 1.0...250.0
+    /// The width that is taken without any, in nautical miles.
     public static let defaultWidth = 100.0
     /// How far simplification may move the ring, in degrees: for asking a server, and for drawing.
     ///
     /// Source: docs/upstreams/skypath.md, "Areas" (0.1 for fetching)
     public static let defaultTolerance = 0.1
-    public static let drawingTolerance = 0.01
+    package static let drawingTolerance = 0.01
 
     /// Why there is no corridor.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The width lies outside `widths`.
         case width(Double)
         /// So many corners, so near to each other, that 250 positions can't follow them.
         case tooWinding

@@ -2,13 +2,13 @@
 /// and y latitude, northward. Planar geometry on it is exact, and what comes out is written without rounding.
 ///
 /// Source: RFC 7946 section 11.2 (precision)
-public typealias DegreePoint = SIMD2<Int32>
+package typealias DegreePoint = SIMD2<Int32>
 
 extension DegreePoint {
     /// Units in a degree.
-    public static let unitsPerDegree = 1e7
+    package static let unitsPerDegree = 1e7
 
-    public init(_ place: LonLat) {
+    package init(_ place: LonLat) {
         self.init(DegreePoint.units(place.longitude), DegreePoint.units(place.latitude))
     }
 
@@ -17,12 +17,12 @@ extension DegreePoint {
     static func units(_ degrees: Double) -> Int32 { Int32((degrees * DegreePoint.unitsPerDegree).rounded()) }
 
     /// The place; beyond ±180° or ±90° it is brought to the nearest.
-    public var place: LonLat {
+    package var place: LonLat {
         LonLat(
             uncheckedLongitude: Swift.min(Swift.max(Double(x) / DegreePoint.unitsPerDegree, -180), 180),
             latitude: Swift.min(Swift.max(Double(y) / DegreePoint.unitsPerDegree, -90), 90))
     }
 
     /// Whether it lies on the meridian 180°, on either side of the map.
-    public var isOnAntimeridian: Bool { x == 1_800_000_000 || x == -1_800_000_000 }
+    package var isOnAntimeridian: Bool { x == 1_800_000_000 || x == -1_800_000_000 }
 }

@@ -15,6 +15,7 @@ public enum Geodesic {
 
     /// The way from one place to another.
     public struct Way: Sendable, Hashable {
+        /// The length.
         public var metres: Double
         /// Degrees clockwise from north, at the start: 0 up to 360.
         public var bearing: Double
@@ -29,10 +30,10 @@ public enum Geodesic {
     }
 
     /// A place on a way, and the bearing there.
-    public typealias Point = (place: LonLat, bearing: Double)
+    package typealias Point = (place: LonLat, bearing: Double)
 
     /// Where one is after some metres, and the bearing there.
-    public static func place(from start: LonLat, bearing: Double, metres: Double) -> Point {
+    package static func place(from start: LonLat, bearing: Double, metres: Double) -> Point {
         var point = BillowGeodesicPoint()
         withUnsafePointer(to: metres) {
             billow_geodesic_points(start.longitude, start.latitude, bearing, $0, 1, &point)
@@ -41,7 +42,7 @@ public enum Geodesic {
     }
 
     /// The same after each of several distances on one bearing: a third of the work of one by one.
-    public static func places(from start: LonLat, bearing: Double, metres: [Double]) -> [Point] {
+    package static func places(from start: LonLat, bearing: Double, metres: [Double]) -> [Point] {
         var points = [BillowGeodesicPoint](repeating: BillowGeodesicPoint(), count: metres.count)
         billow_geodesic_points(start.longitude, start.latitude, bearing, metres, metres.count, &points)
         return points.map(point)
@@ -59,7 +60,7 @@ public enum Geodesic {
     /// them are good for distances of some hundred kilometres anywhere, poles and antimeridian included.
     ///
     /// Source: EPSG guidance note 7-2, method 9602
-    public static func vector(_ place: LonLat) -> SIMD3<Double> {
+    package static func vector(_ place: LonLat) -> SIMD3<Double> {
         let (longitude, latitude) = (place.longitude * .pi / 180, place.latitude * .pi / 180)
         let e2 = f * (2 - f)
         let n = a / (1 - e2 * sin(latitude) * sin(latitude)).squareRoot()
@@ -73,20 +74,20 @@ public enum Geodesic {
     private static let meanRadius = 6_371_008.8
 
     /// The arc over a chord, in metres, on the sphere of mean radius; to 0.01 % up to 1,000 km.
-    public static func arc(chord: Double) -> Double {
+    package static func arc(chord: Double) -> Double {
         2 * meanRadius * asin(min(chord / (2 * meanRadius), 1))
     }
 
     /// The chord under an arc, in metres: what `arc(chord:)` undoes.
-    public static func chord(arc: Double) -> Double { 2 * meanRadius * sin(min(arc / (2 * meanRadius), .pi / 2)) }
+    package static func chord(arc: Double) -> Double { 2 * meanRadius * sin(min(arc / (2 * meanRadius), .pi / 2)) }
 
     /// The area within a distance of a place, in square metres, on the sphere of mean radius.
-    public static func area(within metres: Double) -> Double {
+    package static func area(within metres: Double) -> Double {
         2 * .pi * meanRadius * meanRadius * (1 - cos(min(metres / meanRadius, .pi)))
     }
 
     /// The distance within which an area lies: what `area(within:)` undoes.
-    public static func distance(around squareMetres: Double) -> Double {
+    package static func distance(around squareMetres: Double) -> Double {
         meanRadius * acos(max(1 - squareMetres / (2 * .pi * meanRadius * meanRadius), -1))
     }
 }

@@ -1,11 +1,11 @@
 /// Where an answer looks.
-public enum GeographicRegion: Sendable, Hashable {
+package enum GeographicRegion: Sendable, Hashable {
     case everywhere
     case box(BoundingBox)
     case area(MultiPolygon)
 
     /// Whether all of it lies inside a ring; nil is the ring around the world.
-    public func isInside(_ ring: AreaRing?) -> Bool {
+    package func isInside(_ ring: AreaRing?) -> Bool {
         guard let ring else { return true }
         return switch self {
         case .everywhere: false
@@ -15,7 +15,7 @@ public enum GeographicRegion: Sendable, Hashable {
     }
 
     /// Whether it shares a point with a ring; nil is the ring around the world.
-    public func touches(_ ring: AreaRing?) -> Bool {
+    package func touches(_ ring: AreaRing?) -> Bool {
         guard let ring else { return true }
         return switch self {
         case .everywhere: true

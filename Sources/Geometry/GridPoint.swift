@@ -8,12 +8,12 @@ public enum Grid {
     /// Units around the world.
     public static let world = Int64(1) << 31
     /// From the middle to an edge.
-    public static let half = Int64(1) << 30
+    package static let half = Int64(1) << 30
 
     static func units(_ unit: Double) -> Double { (unit - 0.5) * Double(world) }
 
     /// The place of a grid point; longitude is brought to −180…180.
-    public static func place(_ point: GridPoint) -> LonLat {
+    package static func place(_ point: GridPoint) -> LonLat {
         let scale = 1 / Double(world)
         let longitude = UnitMercator.longitude(x: Double(point.x) * scale + 0.5)
         let latitude = UnitMercator.latitude(y: Double(point.y) * scale + 0.5)
@@ -22,13 +22,13 @@ public enum Grid {
 }
 
 /// A box of grid points, edges included.
-public struct GridBox: Sendable, Hashable {
-    public var minX: Int64
-    public var minY: Int64
-    public var maxX: Int64
-    public var maxY: Int64
+package struct GridBox: Sendable, Hashable {
+    package var minX: Int64
+    package var minY: Int64
+    package var maxX: Int64
+    package var maxY: Int64
 
-    public init(minX: Int64, minY: Int64, maxX: Int64, maxY: Int64) {
+    package init(minX: Int64, minY: Int64, maxX: Int64, maxY: Int64) {
         self.minX = minX
         self.minY = minY
         self.maxX = maxX
@@ -36,13 +36,13 @@ public struct GridBox: Sendable, Hashable {
     }
 
     @inlinable
-    public func intersects(_ other: GridBox) -> Bool {
+    package func intersects(_ other: GridBox) -> Bool {
         minX <= other.maxX && other.minX <= maxX && minY <= other.maxY && other.minY <= maxY
     }
 
     /// The same box some worlds further east.
     @inlinable
-    public func shifted(worlds: Int64) -> GridBox {
+    package func shifted(worlds: Int64) -> GridBox {
         GridBox(minX: minX + worlds << 31, minY: minY, maxX: maxX + worlds << 31, maxY: maxY)
     }
 }

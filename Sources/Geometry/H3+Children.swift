@@ -2,14 +2,14 @@ internal import CH3
 
 extension H3 {
     /// The resolution (0–15) of a valid cell index, nil where it is none.
-    public static func resolution(of index: UInt64) -> Int? {
+    package static func resolution(of index: UInt64) -> Int? {
         H3Bits.isValidCell(index) ? H3Bits.resolution(index) : nil
     }
 
     /// The resolution-5 descendant at an ordinal position of a cell of resolution 0–5, in H3's `childPosToCell` order:
     /// index order, and under a pentagon without the sequences that it lacks. nil where the parent is not such a cell
     /// or the position is out of range (0 ..< 7^(5 − r), fewer under a pentagon).
-    public static func cell(childPosition: Int, of parent: UInt64) -> Cell? {
+    package static func cell(childPosition: Int, of parent: UInt64) -> Cell? {
         guard let resolution = resolution(of: parent), resolution <= Cell.resolution else { return nil }
         var child: UInt64 = 0
         guard childPosToCell(Int64(childPosition), parent, Int32(Cell.resolution), &child) == 0 else {
@@ -20,7 +20,7 @@ extension H3 {
 
     /// The ordinal position of a cell among the resolution-5 descendants of its ancestor of resolution 0–5: the inverse
     /// of `cell(childPosition:of:)`.
-    public static func childPosition(of cell: Cell, parentResolution: Int) -> Int {
+    package static func childPosition(of cell: Cell, parentResolution: Int) -> Int {
         precondition((0...Cell.resolution).contains(parentResolution), "a parent has resolution 0 to 5")
         var position: Int64 = 0
         precondition(
@@ -38,7 +38,7 @@ extension H3 {
     }
 
     /// The cell of a finer resolution (5–15) at the centre of a cell.
-    public static func centerChild(of cell: Cell, resolution: Int) -> UInt64 {
+    package static func centerChild(of cell: Cell, resolution: Int) -> UInt64 {
         precondition((Cell.resolution...15).contains(resolution), "a child has resolution 5 to 15")
         var child: UInt64 = 0
         precondition(

@@ -52,8 +52,13 @@ public enum H3 {
         return indices.filter { $0 != 0 }
     }
 
+    /// The text form of a cell by its dense index at a resolution 0–5.
+    public static func text(dense: Int, resolution: Int) -> String {
+        String(index(dense: dense, resolution: resolution), radix: 16)
+    }
+
     /// The cells of a coarser resolution, 0–4, in index order.
-    public static func cells(resolution: Int) -> [UInt64] {
+    package static func cells(resolution: Int) -> [UInt64] {
         (0..<Cell.baseCells * H3Bits.powerOfSeven(resolution)).compactMap {
             H3Bits.isDeleted(dense: $0, resolution: resolution)
                 ? nil : H3Bits.index(dense: $0, resolution: resolution)
@@ -61,7 +66,7 @@ public enum H3 {
     }
 
     /// The H3 index of a coarser cell (resolution 0–5) by its dense index at that resolution.
-    public static func index(dense: Int, resolution: Int) -> UInt64 {
+    package static func index(dense: Int, resolution: Int) -> UInt64 {
         H3Bits.index(dense: dense, resolution: resolution)
     }
 

@@ -1,12 +1,12 @@
 /// Places of things in an array, by a key of 64 bits: linear probing, never full. For hot loops, where a dictionary
 /// would take most of the time.
-public struct HashSlots: Sendable {
+package struct HashSlots: Sendable {
     /// 1 + the place; 0 is free.
     @usableFromInline var slots: [UInt32]
     @usableFromInline let mask: Int
 
     /// - Parameter expected: at most so many things will come.
-    public init(expecting expected: Int) {
+    package init(expecting expected: Int) {
         let size = 1 << (Int.bitWidth - max(expected * 2, 16).leadingZeroBitCount)
         slots = [UInt32](repeating: 0, count: size)
         mask = size - 1
@@ -15,7 +15,7 @@ public struct HashSlots: Sendable {
     /// The slot of the thing with a key, or the free one where it belongs.
     @inlinable
     @inline(__always)
-    public func slot(of key: UInt64, isIt: (Int) -> Bool) -> Int {
+    package func slot(of key: UInt64, isIt: (Int) -> Bool) -> Int {
         // Source of the mixing constants: SplitMix64, S. Vigna
         var hash = key &* 0x9E37_79B9_7F4A_7C15
         hash = (hash ^ hash >> 32) &* 0xBF58_476D_1CE4_E5B9
@@ -25,24 +25,24 @@ public struct HashSlots: Sendable {
     }
 
     /// The place of the thing in a slot; nil where it is free.
-    @inlinable public subscript(slot: Int) -> Int? { slots[slot] == 0 ? nil : Int(slots[slot] - 1) }
+    @inlinable package subscript(slot: Int) -> Int? { slots[slot] == 0 ? nil : Int(slots[slot] - 1) }
 
-    @inlinable public mutating func fill(_ slot: Int, with place: Int) { slots[slot] = UInt32(place + 1) }
+    @inlinable package mutating func fill(_ slot: Int, with place: Int) { slots[slot] = UInt32(place + 1) }
 }
 
 /// Numbers corners in the order in which they come, the same corner always by the same number.
-public struct CornerNumbers: Sendable {
+package struct CornerNumbers: Sendable {
     /// By number.
-    public private(set) var corners: [GridPoint] = []
+    package private(set) var corners: [GridPoint] = []
     private var table: HashSlots
 
     /// - Parameter expected: at most so many different corners will come.
-    public init(expecting expected: Int) {
+    package init(expecting expected: Int) {
         table = HashSlots(expecting: expected)
         corners.reserveCapacity(expected)
     }
 
-    public mutating func number(_ point: GridPoint) -> UInt32 {
+    package mutating func number(_ point: GridPoint) -> UInt32 {
         let slot = table.slot(of: UInt64(bits: point)) { corners[$0] == point }
         if let known = table[slot] { return UInt32(known) }
         table.fill(slot, with: corners.count)
@@ -53,14 +53,14 @@ public struct CornerNumbers: Sendable {
 
 extension UInt64 {
     /// A grid point as one number.
-    public init(bits point: GridPoint) {
+    package init(bits point: GridPoint) {
         self = UInt64(UInt32(bitPattern: point.x)) << 32 | UInt64(UInt32(bitPattern: point.y))
     }
 }
 
 extension Array {
     /// A copy without room to grow, for what is kept long.
-    public func withoutRoom() -> [Element] {
+    package func withoutRoom() -> [Element] {
         var copy: [Element] = []
         copy.reserveCapacity(count)
         copy.append(contentsOf: self)

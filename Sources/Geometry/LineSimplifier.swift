@@ -9,13 +9,13 @@ import Foundation
 ///
 /// Source: H. Imai, M. Iri, "Computational-geometric methods for polygonal approximations of a curve", CVGIP 36
 /// (1986), whose shortcuts these are, taken greedily
-public enum LineSimplifier {
+package enum LineSimplifier {
     /// A line with the corners left out that lie no further than a tolerance from what is left. Edges are straight in
     /// longitude and latitude and take the short way; distances are in degrees of latitude, so a degree of longitude
     /// counts less towards the poles. A closed ring stays closed, with four positions at least.
     ///
     /// - Complexity: O(n log m) where m corners in a row are left out
-    public static func simplified(_ line: [LonLat], tolerance: Double) -> [LonLat] {
+    package static func simplified(_ line: [LonLat], tolerance: Double) -> [LonLat] {
         let shortcuts = Shortcuts(line)
         return shortcuts.kept(tolerance: tolerance).map { line[$0] }
     }

@@ -1,6 +1,8 @@
 /// A place on WGS 84 in degrees: longitude −180…180, latitude −90…90, both finite.
 public struct LonLat: Sendable, Hashable {
+    /// Degrees east, −180…180.
     public let longitude: Double
+    /// Degrees north, −90…90.
     public let latitude: Double
 
     /// Longitudes in either convention (−180…180 or 0…360) are taken and brought to −180…180; anything else is nil.
@@ -16,7 +18,7 @@ public struct LonLat: Sendable, Hashable {
     }
 
     /// Brings a finite longitude to −180…180; ±180 stay as they are.
-    public static func wrap(_ longitude: Double) -> Double {
+    package static func wrap(_ longitude: Double) -> Double {
         guard abs(longitude) > 180 else { return longitude }
         let turned = (longitude + 180).truncatingRemainder(dividingBy: 360)
         return (turned < 0 ? turned + 360 : turned) - 180
@@ -27,11 +29,16 @@ public struct LonLat: Sendable, Hashable {
 ///
 /// Source: RFC 7946 section 5
 public struct BoundingBox: Sendable, Hashable {
+    /// Degrees east; greater than `east` where the box crosses the antimeridian.
     public let west: Double
+    /// Degrees north.
     public let south: Double
+    /// Degrees east.
     public let east: Double
+    /// Degrees north.
     public let north: Double
 
+    /// All of the earth.
     public static let world = BoundingBox(uncheckedWest: -180, south: -90, east: 180, north: 90)
 
     /// nil where a value is not finite, a longitude lies beyond ±360, a latitude beyond ±90, or south is above north.
@@ -52,6 +59,7 @@ public struct BoundingBox: Sendable, Hashable {
         self.north = north
     }
 
+    /// Whether the box lies on both sides of the antimeridian.
     public var crossesAntimeridian: Bool { west > east }
 
     /// Whether the place lies inside or on an edge.
@@ -76,7 +84,7 @@ public struct BoundingBox: Sendable, Hashable {
 
 extension GridBox {
     /// The smallest box of grid points around a box of degrees; one across the antimeridian reaches beyond 2³⁰.
-    public init(_ box: BoundingBox) {
+    package init(_ box: BoundingBox) {
         func units(_ value: Double, _ rule: FloatingPointRoundingRule) -> Int64 {
             Int64(Grid.units(value).rounded(rule))
         }
@@ -91,7 +99,7 @@ extension GridBox {
 
 extension BoundingBox {
     /// The box around a cell's vertices; a cell around a pole reaches to it and around the world.
-    public init(of cell: Cell) {
+    package init(of cell: Cell) {
         let vertices = H3.boundary(h3: cell.h3)
         let center = H3.center(of: cell)
         var west = 0.0

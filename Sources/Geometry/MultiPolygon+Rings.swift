@@ -4,7 +4,7 @@ extension MultiPolygon {
     ///
     /// nil where there is no polygon, where a ring has no area, or where one with holes crosses the antimeridian
     /// unsplit.
-    public init?(rings polygons: [[[LonLat]]]) {
+    package init?(rings polygons: [[[LonLat]]]) {
         var parts: [[[LonLat]]] = []
         for rings in polygons {
             let areas = rings.compactMap { MultiPolygon(outline: $0)?.polygons }

@@ -3,6 +3,7 @@
 ///
 /// Source: RFC 7946 sections 3.1.6, 3.1.7 and 3.1.9
 public struct MultiPolygon: Sendable, Hashable {
+    /// Polygons of rings, the exterior first.
     public let polygons: [[[LonLat]]]
 
     /// Polygons that keep these rules already.

@@ -3,19 +3,19 @@
 /// Counter-clockwise as seen on a map (north up), not closed.
 public struct RingMesh: Sendable {
     /// Where the corners of each ring begin in `corners`, and where those of the last end: count + 1 entries.
-    public let starts: [UInt16]
+    @usableFromInline package let starts: [UInt16]
     /// By corner of a ring: its number in `points`.
-    public let corners: [UInt16]
+    @usableFromInline package let corners: [UInt16]
     /// By corner of a ring: the cell on the other side of the edge from it to the next corner, as a position in the
     /// chunk; `noNeighbour` where that lies in another chunk, if anywhere.
-    public let neighbours: [UInt16]
+    @usableFromInline package let neighbours: [UInt16]
     /// Every corner once. Those on edges without a neighbour come first: only they may be another chunk's, too.
-    public let points: [GridPoint]
+    @usableFromInline package let points: [GridPoint]
     /// How many of `points` lie on edges without a neighbour.
-    public let rimCount: Int
+    package let rimCount: Int
 
     /// As a position, the one after the last.
-    public static let noNeighbour = UInt16(CellTable.chunkSize)
+    package static let noNeighbour = UInt16(CellTable.chunkSize)
 
     /// - Parameters:
     ///   - starts: where each ring begins in `vertices`, and where the last ends.
@@ -43,15 +43,15 @@ public struct RingMesh: Sendable {
         rimCount = isOnRim.count { $0 }
     }
 
-    public static let empty = RingMesh(starts: [0], vertices: [], cells: [])
+    package static let empty = RingMesh(starts: [0], vertices: [], cells: [])
 
     /// How many rings there are.
-    public var count: Int { starts.count - 1 }
+    package var count: Int { starts.count - 1 }
 
     /// Where the corners of a ring lie in `corners`.
-    @inlinable public func range(of ring: Int) -> Range<Int> { Int(starts[ring])..<Int(starts[ring + 1]) }
+    @inlinable package func range(of ring: Int) -> Range<Int> { Int(starts[ring])..<Int(starts[ring + 1]) }
 
-    public func ring(_ index: Int) -> Ring { Ring(points: points, corners: corners[range(of: index)]) }
+    package func ring(_ index: Int) -> Ring { Ring(points: points, corners: corners[range(of: index)]) }
 
     /// The corners of one ring.
     public struct Ring: RandomAccessCollection, Sendable {
@@ -60,6 +60,7 @@ public struct RingMesh: Sendable {
 
         public var startIndex: Int { corners.startIndex }
         public var endIndex: Int { corners.endIndex }
+        /// The corner at a place of the ring.
         public subscript(index: Int) -> GridPoint { points[Int(corners[index])] }
     }
 
@@ -81,7 +82,7 @@ public struct RingMesh: Sendable {
     /// Every edge of a ring: the numbers of its corners, and the cell beyond it.
     @inlinable
     @inline(__always)
-    public func forEachEdge(of ring: Int, _ body: (_ from: UInt16, _ to: UInt16, _ neighbour: UInt16) -> Void) {
+    package func forEachEdge(of ring: Int, _ body: (_ from: UInt16, _ to: UInt16, _ neighbour: UInt16) -> Void) {
         let range = range(of: ring)
         for corner in range {
             let next = corner + 1 == range.upperBound ? range.lowerBound : corner + 1

@@ -1,7 +1,7 @@
 /// What a ring must keep to when somebody asks for what lies inside.
-public enum RingRules {
+package enum RingRules {
     /// The rule that a ring breaks.
-    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         case tooFew(Int)
         case tooMany(Int)
         case open
@@ -11,7 +11,7 @@ public enum RingRules {
         case holes(Int)
         case tooLarge(km2: Int, limit: Int)
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .tooFew(let count): "the ring has \(count) positions; it must have 4 to 250"
             case .tooMany(let count): "the ring has \(count) positions; it must have 4 to 250"
@@ -32,7 +32,7 @@ public enum RingRules {
     /// - Parameters:
     ///   - limitKm2: the largest area; nil for any.
     ///   - ring: closed.
-    public static func area(inside ring: [LonLat], limitKm2: Double? = nil) throws(Failure) -> MultiPolygon {
+    package static func area(inside ring: [LonLat], limitKm2: Double? = nil) throws(Failure) -> MultiPolygon {
         guard ring.count >= AreaRing.positions.lowerBound else { throw .tooFew(ring.count) }
         guard ring.count <= AreaRing.positions.upperBound else { throw .tooMany(ring.count) }
         guard let first = ring.first, let last = ring.last, RingWay.isSame(first, last) else { throw .open }

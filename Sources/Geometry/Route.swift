@@ -18,7 +18,9 @@ public struct Route: Sendable, Hashable {
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         /// Fewer than two different positions in a row.
         case tooFew(Int)
+        /// More positions than `positionLimit`.
         case tooMany(Int)
+        /// Longer than `longestNauticalMiles`.
         case tooLong(nauticalMiles: Int)
 
         public var description: String {
@@ -63,6 +65,7 @@ public struct Route: Sendable, Hashable {
 
     /// A point of a route.
     public struct Station: Sendable, Hashable {
+        /// Where it lies.
         public var place: LonLat
         /// Metres flown from the start.
         public var distance: Double
@@ -118,29 +121,29 @@ extension Route {
 }
 
 /// Tells where places lie along a route.
-public struct RouteLocator: Sendable {
+package struct RouteLocator: Sendable {
     private let stations: [Route.Station]
     private let vectors: [SIMD3<Double>]
 
     /// How long the straight pieces are that stand for the route: 5 m below its surface in the middle.
     private static let step = 15_000.0
 
-    public init(_ route: Route) {
+    package init(_ route: Route) {
         stations = route.stations(every: max(Self.step, route.metres / 2_000))
         vectors = stations.map { Geodesic.vector($0.place) }
     }
 
     /// Where a place lies.
-    public struct Location: Sendable, Hashable {
+    package struct Location: Sendable, Hashable {
         /// Metres flown from the start to the point of the route that is nearest.
-        public var along: Double
+        package var along: Double
         /// Metres from there, to the right positive.
-        public var off: Double
+        package var off: Double
     }
 
     /// The nearest point of the route; the first one where several are as near.
     /// - Complexity: O(length of the route)
-    public func locate(_ place: LonLat) -> Location {
+    package func locate(_ place: LonLat) -> Location {
         let point = Geodesic.vector(place)
         var best = (squared: Double.infinity, segment: 0, share: 0.0)
         for segment in 0..<max(vectors.count - 1, 0) {

@@ -1,12 +1,12 @@
 /// A place as a flight plan or a person writes it.
-public enum Waypoint {
+package enum Waypoint {
     /// Reads `4038N07347W` (degrees and minutes), `40N073W` (degrees), `403830N0734700W` (and seconds), a pair in
     /// decimal degrees, longitude first (`-73.78,40.64`), or an ICAO location indicator that the table has (`KJFK`).
     /// Upper or lower
     /// case; nil for anything else.
     ///
     /// Source: ICAO Doc 4444, appendix 2, item 15 (significant points)
-    public static func place(_ text: some StringProtocol, airports: AirportTable) -> LonLat? {
+    package static func place(_ text: some StringProtocol, airports: AirportTable) -> LonLat? {
         let text = text.uppercased()
         if text.contains(",") { return pair(text) }
         if text.utf8.count == 4, let place = airports.place(icao: text) { return place }
@@ -69,17 +69,17 @@ public enum Waypoint {
 }
 
 /// Airports by their ICAO location indicators.
-public struct AirportTable: Sendable {
+package struct AirportTable: Sendable {
     private let places: [String: LonLat]
 
-    public init(_ places: [String: LonLat]) { self.places = places }
+    package init(_ places: [String: LonLat]) { self.places = places }
 
     /// The large airports that Billow knows by itself.
-    public static let large = AirportTable(Airports.places)
+    package static let large = AirportTable(Airports.places)
 
     /// nil where the table doesn't have it.
-    public func place(icao: String) -> LonLat? { places[icao] }
+    package func place(icao: String) -> LonLat? { places[icao] }
 
     /// Every indicator, in order.
-    public var indicators: [String] { places.keys.sorted() }
+    package var indicators: [String] { places.keys.sorted() }
 }

@@ -1,5 +1,5 @@
 /// Any JSON, for reading what a person wrote: each member can be looked at by itself, and what is wrong with it named.
-public enum JSONValue: Sendable, Hashable, Codable {
+package enum JSONValue: Sendable, Hashable, Codable {
     case null
     case bool(Bool)
     case number(Double)
@@ -7,7 +7,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // Each attempt fails only because the value is of another kind; the last one's error is the real one.
         if container.decodeNil() {
@@ -25,7 +25,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -38,21 +38,21 @@ public enum JSONValue: Sendable, Hashable, Codable {
     }
 
     /// A member of an object; nil where it is missing.
-    public subscript(_ name: String) -> JSONValue? {
+    package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
-    public var number: Double? { if case .number(let value) = self { value } else { nil } }
-    public var string: String? { if case .string(let value) = self { value } else { nil } }
-    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-    public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+    package var number: Double? { if case .number(let value) = self { value } else { nil } }
+    package var string: String? { if case .string(let value) = self { value } else { nil } }
+    package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    package var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
     /// A whole number that an Int holds exactly.
-    public var integer: Int? { number.flatMap { Int(exactly: $0) } }
+    package var integer: Int? { number.flatMap { Int(exactly: $0) } }
 
     /// For messages: JSON text, cut after about 60 characters; what is inside objects is left out.
-    public var text: String {
+    package var text: String {
         switch self {
         case .null: "null"
         case .bool(let value): "\(value)"

@@ -10,7 +10,7 @@ final class DownloadSession: Sendable {
         case sequential(SequentialReader)
     }
 
-    private struct State {
+    private struct SessionState {
         var reader: Reader
         var fileBytes: Int?
         var resumptions = 0
@@ -37,7 +37,7 @@ final class DownloadSession: Sendable {
     private let pieceBytes: Int
     private let maximumResumptions: Int
     private let report: @Sendable (GuidanceEvent) async -> GuidanceStep
-    private let state: Mutex<State>
+    private let state: Mutex<SessionState>
 
     init(
         _ download: GuidanceDownload, _ head: GuidanceFileHead, _ index: MessageIndex?, _ progress: GuidanceProgress,
@@ -83,7 +83,7 @@ final class DownloadSession: Sendable {
             byteCount: byteCount, requestCount: index == nil ? pieces : ranges.count,
             refusedLines: index?.refused ?? [:], isSimulated: head.isSimulated)
         state = Mutex(
-            State(reader: reader, fileBytes: head.bytes, lastNumber: index == nil ? progress.nextNumber - 1 : 0))
+            SessionState(reader: reader, fileBytes: head.bytes, lastNumber: index == nil ? progress.nextNumber - 1 : 0))
     }
 
     var isReplaced: Bool { state.withLock { $0.isReplaced } }

@@ -26,7 +26,7 @@ package final class RequestBudget: Sendable {
         fileprivate var bytes: Int
     }
 
-    private struct State {
+    private struct BudgetState {
         var ledger: Ledger
         /// The earliest time of the next request, since 1970.
         var next = Duration.zero
@@ -44,7 +44,7 @@ package final class RequestBudget: Sendable {
     private let bytesPerDay: Int?
     private let blockSeconds: Int
     private let clock: GuidanceClock
-    private let state: Mutex<State>
+    private let state: Mutex<BudgetState>
 
     /// - Parameters:
     ///   - spacing: between the beginnings of two requests.
@@ -59,7 +59,7 @@ package final class RequestBudget: Sendable {
         self.bytesPerDay = bytesPerDay
         self.blockSeconds = blockSeconds
         self.clock = clock
-        state = Mutex(State(ledger: ledger))
+        state = Mutex(BudgetState(ledger: ledger))
     }
 
     /// What has been used, for a status page and for the next process.
@@ -88,7 +88,7 @@ package final class RequestBudget: Sendable {
         }
     }
 
-    private func check(_ state: inout State, _ bytes: Int, _ now: Int) throws(UpstreamError) {
+    private func check(_ state: inout BudgetState, _ bytes: Int, _ now: Int) throws(UpstreamError) {
         if state.ledger.day != now / Self.daySeconds {
             state.ledger.day = now / Self.daySeconds
             state.ledger.bytes = 0

@@ -1,5 +1,6 @@
 /// The three budgets of an account. What is spent of one doesn't touch the others.
 public enum CreditBucket: String, Sendable, Hashable, CaseIterable {
+    /// State vectors, tracks, and flights.
     case states, tracks, flights
 }
 
@@ -7,7 +8,9 @@ public enum CreditBucket: String, Sendable, Hashable, CaseIterable {
 ///
 /// Source: docs/upstreams/opensky.md, "Credits"
 public struct CreditAllowance: Sendable, Hashable {
+    /// Credits of a period.
     public var credits: Int
+    /// Length of the period.
     public var periodSeconds: Int
 
     /// nil unless both are above 0.
@@ -29,6 +32,7 @@ public struct CreditAllowance: Sendable, Hashable {
     public static let standard = CreditAllowance(4_000, daySeconds)
     /// For those whose receiver is up.
     public static let feeder = CreditAllowance(8_000, daySeconds)
+    /// With a licence.
     public static let licensed = CreditAllowance(14_400, 3_600)
 
     /// Credits a second.

@@ -1,8 +1,12 @@
 /// An area between two meridians and two parallels, in degrees; it doesn't cross the antimeridian.
 public struct GeographicBox: Sendable, Hashable {
+    /// Degrees east.
     public let west: Double
+    /// Degrees north.
     public let south: Double
+    /// Degrees east.
     public let east: Double
+    /// Degrees north.
     public let north: Double
 
     /// nil unless −180 ≤ west < east ≤ 180 and −90 ≤ south < north ≤ 90.

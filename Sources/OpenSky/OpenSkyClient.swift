@@ -27,6 +27,7 @@ import Synchronization
 /// }
 /// ```
 public final class OpenSkyClient: Sendable {
+    /// What it was made with.
     public let configuration: OpenSkyConfiguration
     private let exchange: Exchange
     private let now: @Sendable () -> Int

@@ -4,9 +4,12 @@ public import UpstreamKit
 public struct OpenSkyConfiguration: Sendable {
     /// An API client of the account page.
     public struct Credentials: Sendable, Hashable {
+        /// The API client's name.
         public var clientID: String
+        /// The API client's secret.
         public var clientSecret: Secret
 
+        /// An API client's credentials.
         public init(clientID: String, clientSecret: Secret) {
             self.clientID = clientID
             self.clientSecret = clientSecret
@@ -28,6 +31,7 @@ public struct OpenSkyConfiguration: Sendable {
     /// Whether credentials may go over plain HTTP to another machine. To this machine they always may.
     public var allowsPlainHTTP: Bool
 
+    /// The service's own address.
     public static let publicBaseURL = "https://opensky-network.org"
     private static let publicTokenURL =
         "https://auth.opensky-network.org/auth/realms/opensky-network/protocol/openid-connect/token"
@@ -69,7 +73,7 @@ public struct OpenSkyConfiguration: Sendable {
     }
 
     /// Everything that is wrong, a sentence each; empty where it can be used.
-    public var problems: [String] {
+    package var problems: [String] {
         var problems = BaseURL.problems(baseURL, allowsPlainHTTP: allowsPlainHTTP || credentials == nil)
         if let credentials {
             problems += BaseURL.problems(effectiveTokenURL, allowsPlainHTTP: allowsPlainHTTP)

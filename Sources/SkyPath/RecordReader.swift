@@ -10,7 +10,7 @@ struct RecordReader {
     init(limits: SkyPathLimits) { self.limits = limits }
 
     /// What stood where the id should.
-    enum Place {
+    enum CellMember {
         case none
         case index(UInt64)
         case cell(Cell)
@@ -24,7 +24,7 @@ struct RecordReader {
     }
 
     /// The first thing wrong is the one counted: cell, altitude, severity, time.
-    mutating func add(place: Place, altitude: Int?, severity: Int?, edr: EDRMember, observedAt: Int?) {
+    mutating func add(place: CellMember, altitude: Int?, severity: Int?, edr: EDRMember, observedAt: Int?) {
         counts.read += 1
         guard let cell = cell(place) else { return }
         guard let altitude, limits.recordAltitudesThousands.contains(altitude) else {
@@ -49,7 +49,7 @@ struct RecordReader {
         counts.skip(.unreadable)
     }
 
-    private mutating func cell(_ place: Place) -> (cell: Cell, isParent: Bool)? {
+    private mutating func cell(_ place: CellMember) -> (cell: Cell, isParent: Bool)? {
         switch place {
         case .cell(let cell): return (cell, false)
         case .none: break

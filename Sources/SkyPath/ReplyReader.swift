@@ -177,7 +177,7 @@ struct ReplyReader {
                 reader.addUnreadable()
                 return
             }
-            var place = RecordReader.Place.none
+            var place = RecordReader.CellMember.none
             var altitude: Int?
             var severity: Int?
             var observedAt: Int?

@@ -23,6 +23,7 @@ import NIOHTTP1
 /// }
 /// ```
 public struct SkyPathClient: Sendable {
+    /// What it was made with.
     public let configuration: SkyPathConfiguration
     private let exchange: Exchange
     private let keeper: TokenKeeper?

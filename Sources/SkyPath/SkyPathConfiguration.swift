@@ -4,8 +4,11 @@ public import UpstreamKit
 ///
 /// Source: docs/upstreams/skypath.md, "Environments"
 public enum SkyPathEnvironment: Sendable, Hashable {
+    /// SkyPath's environment for development.
     case development
+    /// SkyPath's environment for tests.
     case staging
+    /// SkyPath's environment for use.
     case production
     /// A proxy or a simulator: `https://host[:port][/path]`, without query.
     case custom(String)
@@ -36,14 +39,16 @@ public enum SkyPathEnvironment: Sendable, Hashable {
     ///
     /// - Parameter allowsPlainHTTP: whether a key may go over plain HTTP to another machine. To this machine it always
     ///   may.
-    public func problems(allowsPlainHTTP: Bool) -> [String] {
+    package func problems(allowsPlainHTTP: Bool) -> [String] {
         BaseURL.problems(baseURL, allowsPlainHTTP: allowsPlainHTTP)
     }
 }
 
 /// All that a client needs to know. `problems` says what is wrong with it.
 public struct SkyPathConfiguration: Sendable {
+    /// Which SkyPath is asked.
     public var environment: SkyPathEnvironment
+    /// The key of every call.
     public var apiKey: Secret
     /// For whom sessions are opened; nil asks with the key alone.
     public var account: SkyPathAccount?
@@ -58,6 +63,7 @@ public struct SkyPathConfiguration: Sendable {
     /// Limits of the upstream, checked before it is asked.
     public var limits: SkyPathLimits
 
+    /// A key for an environment, with the limits and names of the reference.
     public init(
         environment: SkyPathEnvironment, apiKey: Secret, account: SkyPathAccount? = nil,
         timeout: Duration = .seconds(60), maximumBodyBytes: Int = 160 * 1_024 * 1_024,
@@ -75,7 +81,7 @@ public struct SkyPathConfiguration: Sendable {
     }
 
     /// Everything that is wrong, a sentence each; empty where it can be used.
-    public var problems: [String] {
+    package var problems: [String] {
         var problems = environment.problems(allowsPlainHTTP: allowsPlainHTTP)
         problems += wire.problems.map { "\($0.setting): \($0.text)" }
         if timeout <= .zero { problems.append("the timeout must be above 0: \(timeout)") }
@@ -103,7 +109,9 @@ public struct SkyPathLimits: Sendable, Hashable {
     public var recordAltitudesThousands: ClosedRange<Int> = 0...60
     /// Hours of history that each call takes.
     public var corridorHours: [Double] = [0.5, 1, 2, 4]
+    /// Hours that a bulk call may look back.
     public var hexagonsHours: [Double] = [0.5, 1, 2, 3, 4]
+    /// Hours that a map call may look back.
     public var mapHours: [Double] = [0.5, 1, 2, 4, 6]
     /// Resolutions of the bulk call's parent cells.
     public var parentResolutions: ClosedRange<Int> = 0...1
@@ -115,5 +123,6 @@ public struct SkyPathLimits: Sendable, Hashable {
     /// The same for ticks (about a minute each).
     public var tickOverlap = 1
 
+    /// The limits of the reference.
     public init() {}
 }

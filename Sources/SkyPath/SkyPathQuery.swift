@@ -14,6 +14,7 @@ public struct SkyPathCorridorQuery: Sendable, Hashable {
     /// Thousands of feet, within the limits' `altitudesThousands`.
     public var altitudesThousands: ClosedRange<Int>
 
+    /// All levels, unless told otherwise.
     public init(
         ring: [LonLat], hours: Double = 2, updatedSince: Int? = nil, aircraftCategory: String? = nil,
         altitudesThousands: ClosedRange<Int> = 5...52
@@ -37,6 +38,7 @@ public struct SkyPathHexagonsQuery: Sendable, Hashable {
     /// Thousands of feet, within the limits' `altitudesThousands`.
     public var altitudesThousands: ClosedRange<Int>
 
+    /// All levels, unless told otherwise.
     public init(
         parent: UInt64, hours: Double = 2, minSeverity: Int = 0,
         altitudesThousands: ClosedRange<Int> = 5...52
@@ -50,6 +52,7 @@ public struct SkyPathHexagonsQuery: Sendable, Hashable {
 
 /// What to ask of the map call.
 public struct SkyPathMapQuery: Sendable, Hashable {
+    /// What of the time is asked for.
     public enum Extent: Sendable, Hashable {
         /// Everything of the last hours: one of the limits' `mapHours`.
         case hours(Double)
@@ -57,6 +60,7 @@ public struct SkyPathMapQuery: Sendable, Hashable {
         case since(tick: Int)
     }
 
+    /// The last hours, or what came since a tick.
     public var extent: Extent
     /// nil is the world.
     public var ring: [LonLat]?
@@ -65,6 +69,7 @@ public struct SkyPathMapQuery: Sendable, Hashable {
     /// `C10`…`C110`; nil leaves it to the upstream (C60).
     public var aircraftCategory: String?
 
+    /// All levels, unless told otherwise.
     public init(
         _ extent: Extent, ring: [LonLat]? = nil, severities: Set<Int>? = nil,
         aircraftCategory: String? = nil

@@ -2,6 +2,7 @@ public import Geometry
 
 /// One computed value: how bumpy a cell is at a level, for the aircraft category asked.
 public struct SkyPathRecord: Sendable, Hashable {
+    /// Where it is.
     public let cell: Cell
     private let altitude: UInt8
     /// 0 smooth, 1 light, 2 light-moderate, 3 moderate, 4 moderate-severe.
@@ -59,6 +60,7 @@ public struct SkyPathCounts: Sendable, Hashable {
     /// Left out, by reason; reasons that didn't occur are missing.
     public var skipped: [SkyPathSkipReason: Int] = [:]
 
+    /// Nothing read yet.
     public init() {}
 
     /// Left out for any reason.
@@ -80,9 +82,11 @@ public struct SkyPathCounts: Sendable, Hashable {
 
 /// The answer to a corridor call. Records are in the upstream's order and may repeat a (cell, altitude).
 public struct SkyPathCorridorReply: Sendable {
+    /// Those that could be read.
     public let records: [SkyPathRecord]
     /// The cursor for the next call, Unix seconds; nil where the answer had none that can be read: fetch whole then.
     public let lastUpdatedAt: Int?
+    /// What was read, and what was skipped.
     public let counts: SkyPathCounts
     /// Whether the answer said that it is made up: it must not pass for real then.
     public internal(set) var isSimulated = false
@@ -90,7 +94,9 @@ public struct SkyPathCorridorReply: Sendable {
 
 /// The answer to a bulk call: always whole, without EDR and cursor.
 public struct SkyPathHexagonsReply: Sendable {
+    /// Those that could be read.
     public let records: [SkyPathRecord]
+    /// What was read, and what was skipped.
     public let counts: SkyPathCounts
     /// Whether the answer said that it is made up: it must not pass for real then.
     public internal(set) var isSimulated = false
@@ -98,9 +104,11 @@ public struct SkyPathHexagonsReply: Sendable {
 
 /// The answer to a map call.
 public struct SkyPathMapReply: Sendable {
+    /// Those that could be read.
     public let records: [SkyPathRecord]
     /// For the next call; nil where the answer had none that can be read: fetch whole then.
     public let tick: Int?
+    /// What was read, and what was skipped.
     public let counts: SkyPathCounts
     /// Whether the answer said that it is made up: it must not pass for real then.
     public internal(set) var isSimulated = false

@@ -11,6 +11,7 @@ import JSONKit
 public struct SkyPathAccount: Sendable, Hashable {
     /// The airline's ICAO code, or what else the company is registered as.
     public let company: String
+    /// The user's id.
     public let user: String
 
     /// nil where one of them is empty or has more than 100 characters.
@@ -23,10 +24,12 @@ public struct SkyPathAccount: Sendable, Hashable {
 
 /// A session with SkyPath: its token is sent beside the key until it ends.
 public struct SkyPathSession: Sendable, Hashable {
+    /// What the calls carry.
     public let token: Secret
     /// Unix seconds.
     public let expiresAt: Int
 
+    /// A session that was opened before.
     public init(token: Secret, expiresAt: Int) {
         self.token = token
         self.expiresAt = expiresAt

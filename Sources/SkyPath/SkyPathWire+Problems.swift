@@ -1,6 +1,6 @@
 extension SkyPathWire {
     /// What a text on the wire is, and so what it may be.
-    public enum Form: Sendable, Hashable {
+    package enum Form: Sendable, Hashable {
         /// Where a call goes.
         case path
         /// A header field's name.
@@ -10,7 +10,7 @@ extension SkyPathWire {
         /// The name of a parameter behind an address, perhaps of a member too.
         case parameter
 
-        public var expected: String {
+        package var expected: String {
             switch self {
             case .path: "a path that begins with / and has no blank, ?, # or %"
             case .header: "a header's name of letters, digits and -, and none that HTTP itself needs"
@@ -22,7 +22,7 @@ extension SkyPathWire {
         /// Whether a text can be used so.
         ///
         /// Source: RFC 3986 sections 2.3 and 3.3, RFC 9110 section 5.6.2 (of whose tokens these are the usual ones)
-        public func allows(_ text: String) -> Bool {
+        package func allows(_ text: String) -> Bool {
             func isPlain(_ byte: UInt8) -> Bool {
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -49,11 +49,11 @@ extension SkyPathWire {
     }
 
     /// A name or a path that can be set.
-    public struct Setting: Sendable {
+    package struct Setting: Sendable {
         /// What the setting is called.
-        public let name: String
-        public let value: any WritableKeyPath<SkyPathWire, String> & Sendable
-        public let form: Form
+        package let name: String
+        package let value: any WritableKeyPath<SkyPathWire, String> & Sendable
+        package let form: Form
 
         init(_ name: String, _ value: any WritableKeyPath<SkyPathWire, String> & Sendable, _ form: Form) {
             self.name = name
@@ -63,7 +63,7 @@ extension SkyPathWire {
     }
 
     /// Every name and path that SkyPath doesn't document.
-    public static let settings = [
+    package static let settings = [
         Setting("corridorPath", \.corridorPath, .path), Setting("hexagonsPath", \.hexagonsPath, .path),
         Setting("mapPath", \.mapPath, .path), Setting("polygonsPath", \.polygonsPath, .path),
         Setting("nowcastPath", \.nowcastPath, .path), Setting("flightsPath", \.flightsPath, .path),
@@ -80,13 +80,13 @@ extension SkyPathWire {
     ]
 
     /// Something that is wrong: the setting, and a sentence about its value.
-    public struct Problem: Sendable, Hashable {
-        public let setting: String
-        public let text: String
+    package struct Problem: Sendable, Hashable {
+        package let setting: String
+        package let text: String
     }
 
     /// Everything that is wrong; empty where it can be used.
-    public var problems: [Problem] {
+    package var problems: [Problem] {
         let unusable = Self.settings.filter { !$0.form.allows(self[keyPath: $0.value]) }.map {
             Problem(setting: $0.name, text: "is '\(self[keyPath: $0.value])'; it must be \($0.form.expected)")
         }

@@ -33,23 +33,32 @@ public struct ICAO24: Sendable, Hashable, Comparable, CustomStringConvertible {
 
 /// One aircraft's state at an instant.
 public struct AircraftPosition: Sendable, Hashable {
+    /// The transponder's address.
     public var icao24: ICAO24
+    /// As transmitted, without spaces around it.
     public var callsign: String?
+    /// Where it was.
     public var place: LonLat
+    /// Who says so.
     public var source: SourceID
+    /// When it was there.
     public var observedAt: Instant
     /// Pressure altitude in feet.
     public var altitudeFeet: Int?
     /// Height above the WGS 84 ellipsoid in feet.
     public var geometricAltitudeFeet: Int?
+    /// Over the ground, in knots.
     public var groundSpeedKnots: Double?
     /// The true track over ground, degrees clockwise from north, 0 ≤ h < 360.
     public var headingDegrees: Double?
+    /// Feet a minute, above zero while climbing.
     public var verticalRateFeetPerMinute: Int?
+    /// Whether it stood or rolled.
     public var isOnGround: Bool
     /// The emitter category as its source numbers it.
     public var category: UInt8?
 
+    /// A position with what is known of it.
     public init(
         icao24: ICAO24, callsign: String? = nil, place: LonLat, source: SourceID, observedAt: Instant,
         altitudeFeet: Int? = nil, geometricAltitudeFeet: Int? = nil, groundSpeedKnots: Double? = nil,

@@ -1,30 +1,30 @@
-public import Geometry
+package import Geometry
 
 /// The way that an aircraft took: lines of places with their times. It is cut where the antimeridian is crossed (a
 /// vertex on each side of it has the time between) and where nothing was received for long, because what lies between
 /// is not known.
-public struct AircraftTrack: Sendable, Hashable {
-    public struct Vertex: Sendable, Hashable {
-        public var place: LonLat
-        public var time: Instant
+package struct AircraftTrack: Sendable, Hashable {
+    package struct Vertex: Sendable, Hashable {
+        package var place: LonLat
+        package var time: Instant
 
-        public init(place: LonLat, time: Instant) {
+        package init(place: LonLat, time: Instant) {
             self.place = place
             self.time = time
         }
     }
 
     /// The newest of its positions.
-    public let newest: AircraftPosition
+    package let newest: AircraftPosition
     /// Each of at least two vertices, the oldest first; at least one.
-    public let lines: [[Vertex]]
+    package let lines: [[Vertex]]
 
     /// Longer without a position, and the line is cut. The rarest useful polling is one in 15 minutes.
-    public static let gapSeconds = 1_800
+    package static let gapSeconds = 1_800
 
     /// - Parameter positions: of one aircraft, the oldest first; where several have the same second the first counts.
     /// - Returns: nil where no two of them make a line.
-    public init?(_ positions: [AircraftPosition]) {
+    package init?(_ positions: [AircraftPosition]) {
         guard let newest = positions.last else { return nil }
         self.newest = newest
         var lines: [[Vertex]] = []

@@ -3,6 +3,7 @@ public struct AltitudeBlock: Sendable, Hashable, Comparable {
     /// Thousands of feet of the lower edge, 0…60.
     public let thousands: UInt8
 
+    /// Thousands of feet that a block may have.
     public static let range = 0...60
 
     /// nil outside 0…60.
@@ -25,9 +26,12 @@ public struct AltitudeBlock: Sendable, Hashable, Comparable {
 
 /// The blocks that one report speaks of, from the lowest to the highest, both included; usually one.
 public struct AltitudeBand: Sendable, Hashable {
+    /// The block at the bottom.
     public let lowest: AltitudeBlock
+    /// The block at the top, which is part of the band.
     public let highest: AltitudeBlock
 
+    /// A band of one block.
     public init(_ block: AltitudeBlock) {
         lowest = block
         highest = block
@@ -48,6 +52,7 @@ public struct AltitudeRange: Sendable, Hashable {
     /// Thousands of feet, above `minimum`.
     public let maximum: Int
 
+    /// Every altitude.
     public static let all = AltitudeRange(uncheckedMinimum: 0, maximum: 61)
 
     /// Feet, whole thousands in 0…60,000, minimum < maximum; nil for an absent end means no limit there.
@@ -82,11 +87,14 @@ public struct AltitudeRange: Sendable, Hashable {
 
 /// A request parameter or a setting that cannot be used: which, what was given, and what would do.
 public struct ParameterError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The parameter's name.
     public let parameter: String
+    /// What it was.
     public let value: String
     /// What is allowed, as a phrase that follows "must be".
     public let expected: String
 
+    /// Makes the sentence of a parameter, its value and what it must be.
     public init(parameter: String, value: String, expected: String) {
         self.parameter = parameter
         // An error message is no place for a megabyte of somebody's input.

@@ -1,45 +1,45 @@
 /// Time in steps of ten seconds, by which the log remembers when what was observed in them last changed. A step ends
 /// with its instant, so that pictures at whole minutes see whole steps: (T − history, T] is steps and nothing besides.
-public struct TimeStep: Sendable, Hashable, Comparable {
+package struct TimeStep: Sendable, Hashable, Comparable {
     /// The step that ends at `number` × 10 s since 1970.
-    public let number: Int
-    public static let seconds = 10
+    package let number: Int
+    package static let seconds = 10
 
-    public init(number: Int) { self.number = number }
+    package init(number: Int) { self.number = number }
 
     /// The step that an instant lies in.
-    public init(_ instant: Instant) { number = (instant.seconds + TimeStep.seconds - 1) / TimeStep.seconds }
+    package init(_ instant: Instant) { number = (instant.seconds + TimeStep.seconds - 1) / TimeStep.seconds }
 
     /// The steps that (instant − lookBackSeconds, instant] touches.
-    public static func range(upTo instant: Instant, lookBackSeconds: Int) -> ClosedRange<TimeStep> {
+    package static func range(upTo instant: Instant, lookBackSeconds: Int) -> ClosedRange<TimeStep> {
         TimeStep(instant.advanced(by: 1 - max(lookBackSeconds, 1)))...TimeStep(instant)
     }
 
     /// The instants of some steps, both included.
-    public static func instants(_ steps: ClosedRange<TimeStep>) -> ClosedRange<Instant> {
+    package static func instants(_ steps: ClosedRange<TimeStep>) -> ClosedRange<Instant> {
         Instant(
             clamping: (steps.lowerBound.number - 1) * seconds + 1)...Instant(
                 clamping: steps.upperBound.number * seconds)
     }
 
-    public static func < (a: TimeStep, b: TimeStep) -> Bool { a.number < b.number }
+    package static func < (a: TimeStep, b: TimeStep) -> Bool { a.number < b.number }
 }
 
 /// A kind of row that the log remembers by the time at which it was observed: one for each table of such rows, and not
 /// one for each dataset. The raw values are stored.
-public enum ObservedKind: UInt8, Sendable, Hashable, CaseIterable {
+package enum ObservedKind: UInt8, Sendable, Hashable, CaseIterable {
     case observations = 0
     case reports = 1
     case positions = 2
 }
 
 /// The last version that changed anything of one kind observed in one step.
-public struct StepVersion: Sendable, Hashable {
-    public var kind: ObservedKind
-    public var step: TimeStep
-    public var version: Version
+package struct StepVersion: Sendable, Hashable {
+    package var kind: ObservedKind
+    package var step: TimeStep
+    package var version: Version
 
-    public init(kind: ObservedKind, step: TimeStep, version: Version) {
+    package init(kind: ObservedKind, step: TimeStep, version: Version) {
         self.kind = kind
         self.step = step
         self.version = version
@@ -47,13 +47,13 @@ public struct StepVersion: Sendable, Hashable {
 }
 
 /// The last version that changed an area, and when that area holds.
-public struct AreaVersion: Sendable, Hashable {
-    public var collection: IssuedArea.Collection
-    public var validFrom: Instant
-    public var validTo: Instant
-    public var version: Version
+package struct AreaVersion: Sendable, Hashable {
+    package var collection: IssuedArea.Collection
+    package var validFrom: Instant
+    package var validTo: Instant
+    package var version: Version
 
-    public init(collection: IssuedArea.Collection, validFrom: Instant, validTo: Instant, version: Version) {
+    package init(collection: IssuedArea.Collection, validFrom: Instant, validTo: Instant, version: Version) {
         self.collection = collection
         self.validFrom = validFrom
         self.validTo = validTo
@@ -62,31 +62,31 @@ public struct AreaVersion: Sendable, Hashable {
 }
 
 /// A part of what is known that a picture shows: the frame of a layer changes when one of its parts does.
-public enum FrameDependency: Sendable, Hashable {
+package enum FrameDependency: Sendable, Hashable {
     /// What was observed in some steps.
     case observed(ObservedKind, ClosedRange<TimeStep>)
     /// The areas that hold at an instant.
     case areas(IssuedArea.Collection, at: Instant)
 
     /// What was observed in (instant − lookBackSeconds, instant], and at most a step besides.
-    public static func observed(_ kind: ObservedKind, at instant: Instant, lookBackSeconds: Int) -> FrameDependency {
+    package static func observed(_ kind: ObservedKind, at instant: Instant, lookBackSeconds: Int) -> FrameDependency {
         .observed(kind, TimeStep.range(upTo: instant, lookBackSeconds: lookBackSeconds))
     }
 }
 
 /// What changed after a version, by the time that it is about.
-public struct ChangedTimes: Sendable, Hashable {
-    public var steps: [StepVersion]
-    public var areas: [AreaVersion]
+package struct ChangedTimes: Sendable, Hashable {
+    package var steps: [StepVersion]
+    package var areas: [AreaVersion]
     /// The last version that changed a source's rule.
-    public var rules: Version
+    package var rules: Version
 
     /// The newest version among them.
-    public var newest: Version? {
+    package var newest: Version? {
         [steps.lazy.map(\.version).max(), areas.lazy.map(\.version).max(), rules].compactMap { $0 }.max()
     }
 
-    public init(steps: [StepVersion] = [], areas: [AreaVersion] = [], rules: Version = .zero) {
+    package init(steps: [StepVersion] = [], areas: [AreaVersion] = [], rules: Version = .zero) {
         self.steps = steps
         self.areas = areas
         self.rules = rules
@@ -94,20 +94,20 @@ public struct ChangedTimes: Sendable, Hashable {
 }
 
 /// What times the log holds.
-public struct LogExtent: Sendable, Hashable {
+package struct LogExtent: Sendable, Hashable {
     /// The times of the oldest and the newest observation that count; nil when there is none.
-    public var observed: ClosedRange<Instant>?
+    package var observed: ClosedRange<Instant>?
     /// When the oldest pilot report or issued area that counts begins; nil when there is none.
-    public var oldestReportOrArea: Instant?
+    package var oldestReportOrArea: Instant?
     /// The first and last instant that fields are about; nil when there is none.
-    public var fields: ClosedRange<Instant>?
+    package var fields: ClosedRange<Instant>?
 
     /// When the oldest of all begins; nil when the log is empty.
-    public var oldest: Instant? {
+    package var oldest: Instant? {
         [observed?.lowerBound, oldestReportOrArea, fields?.lowerBound].compactMap { $0 }.min()
     }
 
-    public init(
+    package init(
         observed: ClosedRange<Instant>? = nil, oldestReportOrArea: Instant? = nil, fields: ClosedRange<Instant>? = nil
     ) {
         self.observed = observed

@@ -1,29 +1,29 @@
 /// A kind of data that sources send and datasets are made of.
 ///
 /// The log stores the name, so a name never changes its meaning. A new dataset may add one.
-public struct DataKind: RawRepresentable, Sendable, Hashable {
-    public let rawValue: String
+package struct DataKind: RawRepresentable, Sendable, Hashable {
+    package let rawValue: String
 
-    public init(rawValue: String) { self.rawValue = rawValue }
+    package init(rawValue: String) { self.rawValue = rawValue }
 
     /// What turbulence, hexagons and polygons are made of.
-    public static let observations = DataKind(rawValue: "observations")
+    package static let observations = DataKind(rawValue: "observations")
     /// Pilot reports.
-    public static let reports = DataKind(rawValue: "reports")
+    package static let reports = DataKind(rawValue: "reports")
     /// SIGMETs and G-AIRMETs.
-    public static let hazards = DataKind(rawValue: "hazards")
+    package static let hazards = DataKind(rawValue: "hazards")
     /// Forecast and nowcast areas.
-    public static let forecasts = DataKind(rawValue: "forecasts")
+    package static let forecasts = DataKind(rawValue: "forecasts")
     /// Where aircraft are: traffic and tracks.
-    public static let positions = DataKind(rawValue: "positions")
+    package static let positions = DataKind(rawValue: "positions")
     /// Grids of computed turbulence: nowcasts and forecasts.
-    public static let fields = DataKind(rawValue: "fields")
+    package static let fields = DataKind(rawValue: "fields")
 
     /// How long nothing may be fetched without a hole in what is known, for data each fetch of which is a picture of
     /// its time: positions, and areas of every kind. nil for what a later fetch makes up for; its source says from when
     /// on it
     /// is complete.
-    public var longestGapSeconds: Int? {
+    package var longestGapSeconds: Int? {
         switch self {
         case .observations, .reports: nil
         case .positions: 900

@@ -2,15 +2,23 @@
 ///
 /// Source: docs/upstreams/skypath.md, "The model of the data" (DataHistoryTime of the iOS SDK)
 public enum History: Int, Sendable, Hashable, CaseIterable, Comparable {
+    /// 30 minutes.
     case halfHour = 1_800
+    /// One hour.
     case oneHour = 3_600
+    /// Two hours.
     case twoHours = 7_200
+    /// Four hours.
     case fourHours = 14_400
+    /// Six hours.
     case sixHours = 21_600
 
+    /// What is taken without any: two hours.
     public static let `default` = History.twoHours
 
+    /// Its length in seconds.
     public var seconds: Int { rawValue }
+    /// Its length in hours.
     public var hours: Double { Double(rawValue) / 3_600 }
 
     /// `0.5`, `1`, `2`, `4` or `6`.
@@ -20,7 +28,7 @@ public enum History: Int, Sendable, Hashable, CaseIterable, Comparable {
     }
 
     /// Hours as parameters write them.
-    public var text: String { self == .halfHour ? "0.5" : String(rawValue / 3_600) }
+    package var text: String { self == .halfHour ? "0.5" : String(rawValue / 3_600) }
 
     public static func < (a: History, b: History) -> Bool { a.rawValue < b.rawValue }
 }

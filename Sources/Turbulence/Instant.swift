@@ -5,8 +5,11 @@ public struct Instant: Sendable, Hashable, Comparable {
     /// Unix seconds, 0…4,291,747,199.
     public let seconds: Int
 
+    /// Seconds since 1970 that an instant may have.
     public static let range = 0...4_291_747_199
+    /// The earliest instant.
     public static let distantPast = Instant(clamping: 0)
+    /// The latest instant.
     public static let distantFuture = Instant(clamping: .max)
 
     /// Unix seconds; nil outside `range`.
@@ -26,6 +29,7 @@ public struct Instant: Sendable, Hashable, Comparable {
         self.init(clamping: seconds >= 0 ? (seconds < 5e9 ? Int(seconds) : .max) : 0)
     }
 
+    /// The same as Foundation's date.
     public var date: Date { Date(timeIntervalSince1970: TimeInterval(seconds)) }
 
     /// Moves by seconds, held within `range`.
@@ -35,7 +39,7 @@ public struct Instant: Sendable, Hashable, Comparable {
     }
 
     /// The start of the minute, hour, … of `seconds` length that this instant lies in.
-    public func floored(toMultipleOf length: Int) -> Instant { Instant(clamping: seconds / length * length) }
+    package func floored(toMultipleOf length: Int) -> Instant { Instant(clamping: seconds / length * length) }
 
     public static func < (a: Instant, b: Instant) -> Bool { a.seconds < b.seconds }
 }
@@ -47,7 +51,7 @@ extension Instant: CustomStringConvertible {
     public var description: String { text(separators: true) }
 
     /// The form in paths, `20261121T023000Z`.
-    public var compact: String { text(separators: false) }
+    package var compact: String { text(separators: false) }
 
     private func text(separators: Bool) -> String {
         let (days, time) = seconds.quotientAndRemainder(dividingBy: 86_400)
@@ -70,7 +74,7 @@ extension Instant: CustomStringConvertible {
     }
 
     /// The Unix seconds of the same forms, of any year from 0 to 9999.
-    public static func unixSeconds(_ text: some StringProtocol, fraction: Bool = false) -> Int? {
+    package static func unixSeconds(_ text: some StringProtocol, fraction: Bool = false) -> Int? {
         var reader = TimeReader(text)
         guard let year = reader.number(4) else { return nil }
         let extended = reader.skip("-")

@@ -1,6 +1,6 @@
 extension IssuedArea {
     /// The kind of domestic SIGMETs of the United States.
-    public static let sigmetKind = "sigmet"
+    package static let sigmetKind = "sigmet"
 
     /// Whether this is a domestic SIGMET in the place of another that was issued before: of one of its name; and
     /// convective ones, which have new numbers in each bulletin, of those of its region. Regions without any have a
@@ -8,7 +8,7 @@ extension IssuedArea {
     /// minutes past each hour, that says so: where one of them is known, those of that hour were issued for all.
     ///
     /// Source: FAA Aeronautical Information Manual, chapter 7 section 1, convective SIGMET
-    public func replaces(_ other: IssuedArea) -> Bool {
+    package func replaces(_ other: IssuedArea) -> Bool {
         guard kind == Self.sigmetKind, other.kind == kind, source == other.source, collection == other.collection else {
             return false
         }

@@ -1,22 +1,22 @@
-public import Geometry
+package import Geometry
 
 /// One turbulence report: where, how high, how rough, when, and who says so. Stored once however many blocks it spans.
-public struct Observation: Sendable, Hashable {
+package struct Observation: Sendable, Hashable {
     /// The id that its reporter gave it; nil where there is none, and its content is its identity.
-    public var id: String?
-    public var cell: Cell
-    public var altitude: AltitudeBand
-    public var intensity: Intensity
-    public var observedAt: Instant
+    package var id: String?
+    package var cell: Cell
+    package var altitude: AltitudeBand
+    package var intensity: Intensity
+    package var observedAt: Instant
     /// The aircraft category that the severity holds for; nil where none was named.
-    public var category: AircraftCategory?
+    package var category: AircraftCategory?
     /// The source's name, as configured or as the file says.
-    public var source: SourceID
-    public var kind: ObservationKind
+    package var source: SourceID
+    package var kind: ObservationKind
     /// The reporting aircraft or its type, as given.
-    public var aircraft: String?
+    package var aircraft: String?
 
-    public init(
+    package init(
         id: String? = nil, cell: Cell, altitude: AltitudeBand, intensity: Intensity, observedAt: Instant,
         category: AircraftCategory? = nil, source: SourceID, kind: ObservationKind = .inSitu, aircraft: String? = nil
     ) {
@@ -34,10 +34,14 @@ public struct Observation: Sendable, Hashable {
 
 /// What was said of how rough it was: a severity, an EDR, or both.
 public enum Intensity: Sendable, Hashable {
+    /// A severity was named, with or without an EDR.
     case reported(Severity, edr: EDR?)
+    /// An EDR alone, whose severity depends on the aircraft's category.
     case measured(EDR)
 
+    /// The severity that was named; nil for a measured EDR alone.
     public var severity: Severity? { if case .reported(let severity, _) = self { severity } else { nil } }
+    /// The EDR; nil where none was named.
     public var edr: EDR? {
         switch self {
         case .reported(_, let edr): edr
@@ -64,6 +68,7 @@ public struct EDR: Sendable, Hashable, Comparable {
     /// 0…10,000.
     public let tenThousandths: UInt16
 
+    /// In m^(2/3) s⁻¹.
     public var value: Double { Double(tenThousandths) / 10_000 }
 
     /// nil outside 0…1 and for what is not a number.
@@ -85,12 +90,15 @@ public struct EDR: Sendable, Hashable, Comparable {
 
 /// How an observation came about.
 public enum ObservationKind: UInt8, Sendable, Hashable, CaseIterable {
+    /// Measured or computed on board.
     case inSitu = 0
+    /// Told by a pilot.
     case pilotReport = 1
     /// A computed value of a severity that the source's query leaves out. It supersedes the older records of its
     /// place by the ordinary merge rule, and nothing shows it.
     case superseding = 2
 
+    /// Its name in addresses and files.
     public var name: String {
         switch self {
         case .inSitu: "in-situ"
@@ -100,10 +108,10 @@ public enum ObservationKind: UInt8, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether pictures and features show it.
-    public var isShown: Bool { self != .superseding }
+    package var isShown: Bool { self != .superseding }
 
     /// The kinds that can be asked for.
-    public static let shown = allCases.filter(\.isShown)
+    package static let shown = allCases.filter(\.isShown)
 
     /// One of those that can be asked for.
     public init?(name: some StringProtocol) {
@@ -114,8 +122,10 @@ public enum ObservationKind: UInt8, Sendable, Hashable, CaseIterable {
 
 /// The name of a source: 1–64 letters, digits, `-`, `_` and `.`.
 public struct SourceID: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The text.
     public let name: String
 
+    /// nil for a text that is no name of a source.
     public init?(_ name: some StringProtocol) {
         guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(SourceID.isAllowed) else { return nil }
         self.name = String(name)
@@ -149,9 +159,12 @@ public struct AircraftCategory: Sendable, Hashable, Comparable {
     /// 10, 20, … 110.
     public let number: UInt8
 
+    /// What is taken without any: C60.
     public static let `default` = AircraftCategory(uncheckedNumber: 60)
+    /// C10 to C110.
     public static let all = (1...11).map { AircraftCategory(uncheckedNumber: UInt8($0 * 10)) }
 
+    /// nil for a number that isn't 10, 20, … 110.
     public init?(number: Int) {
         guard (10...110).contains(number), number % 10 == 0 else { return nil }
         self.number = UInt8(number)
@@ -165,6 +178,7 @@ public struct AircraftCategory: Sendable, Hashable, Comparable {
 
     private init(uncheckedNumber number: UInt8) { self.number = number }
 
+    /// `C60` of the number 60.
     public var name: String { AircraftCategory.names[Int(number) / 10 - 1] }
     private static let names = (1...11).map { "C\($0 * 10)" }
     public static func < (a: AircraftCategory, b: AircraftCategory) -> Bool { a.number < b.number }

@@ -5,7 +5,9 @@ public import Geometry
 public struct PilotReport: Sendable, Hashable {
     /// Stable from form to form: made from the raw text and the time.
     public var id: String
+    /// Where it was made.
     public var place: LonLat
+    /// When it was made.
     public var observedAt: Instant
     /// `PIREP`, `Urgent PIREP`, `AIREP`, …
     public var type: String
@@ -13,9 +15,11 @@ public struct PilotReport: Sendable, Hashable {
     public var aircraft: String?
     /// The flight level, in feet.
     public var altitudeFeet: Int?
+    /// What it says of turbulence, layer by layer.
     public var turbulence: [TurbulenceGroup]
     /// The report's own text.
     public var text: String
+    /// Who passed it on.
     public var source: SourceID
 
     /// Whether it was sent as urgent: for severe turbulence or low-level wind shear, among others.
@@ -24,7 +28,7 @@ public struct PilotReport: Sendable, Hashable {
     public var isUrgent: Bool { type.lowercased().contains("urgent") || type == Self.urgentToken }
 
     /// The type of a report that comes with its text alone.
-    public static func type(ofText text: String) -> String {
+    package static func type(ofText text: String) -> String {
         // After the station: `DRO UUA /OV …`.
         let words = text.prefix(while: { $0 != "/" }).split(separator: " ")
         return words.contains { $0 == urgentToken } ? "Urgent PIREP" : "PIREP"
@@ -35,6 +39,7 @@ public struct PilotReport: Sendable, Hashable {
     /// The worst severity of its groups; nil where it says nothing usable about turbulence.
     public var severity: Severity? { turbulence.compactMap(\.severity).max() }
 
+    /// With what is known of it.
     public init(
         id: String, place: LonLat, observedAt: Instant, type: String, aircraft: String?, altitudeFeet: Int?,
         turbulence: [TurbulenceGroup], text: String, source: SourceID
@@ -57,13 +62,16 @@ public struct TurbulenceGroup: Sendable, Hashable {
     public var severity: Severity?
     /// As reported: `MOD`, `LGT-MOD`, …; nil where the group has none.
     public var intensity: String?
+    /// The bottom of the layer.
     public var baseFeet: Int?
+    /// The top of the layer.
     public var topFeet: Int?
     /// `CAT`, `CHOP`, `LLWS`, `MWAVE`.
     public var type: String?
     /// `ISOL`, `OCNL`, `INT`, `CONT`.
     public var frequency: String?
 
+    /// With what is known of it.
     public init(
         severity: Severity?, intensity: String?, baseFeet: Int?, topFeet: Int?, type: String?, frequency: String?
     ) {

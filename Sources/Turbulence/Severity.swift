@@ -3,10 +3,15 @@
 ///
 /// Source: docs/upstreams/skypath.md, "The model of the data" (none, light, lightModerate, moderate, moderateSevere)
 public enum Severity: UInt8, Sendable, Hashable, CaseIterable, Comparable {
+    /// No turbulence.
     case smooth = 0
+    /// Light.
     case light = 1
+    /// Light to moderate.
     case lightModerate = 2
+    /// Moderate.
     case moderate = 3
+    /// Moderate to severe, or worse.
     case moderateSevere = 4
 
     /// The stable name in properties and parameters.
@@ -47,12 +52,16 @@ public enum Severity: UInt8, Sendable, Hashable, CaseIterable, Comparable {
 
 /// A set of severities.
 public struct SeveritySet: OptionSet, Sendable, Hashable {
+    /// One bit for each severity, by its raw value.
     public let rawValue: UInt8
+    /// Bits beyond the last severity are dropped.
     public init(rawValue: UInt8) { self.rawValue = rawValue & 0b11111 }
+    /// The set of some severities.
     public init(_ severities: some Sequence<Severity>) {
         self.init(rawValue: severities.reduce(0) { $0 | 1 << $1.rawValue })
     }
 
+    /// Every severity.
     public static let all = SeveritySet(rawValue: 0b11111)
 
     /// This severity or worse.
@@ -60,5 +69,6 @@ public struct SeveritySet: OptionSet, Sendable, Hashable {
         SeveritySet(rawValue: 0b11111 << severity.rawValue)
     }
 
+    /// Whether a severity is in the set.
     public func contains(_ severity: Severity) -> Bool { rawValue & 1 << severity.rawValue != 0 }
 }

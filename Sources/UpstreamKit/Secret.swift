@@ -23,7 +23,7 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
 
 extension Secret {
     /// Tells one secret from another without giving it away: the first 64 bits of its SHA-256.
-    public var fingerprint: String {
+    package var fingerprint: String {
         SHA256.hash(data: Data(value.utf8)).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 

@@ -35,21 +35,37 @@ public enum UpstreamError: Error, Sendable, Hashable {
 
     /// What went wrong, for programs. The raw values are stable: events, `/status` and the documents name them.
     public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The upstream refuses the key.
         case unauthorized
+        /// The upstream has locked the account.
         case locked
+        /// The upstream won't give this data to the account.
         case disabled
+        /// The upstream was asked too often.
         case rateLimited = "rate-limited"
+        /// The day's credits are spent.
         case creditsSpent = "credits"
+        /// The upstream doesn't serve this client any more.
         case upgradeRequired = "upgrade-required"
+        /// The upstream refuses the query.
         case queryRefused = "query-refused"
+        /// The query breaks a limit, and was not sent.
         case queryInvalid = "query-invalid"
+        /// The upstream answered with a status from 500 on.
         case upstreamError = "upstream-error"
+        /// The upstream answered with a status that means nothing here.
         case unexpectedStatus = "unexpected-status"
+        /// The answer, or every record in it, can't be read.
         case unreadable
+        /// The answer is larger than the limit.
         case tooLarge = "too-large"
+        /// There was no answer in time.
         case timeout
+        /// The upstream can't be reached.
         case unreachable
+        /// The configuration can't be used.
         case configurationInvalid = "configuration-invalid"
+        /// The task was cancelled.
         case cancelled
 
         /// The meaning for the documentation: at most 20 words, without a stop.

@@ -9,6 +9,7 @@ public struct UpstreamProblem: Sendable, Hashable {
     /// At most 500 characters.
     public let message: String?
 
+    /// A refusal with what its body says.
     public init(status: Int, code: String? = nil, message: String? = nil) {
         self.status = status
         self.code = code

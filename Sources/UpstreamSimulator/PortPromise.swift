@@ -2,12 +2,12 @@ import Synchronization
 
 /// A port number that comes later, or the reason why it never will. Answered once; later answers are ignored.
 final class PortPromise: Sendable {
-    private enum State {
+    private enum PromiseState {
         case waiting([CheckedContinuation<Int, any Error>])
         case done(Result<Int, any Error>)
     }
 
-    private let state = Mutex(State.waiting([]))
+    private let state = Mutex(PromiseState.waiting([]))
 
     func succeed(_ port: Int) { finish(.success(port)) }
     func fail(_ error: any Error) { finish(.failure(error)) }

@@ -314,20 +314,20 @@ struct ConnectionLimitTests {
     @Test("an address has its share, a network of IPv6 as one; this machine's proxies have all")
     func addresses() throws {
         let table = ConnectionTable(ConnectionSettings(maximum: 64, maximumPerAddress: 2), logger: World.quiet())
-        func admit(_ address: String) throws -> ConnectionTable.Admission { table.admit(try channel(address)) }
+        func accept(_ address: String) throws -> ConnectionTable.Acceptance { table.accept(try channel(address)) }
         for address in ["192.0.2.1", "::ffff:192.0.2.2", "2001:db8::1"] {
-            for _ in 0..<2 { #expect(try admit(address) == .admitted) }
-            #expect(try admit(address) == .refused)
+            for _ in 0..<2 { #expect(try accept(address) == .accepted) }
+            #expect(try accept(address) == .refused)
         }
-        #expect(try admit("192.0.2.2") == .refused)
-        #expect(try admit("2001:db8::ffff:1") == .refused)
-        #expect(try admit("2001:db8:0:1::1") == .admitted)
+        #expect(try accept("192.0.2.2") == .refused)
+        #expect(try accept("2001:db8::ffff:1") == .refused)
+        #expect(try accept("2001:db8:0:1::1") == .accepted)
         for address in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
-            for _ in 0..<3 { #expect(try admit(address) == .admitted) }
+            for _ in 0..<3 { #expect(try accept(address) == .accepted) }
         }
         let count = table.count
         let last = try channel("192.0.2.9")
-        #expect(table.admit(last) == .admitted && table.admit(last) == .admitted && table.count == count + 1)
+        #expect(table.accept(last) == .accepted && table.accept(last) == .accepted && table.count == count + 1)
         table.remove(last)
         table.remove(last)
         #expect(table.count == count)

@@ -223,6 +223,7 @@ struct CoverageTests {
                     "/collections/hexagons/area?coords=POLYGON((0 40,20 40,20 55,0 55,0 40))".replacing(
                         " ", with: "%20")
                 ],
+                "/collections/{id}/position": ["/collections/gtg/position?coords=POINT(-95%2035)"],
                 "/collections/{id}/corridor": ["/collections/hexagons/corridor?route=40N070W+40N090W"],
                 "/changes/{collection}": ["/changes/hexagons"],
                 "/export/{file}": ["/export/hexagons.geojson", "/export/hexagons.csv"],

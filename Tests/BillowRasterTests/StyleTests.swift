@@ -40,7 +40,7 @@ struct StyleTests {
     func library() throws {
         let library = try StyleLibrary(folder: stylesFolder)
         #expect(
-            library.styles.map(\.id) == ["skypath", "colour-blind", "high-contrast", "night", "print", "skypath-web"])
+            library.styles.map(\.id) == ["skypath", "colour-blind", "edr", "high-contrast", "night", "print", "skypath-web"])
         #expect(library["night"]?.theme == .dark)
         #expect(library["nosuch"] == nil)
     }

@@ -43,7 +43,7 @@ struct FieldDamageTests {
                 arguments: [name, type])
         }
         try queue.close()
-        let page = try pages.dropFirst(pages.count / 2).first.orMissing()
+        let page = try pages[(pages.count / 2)...].first.orMissing()
         var file = try Data(contentsOf: URL(fileURLWithPath: path))
         let start = (page - 1) * 4_096
         file.replaceSubrange(

@@ -6,8 +6,8 @@ import Turbulence
 
 @Suite("Retracting what a complete fetch no longer has")
 struct RetractionTests {
-    private func place(of observation: Observation) -> Retraction.Place {
-        Retraction.Place(
+    private func place(of observation: Observation) -> Retraction.ValuePlace {
+        Retraction.ValuePlace(
             cell: observation.cell.dense, altitude: observation.altitude, category: observation.category)
     }
 

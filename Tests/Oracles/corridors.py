@@ -1,6 +1,6 @@
-"""Judges corridors by GeographicLib and GEOS: reads a list of {"name", "route", "ring", "area", "half"} (degrees and metres) from
-standard input and writes, for each, {"name", "worst": the largest difference in metres between half the width and the
-distance from the ring's edge to the route, "valid": what GEOS says of the area}."""
+"""Judges corridors by GeographicLib and GEOS: reads a list of {"name", "route", "ring", "area", "half"} (degrees and
+metres) from standard input and writes, for each, {"name", "worst": the largest difference in metres between half the
+width and the distance from the ring's edge to the route, "valid": what GEOS says of the area}."""
 
 import json
 import math

@@ -1,5 +1,6 @@
-"""Judges projections by PROJ: reads {"proj": definition, "places": [[longitude, latitude], …], "plane": [[x, y], …]} from
-standard input and writes {"plane": where the places lie in metres, "places": what lies at the points of the plane}."""
+"""Judges projections by PROJ: reads {"proj": definition, "places": [[longitude, latitude], …], "plane": [[x, y], …]}
+from standard input and writes {"plane": where the places lie in metres, "places": what lies at the points of the
+plane}."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
-"""Judges polygons by GEOS: reads {"sets": {name: MultiPolygon coordinates}, "apart": [[name, …], …]} from standard input and
-writes what is wrong as a JSON list of sentences. Sets named together in "apart" must not overlap."""
+"""Judges polygons by GEOS: reads {"sets": {name: MultiPolygon coordinates}, "apart": [[name, …], …]} from standard
+input and writes what is wrong as a JSON list of sentences. Sets named together in "apart" must not overlap."""
 
 import json
 import sys

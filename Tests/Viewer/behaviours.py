@@ -17,7 +17,9 @@ class Viewer:
         self.context.set_default_timeout(WAIT_MILLISECONDS)
         self.page = self.context.new_page()
         self.problems, self.requests, self.expected = [], [], []
-        self.page.on("console", lambda message: message.type == "error" and self.problems.append(f"console: {message.text}"))
+        self.page.on(
+            "console", lambda message: message.type == "error" and self.problems.append(f"console: {message.text}"),
+        )
         self.page.on("pageerror", lambda error: self.problems.append(f"exception: {error}"))
         self.page.on("request", lambda request: self.requests.append(request.url))
         return self
@@ -94,7 +96,9 @@ def play_and_pause(viewer):
     viewer.until("document.querySelectorAll('#marks span').length === 13")
     for _ in range(3):
         seen.add(viewer.text("#frame-time"))
-        viewer.until("(before) => document.querySelector('#frame-time').textContent !== before", viewer.text("#frame-time"))
+        viewer.until(
+            "(before) => document.querySelector('#frame-time').textContent !== before", viewer.text("#frame-time"),
+        )
     assert len(seen) >= 3, seen
     assert viewer.text("#state-text") == "Playing"
     viewer.page.click("#play")
@@ -177,7 +181,8 @@ def filters(viewer):
     viewer.page.focus("#lowest")
     for _ in range(3):
         viewer.page.keyboard.press("ArrowRight")
-    viewer.until("location.hash.includes('min=3000') && location.hash.includes('severity=3') && location.hash.includes('hours=4')")
+    parts = ("min=3000", "severity=3", "hours=4")
+    viewer.until(" && ".join(f"location.hash.includes('{part}')" for part in parts))
     viewer.until_shown()
     assert viewer.text("#band") == "FL030 and above"
     assert viewer.text("#filtered") == "Only FL030 and above, Moderate or worse"
@@ -197,7 +202,9 @@ def incomplete_instant(viewer):
     viewer.open()
     assert "INCOMPLETE" not in viewer.text("#banners")
     viewer.page.check("#when input[value=past]", force=True)
-    viewer.until("document.querySelector('#banners').textContent.includes('INCOMPLETE: some data of this picture is missing')")
+    viewer.until(
+        "document.querySelector('#banners').textContent.includes('INCOMPLETE: some data of this picture is missing')"
+    )
     viewer.page.click("#earlier")
     viewer.until_shown()
     words = viewer.text("#banners")
@@ -236,7 +243,9 @@ def inspect_place(viewer):
     viewer.open()
     viewer.page.focus("#map canvas")
     viewer.page.keyboard.press("Enter")
-    viewer.until("() => !document.querySelector('#details').hidden && !document.querySelector('#details-body').textContent.includes('Looking')")
+    viewer.until(
+        "() => !document.querySelector('#details').hidden"
+        " && !document.querySelector('#details-body').textContent.includes('Looking')")
     assert len(viewer.text("#details-body")) > 10
     viewer.page.keyboard.press("Escape")
     viewer.until("document.querySelector('#details').hidden")
@@ -255,7 +264,7 @@ def lost_contact(viewer):
 
 
 def key_entry(viewer):
-    """a server that wants a key is given the one that is typed, a wrong one is asked for again, and no other tab has it"""
+    """a server that wants a key is given the one that is typed, a wrong one again, and no other tab has it"""
     viewer.expected = ["401"]
 
     def guard(route):
@@ -265,7 +274,10 @@ def key_entry(viewer):
         if given == "right" or not path.startswith(("/tiles", "/status", "/events", "/legend")):
             # The server itself has no keys.
             return route.continue_(headers=headers)
-        body = {"type": "about:blank", "status": 401, "code": "key-refused", "detail": "No such key" if given else "A key is needed"}
+        body = {
+            "type": "about:blank", "status": 401, "code": "key-refused",
+            "detail": "No such key" if given else "A key is needed",
+        }
         return route.fulfill(status=401, json=body, content_type="application/problem+json")
 
     viewer.page.route("**/*", guard)

@@ -1,5 +1,6 @@
 // @ts-check
-// Tests that run inside a page, in the browser that people use. A module of `units/` calls `test`; the page calls `run`.
+// Tests that run inside a page, in the browser that people use. A module of `units/` calls `test`; the page calls
+// `run`.
 
 /** @typedef {{ name: string, problem: string | null, milliseconds: number }} Result */
 
@@ -41,8 +42,12 @@ function text(value) {
     if (value instanceof Map) return `Map ${text([...value])}`;
     if (value instanceof Set) return `Set ${text([...value])}`;
     if (Array.isArray(value)) return `[${value.map(text).join(", ")}]`;
-    if (value === null || typeof value !== "object") return typeof value === "string" ? JSON.stringify(value) : String(value);
-    const members = Object.entries(value).filter(([, member]) => member !== undefined).sort(([a], [b]) => (a < b ? -1 : 1));
+    if (value === null || typeof value !== "object") {
+        return typeof value === "string" ? JSON.stringify(value) : String(value);
+    }
+    const members = Object.entries(value).filter(
+        ([, member]) => member !== undefined
+    ).sort(([a], [b]) => (a < b ? -1 : 1));
     return `{${members.map(([name, member]) => `${name}: ${text(member)}`).join(", ")}}`;
 }
 
@@ -90,8 +95,12 @@ export class ManualTime {
         const page = /** @type {any} */ (globalThis);
         const kept = ["setTimeout", "setInterval", "clearTimeout", "clearInterval"].map((name) => [name, page[name]]);
         const now = performance.now;
-        page.setTimeout = (/** @type {() => void} */ action, milliseconds = 0) => time.#add(action, milliseconds, false);
-        page.setInterval = (/** @type {() => void} */ action, milliseconds = 0) => time.#add(action, milliseconds, true);
+        page.setTimeout = (
+            /** @type {() => void} */ action, milliseconds = 0,
+        ) => time.#add(action, milliseconds, false);
+        page.setInterval = (
+            /** @type {() => void} */ action, milliseconds = 0,
+        ) => time.#add(action, milliseconds, true);
         page.clearTimeout = page.clearInterval = (/** @type {number} */ number) => time.#timers.delete(number);
         performance.now = () => time.#now;
         try {
@@ -132,7 +141,8 @@ export class ManualTime {
 }
 
 /** Answers the page's requests for as long as a test runs.
- * @param {(request: { url: URL, method: string, headers: Headers, body: unknown, signal: AbortSignal | null | undefined }) => Response | Promise<Response>} answer
+ * @param {(request: { url: URL, method: string, headers: Headers, body: unknown, signal: AbortSignal | null | undefined
+ * }) => Response | Promise<Response>} answer
  * @param {() => void | Promise<void>} body */
 export async function withAnswers(answer, body) {
     const original = globalThis.fetch;
@@ -154,7 +164,9 @@ export async function withAnswers(answer, body) {
  * @param {unknown} body
  * @param {ResponseInit} [options] */
 export function json(body, options = {}) {
-    return new Response(JSON.stringify(body), { ...options, headers: { "Content-Type": "application/json", ...options.headers } });
+    return new Response(
+        JSON.stringify(body), { ...options, headers: { "Content-Type": "application/json", ...options.headers } },
+    );
 }
 
 /** Lets everything act that waits for nothing but its turn. */

@@ -8,7 +8,9 @@ public struct AlertCluster: Sendable, Hashable {
     public var id: Int
     /// The nearest to the aircraft first.
     public var members: [AlertItem]
+    /// The middle of its members.
     public var center: LonLat
+    /// The highest of its members.
     public var severity: Severity
     /// Nautical miles between the two members that are furthest apart.
     public var diameter: Double
@@ -16,6 +18,7 @@ public struct AlertCluster: Sendable, Hashable {
     public var distance: Double
     /// Seconds until the nearest member and past the furthest one; nil without a speed.
     public var timeTo: Double?
+    /// Seconds until the aircraft has passed the furthest member; nil without a speed.
     public var timeToPass: Double?
     /// The nearest of the members with the highest severity.
     public var worst: AlertItem
@@ -49,6 +52,7 @@ public struct AlertClusters: Sendable {
     /// In the order of notification.
     private var notified: [Cell] = []
 
+    /// Knows no clusters yet.
     public init() {}
 
     /// Removes members that are gone, then empty clusters. Puts each new item into the first cluster that it fits, or

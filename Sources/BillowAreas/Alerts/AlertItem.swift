@@ -1,9 +1,10 @@
 public import BillowSnapshot
 public import Geometry
-public import Turbulence
+package import Turbulence
 
 /// Turbulence ahead: a cell, and the record that decides it.
 public struct AlertItem: Sendable, Hashable {
+    /// The record that decides the cell.
     public var record: StandingRecord
     /// Nautical miles: along the route where one is followed, else straight.
     public var distance: Double
@@ -12,17 +13,18 @@ public struct AlertItem: Sendable, Hashable {
     /// Seconds; nil without a speed.
     public var timeTo: Double?
 
+    /// Where it is.
     public var cell: Cell { record.row.cell }
 
     /// What makes a set of items the same as another, wherever the aircraft has got to.
-    public var identity: Identity {
+    package var identity: Identity {
         Identity(cell: cell, severity: record.severity, altitude: record.row.altitude)
     }
 
-    public struct Identity: Sendable, Hashable {
-        public var cell: Cell
-        public var severity: Severity
-        public var altitude: AltitudeBand
+    package struct Identity: Sendable, Hashable {
+        package var cell: Cell
+        package var severity: Severity
+        package var altitude: AltitudeBand
     }
 
     /// The items of some standing records, one for each cell, the nearest first. Of a cell the most severe record

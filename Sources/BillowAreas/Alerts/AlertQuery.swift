@@ -4,6 +4,7 @@ public import Turbulence
 
 /// Where an aircraft is and how it moves.
 public struct FlightState: Sendable, Hashable {
+    /// Where the aircraft is.
     public var place: LonLat
     /// Pressure altitude.
     public var altitudeFeet: Double
@@ -12,6 +13,7 @@ public struct FlightState: Sendable, Hashable {
     /// Knots over ground; nil where it isn't known.
     public var groundSpeed: Double?
 
+    /// Where an aircraft is, and what is known of its movement.
     public init(place: LonLat, altitudeFeet: Double, track: Double?, groundSpeed: Double?) {
         self.place = place
         self.altitudeFeet = altitudeFeet
@@ -30,10 +32,13 @@ public struct AlertQuery: Sendable, Hashable {
         case beam
         /// Beside the rest of a route; in a beam where it is too far off.
         case route(Route)
+        /// An area.
         case area(AreaIndex)
+        /// Some cells.
         case cells(Set<Cell>)
     }
 
+    /// Where is looked.
     public var search = Search.beam
     /// Smooth air is left out unless it is asked for.
     public var severities = SeveritySet.atLeast(.light)
@@ -51,11 +56,14 @@ public struct AlertQuery: Sendable, Hashable {
     public var switchToBeam = 20.0
     /// Seconds for which one's own reports are left out.
     public var excludeOwnSeconds = 3_600
+    /// How far back.
     public var history = History.default
+    /// The category that measured values are judged for.
     public var category = AircraftCategory.default
     /// The largest beam, in km².
     public var areaLimitKm2 = 10_000_000.0
 
+    /// The beam, with all its defaults.
     public init() {}
 
     /// Feet around the present altitude.
@@ -95,15 +103,17 @@ public struct AlertQuery: Sendable, Hashable {
 
 /// How an alert was searched for.
 public enum SearchKind: String, Sendable, Hashable {
+    /// Nothing was searched; a beam ahead, along a route, an area, or some cells.
     case none, beam, route, polygon, cells
 }
 
 /// The area that an alert looks at.
 public struct AlertArea: Sendable, Hashable {
+    /// How it is searched.
     public let kind: SearchKind
     /// As GeoJSON has it; nil where nothing is looked at.
     public let area: MultiPolygon?
-    public let cells: CellArea
+    package let cells: CellArea
     /// Nautical miles ahead that a beam or a route is looked at.
     public let reachMiles: Double
     /// The route that is followed, and how far along it the aircraft is, in metres.
@@ -113,6 +123,7 @@ public struct AlertArea: Sendable, Hashable {
     /// Degrees between the corners of a beam's rim.
     private static let rim = 2.5
 
+    /// The area of a query for an aircraft's place and movement.
     public init(_ query: AlertQuery, of flight: FlightState) {
         var followed: Route?
         var along = 0.0

@@ -265,7 +265,7 @@ package actor FlightMonitor {
 
     /// What is stored of a flight beside its registration.
     private struct Record: Codable {
-        struct State: Codable {
+        struct AlertState: Codable {
             var longitude: Double
             var latitude: Double
             var altitudeFeet: Double
@@ -275,7 +275,7 @@ package actor FlightMonitor {
 
         var body: String
         var heardAt: Int
-        var state: State?
+        var state: AlertState?
         var clusters: AlertClusters
         var told: String?
         var isLost: Bool
@@ -328,7 +328,7 @@ package actor FlightMonitor {
 
     private func stored(_ flight: Flight, _ id: String) throws -> FollowedFlight {
         let state = flight.state.map {
-            Record.State(
+            Record.AlertState(
                 longitude: $0.place.longitude, latitude: $0.place.latitude, altitudeFeet: $0.altitudeFeet,
                 track: $0.track, groundSpeed: $0.groundSpeed)
         }

@@ -22,7 +22,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case inFlight(Flight)
     }
 
-    private struct State {
+    private struct CacheState {
         var entries: [Key: Entry] = [:]
         var flights: [Key: Flight] = [:]
         var bytes = 0
@@ -46,7 +46,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Apart from the cache, so that the budget may know it.
     private final class Kept: Sendable {
-        let mutex = Mutex(State())
+        let mutex = Mutex(CacheState())
     }
 
     /// What an entry takes beside its value and the texts and sets of its key, about.
@@ -159,7 +159,7 @@ final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// - Returns: how many bytes more are kept.
-    private func keep(_ value: Value, _ bytes: Int, for key: Key, in state: inout State) -> Int {
+    private func keep(_ value: Value, _ bytes: Int, for key: Key, in state: inout CacheState) -> Int {
         // One that would push out nearly everything else is of less use than that.
         guard bytes <= budget.bytes / 2 else { return 0 }
         let change = bytes - (state.entries[key]?.bytes ?? 0)

@@ -1,4 +1,5 @@
 import BillowExchange
+import BillowFields
 package import BillowRaster
 package import BillowSnapshot
 package import BillowTiles
@@ -16,7 +17,17 @@ extension FrameSource {
         for data in seen(in: layers, at: instant, filter: filter) {
             newest = max(newest, try await version(of: data, in: snapshot))
         }
-        return newest
+        return max(newest, fieldVersion(of: layers, at: instant, filter: filter, in: snapshot))
+    }
+
+    /// The version of the turbulence field that layers show, of those that were known at a version (nil: the
+    /// snapshot's); zero where they show none.
+    private func fieldVersion(
+        of layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot, asOf version: Version? = nil
+    ) -> Version {
+        guard layers.contains(where: { $0.content == .field }) else { return .zero }
+        let version = version ?? snapshot.publication.version
+        return snapshot.fields.frame(at: instant, FieldIndex.Query(filter), asOf: version)?.version ?? .zero
     }
 
     private func seen(in layers: [Dataset], at instant: Instant, filter: Filter) -> [FrameDependency] {
@@ -24,7 +35,7 @@ extension FrameSource {
     }
 
     /// How the revision that an address names relates to the frame's current one.
-    package enum Standing: Sendable, Hashable {
+    package enum RevisionStatus: Sendable, Hashable {
         /// It is the current one.
         case current
         /// It was current before, and can still be drawn.
@@ -34,10 +45,10 @@ extension FrameSource {
     }
 
     /// Compares a revision with the current one.
-    package func standing(
+    package func status(
         of revision: FrameRevision, layers: [Dataset], at instant: Instant, filter: Filter, style: Style,
         in snapshot: Snapshot
-    ) async throws -> Standing {
+    ) async throws -> RevisionStatus {
         let current = FrameRevision(
             version: try await frameVersion(of: layers, at: instant, filter: filter, in: snapshot),
             renderKey: renderKey(style, in: snapshot))
@@ -49,7 +60,10 @@ extension FrameSource {
         }
         // Before the first version there was nothing to see.
         let data = seen(in: layers, at: instant, filter: filter)
-        let was = revision.version == .zero ? true : try await hasChange(of: data, at: revision.version)
+        let field = fieldVersion(of: layers, at: instant, filter: filter, in: snapshot, asOf: revision.version)
+        let was =
+            revision.version == .zero || field == revision.version
+            ? true : try await hasChange(of: data, at: revision.version)
         return was ? .superseded : .redirect(current)
     }
 
@@ -75,6 +89,11 @@ extension FrameSource {
         case .areas(let collection):
             // Through the last second at which any of its areas holds.
             if let end = snapshot.areas.ends[collection] { last = max(last, end.advanced(by: -1)) }
+        case .field:
+            if let extent = snapshot.fieldExtent {
+                first = max(first, extent.lowerBound)
+                last = max(last, extent.upperBound)
+            }
         }
         return min(first, last)...last
     }
@@ -123,11 +142,17 @@ extension FrameSource {
         return own.lowerBound...max(own.upperBound, extent(of: snapshot).upperBound)
     }
 
-    /// When any of some layers' areas begin or end within a range, in rising order, each once.
-    package func changes(of layers: [Dataset], in range: ClosedRange<Instant>, in snapshot: Snapshot) async throws
-        -> [Instant]
-    {
+    /// When any of some layers' areas begin or end within a range, and when its fields are about, in rising order, each
+    /// once.
+    package func changes(
+        of layers: [Dataset], filter: Filter, in range: ClosedRange<Instant>, in snapshot: Snapshot
+    ) async throws -> [Instant] {
         var changes = Set<Instant>()
+        if layers.contains(where: { $0.content == .field }) {
+            changes.formUnion(
+                snapshot.fields.validTimes(
+                    in: range, FieldIndex.Query(filter), asOf: snapshot.publication.version))
+        }
         for collection in layers.compactMap(\.areas) {
             changes.formUnion(try await self.changes(of: collection, in: range, in: snapshot))
         }

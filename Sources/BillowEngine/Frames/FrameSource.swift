@@ -42,7 +42,7 @@ package final class FrameSource: Sendable {
     }
 
     private let publisher: SnapshotPublisher
-    private let store: any Store
+    let store: any Store
     private let retentionSeconds: Int
     /// Of positions of aircraft.
     private let trafficRetentionSeconds: Int
@@ -67,6 +67,8 @@ package final class FrameSource: Sendable {
     /// When archived areas begin and end.
     private let areaChanges: SharedCache<AreaChangesKey, [Instant]>
     private let planes: SharedCache<PlaneKey, FramePlane>
+    /// Turbulence fields.
+    let fields = FieldCaches()
 
     package init(
         publisher: SnapshotPublisher, store: any Store, retentionSeconds: Int, trafficRetentionSeconds: Int? = nil,

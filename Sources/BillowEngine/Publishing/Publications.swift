@@ -31,7 +31,7 @@ package struct Publications: AsyncSequence, Sendable {
 
 /// Where a publisher puts its snapshots, and consumers wait for the next.
 final class PublicationChannel: Sendable {
-    fileprivate struct State {
+    fileprivate struct ChannelState {
         var snapshot: Snapshot?
         /// Of publications, from 1 on.
         var number: UInt64 = 0
@@ -48,7 +48,7 @@ final class PublicationChannel: Sendable {
         case end
     }
 
-    private let state = Mutex(State())
+    private let state = Mutex(ChannelState())
 
     /// The newest snapshot.
     var snapshot: Snapshot? { state.withLock { $0.snapshot } }
@@ -133,7 +133,7 @@ final class PublicationChannel: Sendable {
     }
 }
 
-extension PublicationChannel.State {
+extension PublicationChannel.ChannelState {
     fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
         defer { waiters = [:] }
         return Array(waiters.values)

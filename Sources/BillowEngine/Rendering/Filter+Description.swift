@@ -1,3 +1,4 @@
+import BillowFields
 package import BillowSnapshot
 import BillowTiles
 import Turbulence
@@ -17,6 +18,7 @@ extension Filter {
             kinds.map { Self.list($0.map(\.name).sorted() + (areaKinds ?? []).sorted(), "kinds") },
             sources.map { Self.list($0.map(\.name).sorted(), "sources") },
             category == .default ? nil : category.name,
+            field.product?.name.uppercased(), field.run.map { "run of \($0.displayText)" },
         ].compactMap { $0 }
     }
 

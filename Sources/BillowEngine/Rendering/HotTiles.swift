@@ -30,7 +30,7 @@ package final class HotTiles: Sendable {
         var last: Instant
     }
 
-    private struct State {
+    private struct CountState {
         var uses: [Tile: Use] = [:]
         /// Of the tiles' keys.
         var bytes = 0
@@ -40,7 +40,7 @@ package final class HotTiles: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Mutex(CountState())
 
     /// So many are remembered, and so many bytes of their keys; the least used go first.
     private static let capacity = 2_000

@@ -58,7 +58,8 @@ package final class MapRenderer: Sendable {
             for: request.layers, at: request.instant, filter: request.filter, in: snapshot)
         WorkExecutor.assertIsJob()
         let content = MapContent(
-            request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched)
+            request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched,
+            style: request.style)
         var fingerprint = try content.fingerprint(style: request.style)
         fingerprint.mix(TileService.rendererBuild)
         request.furniture.mix(into: &fingerprint, style: request.style)
@@ -86,7 +87,8 @@ package final class MapRenderer: Sendable {
         WorkExecutor.assertIsJob()
         return try painters.paint { painter, _ in
             let content = MapContent(
-                request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched)
+                request.layers, of: data, in: request.region, labels: request.labels, isHatched: request.isHatched,
+                style: request.style)
             return try Self.draw(request, content, painter)
         }
     }

@@ -19,13 +19,13 @@ final class PainterPool: Sendable {
         }
     }
 
-    private struct State {
+    private struct PoolState {
         var idle: [Kit] = []
         var isPreparing = false
     }
 
     private let sprites = SpriteCache()
-    private let state = Mutex(State())
+    private let state = Mutex(PoolState())
     private let mostIdle: Int
 
     /// - Parameter count: how many jobs paint at once. One more painter is kept, which may be preparing meanwhile.

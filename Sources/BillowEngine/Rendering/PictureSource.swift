@@ -53,7 +53,10 @@ package final class PictureSource: Sendable {
         if list.layers.contains(.polygons) {
             data.polygons = try await polygons(at: instant, filter: filter, in: snapshot)
         }
-        for layer in list.layers where !layer.showsCells {
+        if list.layers.contains(where: { $0.content == .field }) {
+            data.field = try await frames.fieldPicture(at: instant, filter: filter, in: snapshot)
+        }
+        for layer in list.layers where !layer.showsCells && layer.content != .field {
             // By what it shows and not by the publication: most pictures outlive many of those.
             let version = try await frames.frameVersion(
                 of: [layer], at: instant, filter: filter, in: snapshot)
@@ -63,7 +66,7 @@ package final class PictureSource: Sendable {
                 try await records(of: layer, at: instant, filter: filter, in: snapshot)
             }
             switch layer.drawing {
-            case nil, .cells, .polygons: break
+            case nil, .cells, .polygons, .field: break
             case .reports: data.reports = found.reports
             case .areas: data.areas.merge(found.areas) { $1 }
             case .aircraft: data.positions = found.positions
@@ -91,7 +94,7 @@ package final class PictureSource: Sendable {
     {
         var data = PictureData(instant: instant)
         switch layer.drawing {
-        case nil, .cells, .polygons: break
+        case nil, .cells, .polygons, .field: break
         case .reports:
             data.reports = try await frames.reports(
                 at: instant, lookBackSeconds: filter.lookBackSeconds, in: snapshot

@@ -36,7 +36,7 @@ package struct TileRequest: Sendable, Hashable {
 package final class TileService: Sendable {
     /// Changes whenever the same inputs give other bytes, in pictures or vector tiles: then every frame has another
     /// address.
-    static let rendererBuild: UInt64 = 9
+    static let rendererBuild: UInt64 = 10
 
     private let pictures: PictureSource
     private let work: WorkExecutor
@@ -101,7 +101,8 @@ package final class TileService: Sendable {
         WorkExecutor.assertIsJob()
         let region = MapRegion(request.coord, scale: request.scale)
         let content = PictureContent(
-            request.layers, of: data, in: region, labels: request.labels, isHatched: request.isHatched)
+            request.layers, of: data, in: region, labels: request.labels, isHatched: request.isHatched,
+            style: request.style)
         if content.isEmpty {
             shown.keep(nil, for: key)
             return emptyTile(request.scale)

@@ -1,5 +1,6 @@
 package import BillowAreas
 import BillowExchange
+import BillowFields
 import BillowRaster
 package import BillowSnapshot
 package import BillowStore
@@ -91,6 +92,7 @@ package final class VectorTileSource: Sendable {
         async throws
         -> Maker
     {
+        if layer.content == .field { return try await fieldMaker(request, in: snapshot) }
         guard layer.showsCells else { return { Self.features(layer, data, request.coord) } }
         var (plane, filter) = (data.plane, request.filter)
         if layer == .polygons {
@@ -166,11 +168,33 @@ package final class VectorTileSource: Sendable {
         }
     }
 
+    /// The cells of a turbulence field, as coarse as those of hexagons at the zoom.
+    private func fieldMaker(_ request: VectorTileRequest, in snapshot: Snapshot) async throws -> Maker {
+        let values = try await frames.fieldValues(at: request.instant, filter: request.filter, in: snapshot)
+        guard let values else { return { [] } }
+        let resolution = DrawnResolution.of(zoom: request.coord.z)
+        let cells = try await frames.cells(of: values, resolution: resolution, in: snapshot)
+        let shown = ShownField(values, cells, request.filter, snapshot)
+        let box = VectorTile.box(of: request.coord)
+        return {
+            cells.entries.compactMap { entry in
+                let dense = Int(entry.dense)
+                guard VectorTile.touches(box, dense: dense, resolution: resolution),
+                    let feature = shown.feature(entry)
+                else { return nil }
+                return VectorTile.Feature(
+                    id: UInt64(entry.dense), shape: VectorTile.shape(dense: dense, resolution: resolution),
+                    properties: Self.properties(id: feature.cell, Schema.gtg, of: feature)
+                        + [("resolution", .integer(resolution))])
+            }
+        }
+    }
+
     // MARK: - Records
 
     private static func features(_ layer: Dataset, _ data: PictureData, _ coord: TileCoord) -> [VectorTile.Feature] {
         switch layer.drawing {
-        case nil, .cells, .polygons: []
+        case nil, .cells, .polygons, .field: []
         case .reports: PictureContent.shown(data.reports, in: coord).map { feature(Feature($0)) }
         case .areas: (layer.areas.flatMap { data.areas[$0] } ?? []).map { feature(Feature($0)) }
         case .aircraft:

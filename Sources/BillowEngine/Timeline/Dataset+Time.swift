@@ -17,7 +17,7 @@ extension Dataset {
         switch content {
         case .history, .polygons: filter.lookBackSeconds
         case .positions(let trackSeconds): trackSeconds
-        case .areas: 0
+        case .areas, .field: 0
         }
     }
 
@@ -38,6 +38,8 @@ extension Dataset {
                     lookBackSeconds: positionsSeconds(trafficDropSeconds: trafficDropSeconds))
             ]
         case .areas(let collection): [.areas(collection, at: instant)]
+        // The snapshot has the versions of all fields.
+        case .field: []
         case .polygons:
             // Where nobody issued any, ours are drawn.
             [.observed(.observations, at: instant, lookBackSeconds: filter.lookBackSeconds)]

@@ -1,5 +1,6 @@
 package import BillowRaster
 package import BillowSnapshot
+import BillowFields
 import BillowTiles
 package import BillowTimeline
 package import Datasets
@@ -78,6 +79,12 @@ package struct TimelineManifest: Encodable {
         var live: Bool?
         /// Present on frames that look back to before the log is complete, or of which it lacks any part of the world.
         package var incomplete: Bool?
+        /// Of a turbulence field: `gtgn`, the nowcast, or `gtg`, the forecast.
+        package var product: String?
+        /// When the field's computation began.
+        package var run: String?
+        /// How long after its run it is about, in seconds.
+        package var lead: Int?
     }
 
     /// When the publication was made that this is of.
@@ -143,7 +150,8 @@ package struct TimelineService: Sendable {
             times = timeline.times(updateInterval: seconds)
         } else {
             let range = timeline.start...timeline.end
-            times = timeline.times(changes: try await frames.changes(of: layers, in: range, in: snapshot))
+            times = timeline.times(
+                changes: try await frames.changes(of: layers, filter: filter, in: range, in: snapshot))
         }
         let extents = layers.map { frames.extent(of: $0, in: snapshot) }
         let there = times.filter { time in extents.contains { $0.contains(time) } }
@@ -178,13 +186,16 @@ package struct TimelineService: Sendable {
         for time in times {
             let there = picture.filter { frames.reach(of: $0, in: snapshot).contains(time) }
             let version = try await frames.frameVersion(of: there, at: time, filter: request.filter, in: snapshot)
+            let showsField = there.contains { $0.content == .field }
+            let field = showsField ? snapshot.field(at: time, request.filter)?.identity : nil
             list.append(
                 TimelineManifest.Frame(
                     time: time.description, v: version.rawValue, tiles: tiles(time.compact, version),
                     forecast: time > snapshot.publication.asOf ? true : nil,
                     live: time == Self.now(snapshot) ? true : nil,
                     incomplete: freshness.isIncomplete(
-                        at: time, lookBack: there.lookBack(request.filter)) ? true : nil))
+                        at: time, lookBack: there.lookBack(request.filter)) ? true : nil,
+                    product: field?.product.name, run: field?.run.description, lead: field?.lead))
         }
         return TimelineManifest.Layer(
             id: id, animates: try await animates(picture, request.filter, in: snapshot),

@@ -8,7 +8,7 @@ final class WorkQueue: Sendable {
         var continuation: CheckedContinuation<Bool, Never>
     }
 
-    private struct State {
+    private struct QueueState {
         var running = 0
         var waiting: Deque<Waiter> = []
         var lastID: UInt64 = 0
@@ -17,7 +17,7 @@ final class WorkQueue: Sendable {
 
     private let workClass: WorkClass
     private let limits: WorkLimits
-    private let state = Mutex(State())
+    private let state = Mutex(QueueState())
 
     init(_ workClass: WorkClass, _ limits: WorkLimits) {
         self.workClass = workClass

@@ -2,13 +2,13 @@ import Synchronization
 
 /// Who waits for the work of the current task: a connection. When it closes, its work is cancelled.
 package final class WorkRequester: Sendable {
-    private struct State {
+    private struct RequesterState {
         var isGone = false
         var lastID = 0
         var handlers: [Int: @Sendable () -> Void] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Mutex(RequesterState())
 
     /// nil for work that nobody in particular waits for.
     @TaskLocal package static var current: WorkRequester?

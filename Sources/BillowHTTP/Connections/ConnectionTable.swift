@@ -65,15 +65,15 @@ struct ClientAddress: Hashable, Sendable {
 /// The connections there are, held below the limit of descriptors: idle ones are closed to make room for new ones, the
 /// longest idle first.
 final class ConnectionTable: Sendable {
-    enum Admission: Equatable {
-        case admitted
+    enum Acceptance: Equatable {
+        case accepted
         /// Idle connections are being closed; there will be room.
         case wait
         /// All are busy, or the address has as many as it may.
         case refused
     }
 
-    fileprivate struct State {
+    fileprivate struct TableState {
         var connections: [ObjectIdentifier: Connection] = [:]
         var counts: [ClientAddress: Int] = [:]
         /// Connections that were told to close and haven't yet.
@@ -92,7 +92,7 @@ final class ConnectionTable: Sendable {
 
     let settings: ConnectionSettings
     private let logger: Logger
-    private let state = Mutex(State())
+    private let state = Mutex(TableState())
     /// How many idle ones are closed at once, and how far below the limit that begins.
     private let margin: Int
 
@@ -110,12 +110,12 @@ final class ConnectionTable: Sendable {
     }
 
     /// Takes a connection in, where there is room. Taking it in twice counts once.
-    func admit(_ channel: any Channel) -> Admission {
+    func accept(_ channel: any Channel) -> Acceptance {
         let id = ObjectIdentifier(channel)
         var toClose: [Connection] = []
         var notice: Notice?
-        let admission = state.withLock { state -> Admission in
-            if state.connections[id] != nil { return .admitted }
+        let acceptance = state.withLock { state -> Acceptance in
+            if state.connections[id] != nil { return .accepted }
             let address = ClientAddress(channel.remoteAddress)
             if let address, let most = settings.maximumPerAddress, state.counts[address, default: 0] >= most {
                 notice = state.noteAddressRefusal()
@@ -133,11 +133,11 @@ final class ConnectionTable: Sendable {
             }
             state.connections[id] = Connection(channel: channel, address: address)
             if let address { state.counts[address, default: 0] += 1 }
-            return .admitted
+            return .accepted
         }
         for connection in toClose { connection.channel.close(promise: nil) }
         if let notice { log(notice) }
-        return admission
+        return acceptance
     }
 
     /// To be called when a connection that was taken in is closed.
@@ -173,7 +173,7 @@ final class ConnectionTable: Sendable {
     }
 }
 
-extension ConnectionTable.State {
+extension ConnectionTable.TableState {
     /// Marks the longest idle connections as closing.
     /// - Complexity: O(n log n), once for `most` connections
     fileprivate mutating func closeIdle(atMost most: Int) -> [Connection] {

@@ -29,7 +29,7 @@ final class ListenerHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         waiting.append(unwrapInboundIn(data))
-        admit(context)
+        accept(context)
     }
 
     func read(context: ChannelHandlerContext) {
@@ -37,16 +37,16 @@ final class ListenerHandler: ChannelDuplexHandler {
         if !isReadHeldBack { context.read() }
     }
 
-    private func admit(_ context: ChannelHandlerContext) {
+    private func accept(_ context: ChannelHandlerContext) {
         while let channel = waiting.popFirst() {
-            switch table.admit(channel) {
+            switch table.accept(channel) {
             case .wait: return waiting.prepend(channel)
             case .refused: channel.close(promise: nil)
-            case .admitted:
+            case .accepted:
                 let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
                 channel.closeFuture.hop(to: context.eventLoop).whenComplete { [table] _ in
                     table.remove(channel)
-                    bound.value.handler.admit(bound.value.context)
+                    bound.value.handler.accept(bound.value.context)
                 }
                 context.fireChannelRead(wrapInboundOut(channel))
             }

@@ -22,7 +22,7 @@ final class ResponseMicrocache: Sendable {
         var body: ByteBuffer
     }
 
-    private struct State {
+    private struct CacheState {
         var moment = Moment(second: .min, changes: 0)
         var answers: [String: CachedAnswer] = [:]
         var bytes = 0
@@ -39,7 +39,7 @@ final class ResponseMicrocache: Sendable {
 
     private let second: @Sendable () -> Int
     private let changes = Atomic(0)
-    private let state = Mutex(State())
+    private let state = Mutex(CacheState())
 
     /// - Parameter second: the clock that answers are made by.
     init(second: @escaping @Sendable () -> Int) { self.second = second }

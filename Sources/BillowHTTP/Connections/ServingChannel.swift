@@ -43,14 +43,14 @@ struct ServingChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         // Those that came before the listener was watched are taken in here.
         let isNew = connections.connection(of: channel) == nil
-        let isAdmitted = connections.admit(channel) == .admitted
-        if isNew, isAdmitted {
+        let isAccepted = connections.accept(channel) == .accepted
+        if isNew, isAccepted {
             channel.closeFuture.whenComplete { [connections] _ in connections.remove(channel) }
         }
         let connection = connections.connection(of: channel)
         return http.setup(channel: channel, logger: logger).flatMapThrowing { http in
             let value = Value(http: http, requester: WorkRequester())
-            guard isAdmitted else {
+            guard isAccepted else {
                 channel.close(promise: nil)
                 return value
             }

@@ -31,7 +31,7 @@ package final class EventHub: Sendable {
         var stream: AsyncStream<ByteBuffer>.Continuation
     }
 
-    fileprivate struct State {
+    fileprivate struct HubState {
         var events = Deque<Event>()
         var last: UInt64 = 0
         var listeners: [Int: Listener] = [:]
@@ -39,7 +39,7 @@ package final class EventHub: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = Mutex(HubState())
     /// Listeners at once. Each holds a connection.
     let mostListeners: Int
     /// Tells this process's events from those of one before it.
@@ -192,7 +192,7 @@ extension EventHub.Listener {
     }
 }
 
-extension EventHub.State {
+extension EventHub.HubState {
     /// - Returns: how many listeners were too far behind, and are none any more.
     fileprivate mutating func send(_ bytes: ByteBuffer, to hears: (EventHub.Listener) -> Bool) -> Int {
         var slow = 0

@@ -91,10 +91,17 @@ package struct FeatureParameters: Sendable {
             within: frames.reach(of: collection, in: snapshot))
     }
 
-    /// On hexagons an instant is the picture at it, an interval a/b the picture at b over (a, b], at most 6 h.
+    /// On hexagons an instant is the picture at it, an interval a/b the picture at b over (a, b], at most 6 h. On fields
+    /// it is an instant, ahead too.
     private func setPicture(_ query: inout FeatureQuery, _ frames: FrameSource, _ snapshot: Snapshot) throws {
         if datetime != nil, reader.has("time") {
             throw reader.invalid("time", reader.text("time") ?? "", "left out where datetime is given")
+        }
+        if collection.content == .field {
+            if case .interval = datetime {
+                throw reader.invalid("datetime", reader.text("datetime") ?? "", "an instant")
+            }
+            return query.instant = try instant(frames, snapshot)
         }
         switch datetime {
         case nil: query.instant = try frames.instant(time, in: snapshot)

@@ -1,6 +1,6 @@
 import BillowEngine
 import BillowExchange
-import Datasets
+package import Datasets
 
 extension ParameterProblem {
     package static func unknownCollection(_ id: some StringProtocol) -> ParameterProblem {
@@ -8,5 +8,13 @@ extension ParameterProblem {
             .unknownCollection, detail: "There is no collection '\(id.prefix(100))'.",
             parameter: "collection", value: String(id.prefix(100)),
             allowed: Catalogue.all.map(\.id).joined(separator: ", "))
+    }
+
+    /// A collection of features has no value at every place.
+    package static func noPositions(_ collection: Dataset) -> ParameterProblem {
+        ParameterProblem(
+            .unknownCollection, detail: "The collection '\(collection.id)' has no values at positions.",
+            parameter: "collection", value: collection.id,
+            allowed: Catalogue.all.filter { $0.content == .field }.map(\.id).joined(separator: ", "))
     }
 }

@@ -1,4 +1,5 @@
 package import BillowEngine
+import BillowFields
 package import BillowSnapshot
 import Datasets
 import Foundation
@@ -12,7 +13,9 @@ package struct QueryReader: Sendable {
 
     /// The parameters that filter any picture.
     static let filterNames: Set<String> = [
-        "hours", "severity", "minSeverity", "minAltitude", "maxAltitude", "source", "kind", "category",
+        "hours", "severity", "minSeverity", "minAltitude", "maxAltitude", "source", "kind", "category", "product",
+        "run",
+        "smoothing",
     ]
 
     /// What pictures, legends and manifests know; they ignore the rest.
@@ -151,11 +154,28 @@ package struct QueryReader: Sendable {
 
     package func filter() throws(ParameterProblem) -> Filter {
         let kinds = try kinds()
-        return Filter(
+        var filter = Filter(
             history: try choice("hours", History.allCases.map { ($0.text, $0) }) ?? .default,
             severities: try severities(), altitudes: try altitudes(), sources: try sources(),
             kinds: kinds?.observations, areaKinds: kinds?.areas,
             category: try choice("category", AircraftCategory.all.map { ($0.name, $0) }) ?? .default)
+        filter.field = try fieldSelection(filter.severities)
+        return filter
+    }
+
+    /// What of turbulence fields is shown. Smooth air is drawn only where a severity is asked for that takes it in.
+    private func fieldSelection(_ severities: SeveritySet) throws(ParameterProblem) -> FieldSelection {
+        var run: Instant?
+        if let text = values["run"] {
+            guard let instant = Instant(text) else {
+                throw invalid("run", text, "the instant at which a run began, such as 2026-11-22T12:00:00Z")
+            }
+            run = instant
+        }
+        return FieldSelection(
+            product: try choice("product", FieldProduct.allCases.map { ($0.name, $0) }), run: run,
+            isSmoothed: try boolean("smoothing") ?? false,
+            showsSmoothAir: (has("severity") || has("minSeverity")) && severities.contains(.smooth))
     }
 
     private static let severityWords = "0 to 4, or " + Severity.allCases.map(\.name).joined(separator: ", ")

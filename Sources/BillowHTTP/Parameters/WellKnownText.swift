@@ -20,6 +20,15 @@ enum WellKnownText {
         return reader.isAtEnd ? shape : nil
     }
 
+    /// `POINT(longitude latitude)`; a third number is passed over. nil for anything else.
+    static func point(_ text: String) -> LonLat? {
+        var reader = Reader(text)
+        guard ["POINT", "POINTZ", "POINTM", "POINTZM"].contains(reader.word()), let places = reader.places(),
+            places.count == 1, reader.isAtEnd
+        else { return nil }
+        return places[0]
+    }
+
     private struct Reader {
         private var rest: Substring
 

@@ -9,7 +9,7 @@ package final class AnswerBudget: Sendable {
         var count: Int
     }
 
-    private struct State {
+    private struct BudgetState {
         var bytes = 0
         /// By the address of the body.
         var shared: [UInt: Held] = [:]
@@ -23,7 +23,7 @@ package final class AnswerBudget: Sendable {
     static let least = 256 << 10
 
     private let most: Int
-    private let state = Mutex(State())
+    private let state = Mutex(BudgetState())
 
     package init(bytes: Int) { most = bytes }
 

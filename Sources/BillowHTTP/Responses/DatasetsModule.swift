@@ -7,7 +7,7 @@ enum DatasetsModule {
     /// Where the viewer's modules find it.
     static let path = "/js/datasets.js"
 
-    /// The module. `LAYERS` has the layers, the lowest first: `id`; `name`; `shape`, how it is drawn (`cells`,
+    /// The module. `LAYERS` has the layers, the lowest first: `id`; `name`; `shape`, how it is drawn (`cells`, `field`,
     /// `polygons`, `reports`, `areas`, `aircraft`, `tracks`); `isShownAtFirst`. `AREA_KINDS` names areas by their
     /// `kind`.
     static var text: String {
@@ -49,6 +49,7 @@ extension Dataset {
         switch drawing {
         case nil: ""
         case .cells: "cells"
+        case .field: "field"
         case .polygons: "polygons"
         case .reports: "reports"
         case .areas: "areas"

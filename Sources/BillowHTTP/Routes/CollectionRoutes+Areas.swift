@@ -2,17 +2,22 @@ import BillowEngine
 import BillowParameters
 import BillowExchange
 import BillowSnapshot
+import BillowTiles
+import Datasets
 import Geometry
 import HTTPTypes
 import Hummingbird
 import Turbulence
 
-/// `/collections/{id}/area` and `…/corridor`: what lies inside a polygon, and along a route in the order in which it is
-/// met.
+/// `/collections/{id}/position`, `…/area` and `…/corridor`: the values at a place, what lies inside a polygon, and along a
+/// route in the order in which it is met.
 ///
-/// Source: OGC 19-086r6 (OGC API EDR) sections 8.2.5 and 8.2.8
+/// Source: OGC 19-086r6 (OGC API EDR) sections 8.2.1, 8.2.5 and 8.2.8
 extension CollectionRoutes {
     func addAreas(to router: some RouterMethods<some RequestContext>) {
+        router.get("/collections/:id/position") { request, context in
+            try await position(request, context.parameters)
+        }
         router.get("/collections/:id/area") { request, context in
             try await area(request, context.parameters, body: nil)
         }
@@ -27,6 +32,30 @@ extension CollectionRoutes {
             let body = try await JSONBody.read(ShapeBody.self, of: request, longest: ShapeBody.longest)
             return try await corridor(request, context.parameters, body: body)
         }
+    }
+
+    private func position(_ request: Request, _ parameters: Parameters) async throws -> Response {
+        let collection = try collection(parameters)
+        guard collection.content == .field else { throw ParameterProblem.noPositions(collection) }
+        let asked = try FieldPositionParameters(try QueryReader(request, known: FieldPositionParameters.names))
+        let snapshot = try frames.snapshot()
+        let instant = try asked.instant(frames, collection, in: snapshot)
+        let shown = policy.shown(
+            LayerList(collection), of: asked.region, at: instant, filter: asked.filter, in: snapshot)
+        let bytes = try await work.run(.query) {
+            let levels = try await frames.fieldLevels(
+                at: asked.place, asked.levels, instant: instant, filter: asked.filter, in: snapshot)
+            let query = FeatureQuery(collection, at: instant, filter: asked.filter)
+            var writer = FeatureWriter(
+                collection, as: .geojson, members: CollectionMembers(query, snapshot: snapshot, shown: shown))
+            writer.begin()
+            for level in levels { writer.write(Feature(level, at: asked.place)) }
+            writer.end()
+            return writer.drain()
+        }
+        var headers = AnswerHeaders.make(shown, freshSeconds: frames.freshSeconds(of: snapshot))
+        headers[.contentType] = "application/geo+json"
+        return try BytesAnswer.make(bytes, headers: headers, request: request)
     }
 
     private func area(_ request: Request, _ parameters: Parameters, body: ShapeBody?) async throws -> Response {

@@ -61,9 +61,9 @@ struct TileRoutes: Sendable {
         var drawn = snapshot
         // A picture that lacks a layer for now is another when time has come as far: nobody is to keep it.
         if let revision = asked.revision, scene.isWhole {
-            let standing = try await frames.standing(
+            let status = try await frames.status(
                 of: revision, layers: shown, at: instant, filter: asked.filter, style: asked.style, in: snapshot)
-            switch standing {
+            switch status {
             case .redirect(let current):
                 headers[.cacheControl] = "no-store"
                 headers[.location] = address(current)
@@ -127,7 +127,7 @@ struct TileRoutes: Sendable {
             }
         }
 
-        struct State: Encodable {
+        struct ViewState: Encodable {
             var version: Int64
             var asOf: String
             var dataTime: String?
@@ -154,7 +154,7 @@ struct TileRoutes: Sendable {
         var legend: String
         var vectorLayers: [VectorLayer]
         var time: Time
-        var billow: State
+        var billow: ViewState
 
         private enum CodingKeys: String, CodingKey {
             case tilejson, name, description, attribution, tiles, tileSize, minzoom, maxzoom, bounds, center, scheme
@@ -196,7 +196,7 @@ struct TileRoutes: Sendable {
                 latest: snapshot.publication.asOf.description,
                 extent: [extent.lowerBound.description, extent.upperBound.description],
                 template: "\(base)/tiles/\(layers)/{time}/{z}/{x}/{y}.\(suffix)\(passed)"),
-            billow: TileJSON.State(
+            billow: TileJSON.ViewState(
                 version: snapshot.publication.version.rawValue, asOf: snapshot.publication.asOf.description,
                 dataTime: freshness.dataTime?.description, stale: freshness.isStale, simulated: freshness.isSimulated,
                 incomplete: answered.isIncomplete, completeSince: freshness.completeSince?.description,

@@ -1,7 +1,7 @@
-public import Turbulence
+package import Turbulence
 
 extension Schema where Record == AircraftPosition {
-    public static let traffic = Schema([
+    package static let traffic = Schema([
         Field(.icao24, .text { $0.icao24.text }),
         Field(.callsign, .text { $0.callsign }),
         Field(
@@ -30,15 +30,15 @@ extension Schema where Record == AircraftPosition {
 }
 
 /// The way of an aircraft as a feature.
-public struct TrackFeature: Sendable {
+package struct TrackFeature: Sendable {
     /// Where it was seen last.
-    public var newest: AircraftPosition
-    public var observedFrom: Instant?
-    public var observedTo: Instant?
+    package var newest: AircraftPosition
+    package var observedFrom: Instant?
+    package var observedTo: Instant?
     /// Of every vertex, of one line after the other; empty where they aren't told.
-    public var times: [Instant]
+    package var times: [Instant]
 
-    public init(newest: AircraftPosition, observedFrom: Instant?, observedTo: Instant?, times: [Instant] = []) {
+    package init(newest: AircraftPosition, observedFrom: Instant?, observedTo: Instant?, times: [Instant] = []) {
         self.newest = newest
         self.observedFrom = observedFrom
         self.observedTo = observedTo
@@ -47,7 +47,7 @@ public struct TrackFeature: Sendable {
 }
 
 extension Schema where Record == TrackFeature {
-    public static let tracks = Schema([
+    package static let tracks = Schema([
         Field(.icao24, .text { $0.newest.icao24.text }),
         Field(.callsign, .text { $0.newest.callsign }),
         Field(Property("observedFrom", .instant, "The time of its first vertex"), .instant { $0.observedFrom }),
@@ -61,7 +61,7 @@ extension Schema where Record == TrackFeature {
 
 extension Dataset {
     /// How long the line behind an aircraft is.
-    public static let trackSeconds = 1_800
+    package static let trackSeconds = 1_800
 
     /// Aircraft where they were seen last.
     public static let traffic = Dataset(

@@ -1,8 +1,8 @@
-public import Turbulence
+package import Turbulence
 
 extension Schema where Record == IssuedArea {
     /// Of hazards, forecasts and advisories.
-    public static let areas = Schema([
+    package static let areas = Schema([
         Field(
             Property("kind", .text, "The product: sigmet, isigmet, gairmet, forecast, nowcast and others"),
             .text { $0.kind }),
@@ -36,7 +36,7 @@ extension Schema where Record == IssuedArea {
 
 extension Dataset {
     /// A dataset of issued areas.
-    public convenience init(
+    package convenience init(
         areas: IssuedArea.Collection, kind: DataKind, id: String, title: String, summary: String, updates: Updates,
         areaKinds: [AreaKind], isImported: Bool = false, drawing: AreaDrawing, stacking: Int, isShownAtFirst: Bool
     ) {

@@ -1,19 +1,19 @@
 import Geometry
-public import Turbulence
+package import Turbulence
 
 /// An observation, or the hexagon that it decides, as a feature.
-public struct ObservationFeature: Sendable {
-    public var observation: Observation
+package struct ObservationFeature: Sendable {
+    package var observation: Observation
     /// Of the feature: an observation's own id or the one its place in the log gives it; a hexagon's cell.
-    public var id: String
+    package var id: String
     /// In force, by `basis`.
-    public var severity: Severity
-    public var basis: SeverityBasis
+    package var severity: Severity
+    package var basis: SeverityBasis
     /// The standing records that a hexagon stands for, 1 or more; nil for an observation.
-    public var reports: Int?
-    public var trend: Trend?
+    package var reports: Int?
+    package var trend: Trend?
 
-    public init(
+    package init(
         _ observation: Observation, id: String, severity: Severity, basis: SeverityBasis, reports: Int? = nil,
         trend: Trend? = nil
     ) {
@@ -27,11 +27,11 @@ public struct ObservationFeature: Sendable {
 }
 
 /// How a hexagon's severity changed against 30 minutes before.
-public enum Trend: String, Sendable, Hashable {
+package enum Trend: String, Sendable, Hashable {
     case worse, better
 
     /// nil where nothing changed or there was nothing before.
-    public init?(from before: Severity?, to now: Severity) {
+    package init?(from before: Severity?, to now: Severity) {
         guard let before, before != now else { return nil }
         self = now > before ? .worse : .better
     }
@@ -39,7 +39,7 @@ public enum Trend: String, Sendable, Hashable {
 
 extension Schema where Record == ObservationFeature {
     /// Of an observation.
-    public static let observations = Schema([
+    package static let observations = Schema([
         Field(
             Property("h3", .text, "The H3 cell of resolution 5", aliases: ["h3Index"]),
             .text { $0.observation.cell.h3String }),
@@ -79,7 +79,7 @@ extension Schema where Record == ObservationFeature {
     ])
 
     /// Of a hexagon.
-    public static let hexagons = Schema(
+    package static let hexagons = Schema(
         observations.fields + [
             Field(
                 Property("reports", .integer, "How many standing records the hexagon stands for", range: 1...1_000_000),

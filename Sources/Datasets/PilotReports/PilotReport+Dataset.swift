@@ -1,7 +1,7 @@
-public import Turbulence
+package import Turbulence
 
 extension Schema where Record == PilotReport {
-    public static let pireps = Schema([
+    package static let pireps = Schema([
         Field(Property("type", .text, "PIREP, Urgent PIREP or AIREP"), .text { $0.type }),
         Field(Property("aircraft", .text, "The aircraft's type, or the call sign of an AIREP"), .text { $0.aircraft }),
         Field(

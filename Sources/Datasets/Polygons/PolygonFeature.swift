@@ -1,20 +1,20 @@
-public import Turbulence
+package import Turbulence
 
 /// A turbulence polygon as a feature: dissolved from hexagons, or as an upstream issued it.
-public struct PolygonFeature: Sendable {
-    public var severity: Severity?
-    public var historySeconds: Int?
+package struct PolygonFeature: Sendable {
+    package var severity: Severity?
+    package var historySeconds: Int?
     /// `exact` or `atLeast`; nil for what was issued.
-    public var mode: String?
-    public var altitudeMinFeet: Int?
-    public var altitudeMaxFeet: Int?
+    package var mode: String?
+    package var altitudeMinFeet: Int?
+    package var altitudeMaxFeet: Int?
     /// Cells that it is made of; nil for what was issued.
-    public var hexagons: Int?
-    public var observedFrom: Instant?
-    public var observedTo: Instant?
-    public var source: String
+    package var hexagons: Int?
+    package var observedFrom: Instant?
+    package var observedTo: Instant?
+    package var source: String
 
-    public init(
+    package init(
         severity: Severity?, historySeconds: Int?, mode: String? = nil, altitudeMinFeet: Int?, altitudeMaxFeet: Int?,
         hexagons: Int? = nil, observedFrom: Instant?, observedTo: Instant?, source: String
     ) {
@@ -30,7 +30,7 @@ public struct PolygonFeature: Sendable {
     }
 
     /// A polygon that an upstream issued.
-    public init(_ area: IssuedArea) {
+    package init(_ area: IssuedArea) {
         self.init(
             severity: area.severity, historySeconds: area.historySeconds, altitudeMinFeet: area.altitudeMinFeet,
             altitudeMaxFeet: area.altitudeMaxFeet,
@@ -40,7 +40,7 @@ public struct PolygonFeature: Sendable {
 }
 
 extension Schema where Record == PolygonFeature {
-    public static let polygons = Schema([
+    package static let polygons = Schema([
         Field(.severity, .number { $0.severity }),
         Field(.severityName, .name { $0.severity }),
         Field(

@@ -1,10 +1,10 @@
-public import Turbulence
+package import Turbulence
 
 /// One property of a dataset's features. It is described here once; GeoJSON, CSV, vector tiles, TileJSON and the
 /// documentation are derived from it.
-public struct Property: Sendable {
+package struct Property: Sendable {
     /// What sort of value a property has.
-    public enum ValueType: Sendable, Hashable {
+    package enum ValueType: Sendable, Hashable {
         case text
         case integer
         /// A number with at most so many decimals.
@@ -19,24 +19,24 @@ public struct Property: Sendable {
     }
 
     /// Its name in GeoJSON, CSV and vector tiles.
-    public let name: StaticString
-    public let type: ValueType
+    package let name: StaticString
+    package let type: ValueType
     /// What a number counts; nil for what has no unit.
-    public let unit: String?
+    package let unit: String?
     /// What a number may be, both ends included; nil where nothing bounds it.
-    public let range: ClosedRange<Double>?
+    package let range: ClosedRange<Double>?
     /// A sentence without its full stop.
-    public let summary: String
+    package let summary: String
     /// The parameter that selects by it; nil for none.
-    public let filter: String?
+    package let filter: String?
     /// Other names under which an import reads it.
-    public let aliases: [String]
+    package let aliases: [String]
     /// Whether it has a column in CSV, and is in GeoJSON; what only vector tiles have is not.
-    public let isOfTilesOnly: Bool
+    package let isOfTilesOnly: Bool
     /// Whether vector tiles have it.
-    public let isInTiles: Bool
+    package let isInTiles: Bool
 
-    public init(
+    package init(
         _ name: StaticString, _ type: ValueType, _ summary: String, unit: String? = nil,
         range: ClosedRange<Double>? = nil, filter: String? = nil, aliases: [String] = [], isInTiles: Bool = true,
         isOfTilesOnly: Bool = false
@@ -53,12 +53,12 @@ public struct Property: Sendable {
     }
 
     /// The most decimals of its numbers; 0 for what has none.
-    public var decimals: Int { if case .decimal(let decimals) = type { decimals } else { 0 } }
+    package var decimals: Int { if case .decimal(let decimals) = type { decimals } else { 0 } }
 
     /// The type as TileJSON 3.0.0 names it in `vector_layers`; lists are texts there.
     ///
     /// Source: TileJSON 3.0.0 section 3.3, github.com/mapbox/tilejson-spec
-    public var tileType: String {
+    package var tileType: String {
         switch type {
         case .integer, .decimal: "Number"
         case .flag: "Boolean"
@@ -68,7 +68,7 @@ public struct Property: Sendable {
 }
 
 /// The value of a feature's property.
-public enum PropertyValue: Sendable, Hashable {
+package enum PropertyValue: Sendable, Hashable {
     case text(String)
     case integer(Int)
     /// With at most so many decimals.
@@ -81,10 +81,10 @@ public enum PropertyValue: Sendable, Hashable {
 }
 
 /// The properties of one kind of record, each with the way to its value.
-public struct Schema<Record>: Sendable {
+package struct Schema<Record>: Sendable {
     /// How a record gives the value of a property: one function of the value's own type, so that a writer of millions
     /// of records goes from it to its bytes with nothing in between. It gives nil where a record doesn't have it.
-    public enum Reading: Sendable {
+    package enum Reading: Sendable {
         case text(@Sendable (borrowing Record) -> String?)
         case integer(@Sendable (borrowing Record) -> Int?)
         /// With the decimals that the property says.
@@ -106,17 +106,17 @@ public struct Schema<Record>: Sendable {
     }
 
     /// A property, and how a record gives its value.
-    public struct Field: Sendable {
-        public let property: Property
-        public let reading: Reading
+    package struct Field: Sendable {
+        package let property: Property
+        package let reading: Reading
 
-        public init(_ property: Property, _ reading: Reading) {
+        package init(_ property: Property, _ reading: Reading) {
             self.property = property
             self.reading = reading
         }
 
         /// The value; nil where the record doesn't have it.
-        public func value(_ record: borrowing Record) -> PropertyValue? {
+        package func value(_ record: borrowing Record) -> PropertyValue? {
             switch reading {
             case .text(let read): read(record).map { .text($0) }
             case .integer(let read): read(record).map { .integer($0) }
@@ -130,14 +130,14 @@ public struct Schema<Record>: Sendable {
     }
 
     /// In the order of the columns.
-    public let fields: [Field]
+    package let fields: [Field]
 
-    public init(_ fields: [Field]) { self.fields = fields }
+    package init(_ fields: [Field]) { self.fields = fields }
 
-    public var properties: [Property] { fields.map(\.property) }
+    package var properties: [Property] { fields.map(\.property) }
 
     /// The values that a record has, by name and in order.
-    public func values(of record: borrowing Record) -> [(name: StaticString, value: PropertyValue)] {
+    package func values(of record: borrowing Record) -> [(name: StaticString, value: PropertyValue)] {
         var values: [(name: StaticString, value: PropertyValue)] = []
         values.reserveCapacity(fields.count)
         for field in fields {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Blocks the caller after too many requests within a minute, for a while.
 final class GuidanceBan: Sendable {
-    private struct State {
+    private struct BanState {
         /// Unix seconds of the last minute's requests.
         var recent: [Int] = []
         var until = 0
@@ -10,7 +10,7 @@ final class GuidanceBan: Sendable {
 
     private let limit: Int?
     private let seconds: Int
-    private let state = Mutex(State())
+    private let state = Mutex(BanState())
 
     init(limit: Int?, seconds: Int) {
         self.limit = limit

@@ -73,4 +73,14 @@ package struct GuidanceSimulation: Sendable {
     }
 
     package init(content: any GuidanceContent) { self.content = content }
+
+    /// The grids of the simulated world. Files of few levels have an index, as they can't be known to be whole without.
+    ///
+    /// - Parameters:
+    ///   - seed: that of the simulator.
+    ///   - every: takes every so many-th point of NOAA's grid either way.
+    package init(seed: UInt64, _ extent: SimulatedGuidance.Extent = .levels, every: Int = 1) {
+        self.init(content: SimulatedGuidance(seed: seed, extent: extent, every: every))
+        if extent == .levels { indexed.insert(.gtgn) }
+    }
 }

@@ -55,7 +55,7 @@ struct DataCalls: Sendable {
     /// `POST /v4/map`.
     func map(_ body: ByteBuffer, fault: Fault?) throws(Refusal) -> ByteBuffer {
         let request = try Schema.object(body)
-        let ring: Ring? =
+        let ring: UnrolledRing? =
             if let geofence = request["geofence"] { try Schema.ring(geofence, at: "body/geofence") } else { nil }
         let tick = try Schema.integer(
             request["skypath_tick"], at: "body/skypath_tick", in: 0...DataCalls.latest)

@@ -26,7 +26,7 @@ enum Schema {
     }
 
     /// A GeoJSON Polygon: type, then closed, then 4 to 250 vertices.
-    static func ring(_ polygon: JSONValue, at path: String) throws(Refusal) -> Ring {
+    static func ring(_ polygon: JSONValue, at path: String) throws(Refusal) -> UnrolledRing {
         guard case .object = polygon else { throw .validation("\(path) must be object") }
         guard let type = polygon["type"] else {
             throw .validation("\(path) must have required property 'type'")
@@ -60,7 +60,7 @@ enum Schema {
         guard points.count <= maximumVertices else {
             throw .validation("\(path)/coordinates/0 must NOT have more than \(maximumVertices) items")
         }
-        return Ring(points)
+        return UnrolledRing(points)
     }
 
     private static func position(

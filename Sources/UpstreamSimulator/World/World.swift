@@ -35,7 +35,7 @@ struct World: Sendable {
     /// The flights that leave in a minute (Unix time ÷ 60).
     func departures(minute: Int) -> [Flight] {
         var random = SeededRandom(seed: seed, Stream.departures.rawValue, minute)
-        return (0..<whole(departuresPerMinute, &random)).compactMap { place in
+        return (0..<World.whole(departuresPerMinute, &random)).compactMap { place in
             var random = SeededRandom(seed: seed, Stream.flight.rawValue, minute, place)
             guard let route = routes.draw(&random) else { return nil }
             return Flight(
@@ -46,7 +46,10 @@ struct World: Sendable {
     }
 
     /// The patches born in a slot (Unix time ÷ `slotSeconds`).
-    func patches(slot: Int) -> [Patch] {
+    func patches(slot: Int) -> [Patch] { World.patches(slot: slot, seed: seed) }
+
+    /// The same without the flights, which take a while to prepare.
+    static func patches(slot: Int, seed: UInt64) -> [Patch] {
         var jets = SeededRandom(seed: seed, Stream.jets.rawValue, slot)
         var convection = SeededRandom(seed: seed, Stream.convection.rawValue, slot)
         let birth = slot * World.slotSeconds
@@ -78,7 +81,7 @@ struct World: Sendable {
     }
 
     /// `mean` as a whole number that averages to it.
-    private func whole(_ mean: Double, _ random: inout SeededRandom) -> Int {
+    private static func whole(_ mean: Double, _ random: inout SeededRandom) -> Int {
         Int(mean) + (random.unit() < mean - mean.rounded(.down) ? 1 : 0)
     }
 }

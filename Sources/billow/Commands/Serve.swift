@@ -38,7 +38,7 @@ struct Serve: AsyncParsableCommand {
             let settings = try common.settings(
                 host: host, port: port, demo: demo, needs: [.viewer, .styles, .database])
             let logger = Logs.start(level: settings.logLevel)
-            let simulator = demo ? UpstreamSimulator(.init(), logger: logger) : nil
+            let simulator = demo ? UpstreamSimulator(.demo, logger: logger) : nil
             let styles = try Self.styles(settings.server.stylesFolder)
             let serve = {
                 // Without a source, what is stored is served, whatever it is.
@@ -229,6 +229,18 @@ private struct DemoSync: Service {
     let makeLoop: @Sendable (Int) throws -> SourceLoop
 
     func run() async throws { try await makeLoop(try await simulator.boundPort).run() }
+}
+
+extension UpstreamSimulator.Configuration {
+    /// The demo's world, with as many of NOAA's grids as its source asks for.
+    fileprivate static var demo: UpstreamSimulator.Configuration {
+        var configuration = UpstreamSimulator.Configuration()
+        var guidance = GuidanceSimulation(seed: configuration.seed, .levels)
+        // A simulator of one's own may be asked at will.
+        guidance.requestsPerMinute = nil
+        configuration.guidance = guidance
+        return configuration
+    }
 }
 
 extension SourceID {

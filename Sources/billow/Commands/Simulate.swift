@@ -32,6 +32,26 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "A folder of captured answers to serve instead, their times moved to now.")
     var replay: String?
 
+    @Option(
+        help: """
+            NOAA's grids: \(GuidanceExtent.allCases.map(\.rawValue).joined(separator: ", ")). 'levels' are those that \
+            Billow asks for by default; 'whole' files take half a minute each to make.
+            """)
+    var guidance = GuidanceExtent.levels
+
+    /// How much of NOAA's grids there is.
+    enum GuidanceExtent: String, CaseIterable, ExpressibleByArgument {
+        case none, levels, whole
+
+        fileprivate func simulation(seed: UInt64) -> GuidanceSimulation? {
+            switch self {
+            case .none: nil
+            case .levels: GuidanceSimulation(seed: seed, .levels)
+            case .whole: GuidanceSimulation(seed: seed, .whole)
+            }
+        }
+    }
+
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port is \(port); it must be 0 to 65535") }
         guard (0...5_000).contains(flights) else {
@@ -43,10 +63,10 @@ struct Simulate: AsyncParsableCommand {
         try await Failure.reported {
             let logger = Logs.start(level: "info")
             let replay = try replay.map { (folder) throws(ReplayError) in try Replay(folder: folder) }
-            let simulator = UpstreamSimulator(
-                .init(
-                    seed: seed, host: host, port: port, flights: flights, apiKey: apiKey, fault: fault, replay: replay),
-                logger: logger)
+            var upstreams = UpstreamSimulator.Configuration(
+                seed: seed, host: host, port: port, flights: flights, apiKey: apiKey, fault: fault, replay: replay)
+            upstreams.guidance = guidance.simulation(seed: seed)
+            let simulator = UpstreamSimulator(upstreams, logger: logger)
             let configuration = ServiceGroupConfiguration(
                 services: [simulator], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             do { try await ServiceGroup(configuration: configuration).run() } catch let error as IOError {

@@ -55,6 +55,7 @@ extension Dataset.Drawing {
     fileprivate var words: String {
         switch self {
         case .cells: "cells"
+        case .field: "the nearest point of its grid"
         case .polygons: "areas without borders"
         case .reports: "symbols"
         case .areas: "outlines with a pattern"

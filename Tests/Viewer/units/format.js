@@ -1,5 +1,7 @@
 // @ts-check
-import { age, bandText, clockTime, compact, dateTime, flightLevel, fromCompact, fromTyped, hoursText, instantOf, near, typed } from "/js/format.js";
+import {
+    age, bandText, clockTime, compact, dateTime, flightLevel, fromCompact, fromTyped, hoursText, instantOf, near, typed,
+} from "/js/format.js";
 import { equal, test } from "../harness.js";
 
 const EVENING = Date.UTC(2026, 6, 21, 20, 0, 0);
@@ -14,7 +16,8 @@ test("times are UTC, with seconds only where there are some", () => {
 
 test("an age has the two units that matter, and is never negative", () => {
     const cases = [
-        [-5_000, "0 s"], [0, "0 s"], [19_400, "19 s"], [59_600, "1 min 00 s"], [245_000, "4 min 05 s"], [600_000, "10 min"],
+        [-5_000, "0 s"], [0, "0 s"], [19_400, "19 s"], [59_600, "1 min 00 s"],
+        [245_000, "4 min 05 s"], [600_000, "10 min"],
         [3_599_000, "59 min"], [7_500_000, "2 h 05 min"], [172_799_000, "47 h 59 min"], [273_600_000, "3 d 4 h"],
     ];
     for (const [milliseconds, words] of cases) equal(age(Number(milliseconds)), words, `${milliseconds} ms`);
@@ -23,20 +26,28 @@ test("an age has the two units that matter, and is never negative", () => {
 test("an instant without a zone is none", () => {
     equal(instantOf("2026-07-21T20:00:00Z"), EVENING);
     equal(instantOf("2026-07-21T22:00:00+02:00"), EVENING);
-    for (const text of ["2026-07-21T20:00:00", "2026-13-01T00:00:00Z", "", null, undefined, 5]) equal(instantOf(text), null, `${text}`);
+    for (const text of ["2026-07-21T20:00:00", "2026-13-01T00:00:00Z", "", null, undefined, 5]) {
+        equal(instantOf(text), null, `${text}`);
+    }
 });
 
 test("the compact form comes back as it went, and what is no date is none", () => {
     equal(compact(EVENING), "20260721T200000Z");
     equal(fromCompact("20260721T200000Z"), EVENING);
-    for (const text of ["20260230T000000Z", "20260721T250000Z", "20260721T2000Z", "", "x"]) equal(fromCompact(text), null, text);
+    for (const text of ["20260230T000000Z", "20260721T250000Z", "20260721T2000Z", "", "x"]) {
+        equal(fromCompact(text), null, text);
+    }
 });
 
 test("a typed date and time of 24 hours is read in several spellings", () => {
     equal(typed(EVENING), "2026-07-21 20:00");
     equal(typed(EVENING + 5_000), "2026-07-21 20:00:05");
-    for (const text of ["2026-07-21 20:00", " 2026-07-21T20:00z ", "2026-07-21 2000", "2026-07-21 20:00:00"]) equal(fromTyped(text), EVENING, text);
-    for (const text of ["21.7.2026", "2026-07-21", "2026-02-30 10:00", "2026-07-21 8 pm"]) equal(fromTyped(text), null, text);
+    for (const text of ["2026-07-21 20:00", " 2026-07-21T20:00z ", "2026-07-21 2000", "2026-07-21 20:00:00"]) {
+        equal(fromTyped(text), EVENING, text);
+    }
+    for (const text of ["21.7.2026", "2026-07-21", "2026-02-30 10:00", "2026-07-21 8 pm"]) {
+        equal(fromTyped(text), null, text);
+    }
 });
 
 test("levels are flight levels, and the surface has its name", () => {

@@ -29,25 +29,36 @@ class FakeMap {
     isSourceLoaded(id) { return this.loaded.has(id); }
 
     /** What is seen: id → opacity. */
-    get shown() { return Object.fromEntries([...this.layers].filter(([, { opacity }]) => opacity > 0).map(([id, { opacity }]) => [id, opacity])); }
+    get shown() {
+        return Object.fromEntries(
+            [...this.layers].filter(([, { opacity }]) => opacity > 0).map(([id, { opacity }]) => [id, opacity])
+        );
+    }
 }
 
 /** @param {string} subject
  * @param {string} version */
 const request = (subject, version) =>
-    ({ tileJSON: { tiles: [] }, subject, key: `${subject} ${version}`, template: `tiles/${subject}/{z}/{x}/{y}.png`, asOf: 1 });
+    ({
+        tileJSON: { tiles: [] }, subject, key: `${subject} ${version}`, template: `tiles/${subject}/{z}/{x}/{y}.png`,
+        asOf: 1,
+    });
 
-/** @param {(world: { map: FakeMap, pictures: Pictures, time: ManualTime, load: (url: string) => Promise<unknown> }) => void | Promise<void>} body */
+/** @param {(world: { map: FakeMap, pictures: Pictures, time: ManualTime, load: (url: string) => Promise<unknown> }) =>
+ * void | Promise<void>} body */
 const withPictures = (body) => ManualTime.use(async (time) => {
     const map = new FakeMap();
     /** @type {(request: { url: string }, abort: AbortController) => Promise<unknown>} */
     let load = async () => null;
-    const library = { addProtocol: (/** @type {string} */ _name, /** @type {typeof load} */ action) => { load = action; } };
+    const library = {
+        addProtocol: (/** @type {string} */ _name, /** @type {typeof load} */ action) => { load = action; },
+    };
     const pictures = new Pictures(/** @type {any} */ (map), /** @type {any} */ (library), () => {});
     await body({ map, pictures, time, load: (url) => load({ url }, new AbortController()) });
 });
 
-test("a picture is shown when it is whole, and the one before goes in the same moment", () => withPictures(({ map, pictures, time }) => {
+test("a picture is shown when it is whole, and the one before goes in the same moment",
+    () => withPictures(({ map, pictures, time }) => {
     pictures.show(request("a", "1"));
     equal([map.shown, pictures.isBusy, pictures.current], [{}, true, null]);
     time.advance(1_000);
@@ -64,7 +75,8 @@ test("a picture is shown when it is whole, and the one before goes in the same m
     equal(time.timers, 0, "nothing is looked for any more");
 }));
 
-test("a newer publication that loads unseen makes nobody wait; another subject does, and dims the old one", () => withPictures(({ map, pictures, time }) => {
+test("a newer publication that loads unseen makes nobody wait; another subject does, and dims the old one",
+    () => withPictures(({ map, pictures, time }) => {
     pictures.show(request("a", "1"));
     map.loaded.add("turbulence-1");
     time.advance(100);
@@ -75,7 +87,8 @@ test("a newer publication that loads unseen makes nobody wait; another subject d
     equal(map.shown, { "turbulence-1": 0.3 });
 }));
 
-test("publications that come faster than pictures load don't keep a picture from ever being shown", () => withPictures(({ map, pictures, time }) => {
+test("publications that come faster than pictures load don't keep a picture from ever being shown",
+    () => withPictures(({ map, pictures, time }) => {
     pictures.show(request("a", "1"));
     for (const version of ["2", "3", "4"]) pictures.show(request("a", version));
     map.loaded.add("turbulence-1");
@@ -84,7 +97,8 @@ test("publications that come faster than pictures load don't keep a picture from
     equal(pictures.next?.request.key, "a 4", "the newest is next, those between are left out");
 }));
 
-test("a newer picture with holes does not take the place of a whole one, but the holes are known", () => withPictures(async ({ map, pictures, time, load }) => {
+test("a newer picture with holes does not take the place of a whole one, but the holes are known",
+    () => withPictures(async ({ map, pictures, time, load }) => {
     pictures.show(request("a", "1"));
     map.loaded.add("turbulence-1");
     time.advance(100);
@@ -108,7 +122,8 @@ test("what tiles say of themselves is known of the picture", () => withPictures(
     equal(pictures.next?.frameTime, Date.UTC(2026, 6, 21, 20));
 }));
 
-test("a picture that is hidden is kept ready, and none is left when all are taken off", () => withPictures(({ map, pictures, time }) => {
+test("a picture that is hidden is kept ready, and none is left when all are taken off",
+    () => withPictures(({ map, pictures, time }) => {
     pictures.show(request("a", "1"));
     map.loaded.add("turbulence-1");
     time.advance(100);

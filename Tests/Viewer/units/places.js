@@ -25,11 +25,17 @@ test("a report is urgent by the service's text for it", () => {
 test("the middle of a feature is its place or the mean of its outline, across the antimeridian too", () => {
     equal(middle({ type: "Point", coordinates: [5, 6] }), [5, 6]);
     equal(middle({ type: "Polygon", coordinates: [[[0, 0], [2, 0], [2, 2], [0, 2], [0, 0]]] }), [1, 1]);
-    equal(middle({ type: "MultiPolygon", coordinates: [[[[179, 0], [-179, 0], [-179, 2], [179, 2], [179, 0]]]] }), [180, 1]);
+    equal(
+        middle({ type: "MultiPolygon", coordinates: [[[[179, 0], [-179, 0], [-179, 2], [179, 2], [179, 0]]]] }),
+        [180, 1],
+    );
 });
 
 test("what a server says is text on the page, never markup", () => {
-    const node = element("p", { className: "note", "data-x": 5, hidden: true }, "<img src=x onerror=alert(1)>", null, element("b", {}, "b"));
+    const node = element(
+        "p", { className: "note", "data-x": 5, hidden: true }, "<img src=x onerror=alert(1)>", null,
+        element("b", {}, "b"),
+    );
     equal(node.children.length, 1);
     equal([node.className, node.getAttribute("data-x"), node.hidden], ["note", "5", true]);
     ok(node.textContent?.startsWith("<img"), "as text");

@@ -5,13 +5,18 @@ import { equal, ok, test } from "../harness.js";
 
 const FIRST = { ...parseHash("").view, layers: ["hexagons"], hours: 2 };
 const TILES = {
-    tiles: ["http://127.0.0.1/tiles/hexagons/latest/{z}/{x}/{y}.png?style=skypath"], version: 5, time: "2026-07-21T20:00:00Z",
+    tiles: [
+        "http://127.0.0.1/tiles/hexagons/latest/{z}/{x}/{y}.png?style=skypath",
+    ], version: 5, time: "2026-07-21T20:00:00Z",
     billow: { version: 7, asOf: "2026-07-21T20:00:01Z" },
 };
 
 test("a live picture's address has the filters and the publication", () => {
     const { template, asOf, key } = pictureRequest(TILES, FIRST, 1);
-    equal(template, "http://127.0.0.1/tiles/hexagons/latest/{z}/{x}/{y}.png?style=skypath&hours=2&p=7-2026-07-21T20%3A00%3A01Z");
+    equal(
+        template,
+        "http://127.0.0.1/tiles/hexagons/latest/{z}/{x}/{y}.png?style=skypath&hours=2&p=7-2026-07-21T20%3A00%3A01Z",
+    );
     equal(asOf, Date.UTC(2026, 6, 21, 20, 0, 1));
     ok(key.endsWith(" 7-2026-07-21T20:00:01Z"), key);
 });
@@ -30,7 +35,10 @@ test("a server that says nothing of its publication is asked by what its TileJSO
 });
 
 test("pictures of other filters, layers or instants are other subjects; a newer publication is not", () => {
-    const subjects = [FIRST, { ...FIRST, hours: 4 }, { ...FIRST, minSeverity: 1 }, { ...FIRST, layers: ["hexagons", "traffic"] }, { ...FIRST, time: 5 }]
+    const subjects = [
+        FIRST, { ...FIRST, hours: 4 }, { ...FIRST, minSeverity: 1 }, { ...FIRST, layers: ["hexagons", "traffic"] },
+        { ...FIRST, time: 5 },
+    ]
         .map(subjectOf);
     equal(new Set(subjects).size, subjects.length);
     const newer = pictureRequest({ ...TILES, billow: { version: 8, asOf: "2026-07-21T20:00:11Z" } }, FIRST, 1);

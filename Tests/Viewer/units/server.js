@@ -22,14 +22,21 @@ test("a refusal has the server's own words, and a proxy's page its status", asyn
         ok(error instanceof ServerError, "it is one");
         equal([error.message, error.status, error.code], ["hours is 9", 400, "bad-parameter"]);
     });
-    await withAnswers(() => new Response("<html>", { status: 502, statusText: "Bad Gateway" }), () => throws(() => getJSON("status"), /502 Bad Gateway/));
+    await withAnswers(
+        () => new Response("<html>", { status: 502, statusText: "Bad Gateway" }),
+        () => throws(() => getJSON("status"), /502 Bad Gateway/),
+    );
     await withAnswers(() => new Response("<html>"), () => throws(() => getJSON("status"), /not JSON/));
 });
 
 test("a server that can't be reached is told from one that is too slow, and an abort stays one", async () => {
     await withAnswers(() => { throw new TypeError("network"); }, () => throws(() => answer("x"), /can't be reached/));
-    await withAnswers(() => { throw new DOMException("late", "TimeoutError"); }, () => throws(() => answer("x"), /no answer in time/));
-    await withAnswers(() => { throw new DOMException("gone", "AbortError"); }, () => throws(() => answer("x"), /AbortError/));
+    await withAnswers(
+        () => { throw new DOMException("late", "TimeoutError"); }, () => throws(() => answer("x"), /no answer in time/),
+    );
+    await withAnswers(
+        () => { throw new DOMException("gone", "AbortError"); }, () => throws(() => answer("x"), /AbortError/),
+    );
 });
 
 test("a signal ends with the caller's or by its time, whichever is first", () => ManualTime.use((time) => {
@@ -49,7 +56,9 @@ test("ages count by the server's clock, and a proxy's copy by its age", async ()
     await withAnswers(() => json({}, { headers: { Date: date } }), async () => { await getJSON("status"); });
     ok(Math.abs(Date.now() - hour - now()) < 2_000, "an hour behind");
     ok(Math.abs(clockDifference() - hour) < 2_000, "and it is known");
-    await withAnswers(() => json({}, { headers: { Date: date, Age: "3600" } }), async () => { await getJSON("status"); });
+    await withAnswers(
+        () => json({}, { headers: { Date: date, Age: "3600" } }), async () => { await getJSON("status"); },
+    );
     ok(clockDifference() < 2_000, "the copy was an hour old");
 });
 

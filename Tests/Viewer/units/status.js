@@ -18,7 +18,9 @@ function knowing(difference) {
     return {
         ...emptyKnowledge(parseHash("").view),
         billow: { version: 1, asOf: iso, dataTime: iso, stale: false, simulated: false, incomplete: false },
-        server: { sources: [{ id: "awc", kind: "awc", state: "waiting", update: "PT1M", reachable: true }], layers: {} },
+        server: {
+            sources: [{ id: "awc", kind: "awc", state: "waiting", update: "PT1M", reachable: true }], layers: {},
+        },
         contact: time, pictures: { current: picture, next: null, isOther: false }, ...difference,
     };
 }
@@ -40,7 +42,9 @@ test("where all is well nothing is said but Live", () => {
 });
 
 test("an incomplete live picture says so, and since when the log is complete", () => {
-    const { found, state } = said({ billow: { ...knowing({}).billow, incomplete: true, completeSince: "2026-07-21T20:00:00Z" } });
+    const { found, state } = said({
+        billow: { ...knowing({}).billow, incomplete: true, completeSince: "2026-07-21T20:00:00Z" },
+    });
     ok(HOLE.test(found.get("incomplete")?.text ?? ""), "it says so");
     ok((found.get("incomplete")?.text ?? "").includes("complete since 21 Jul 2026 20:00Z"), "since when");
     equal(state, { level: "warn", text: "Live, with a warning" });
@@ -67,15 +71,23 @@ test("an incomplete frame of the timeline says so when it stands still", () => {
 test("stale data names its layers and its age, and data that never came is not a smooth map", () => {
     const stale = { ...knowing({}).billow, stale: true };
     const { found } = said({ billow: stale, server: { sources: [], layers: { hexagons: { stale: true } } } });
-    ok(/^The data is stale: Hexagons\. Last received .* ago\.$/.test(found.get("stale")?.text ?? ""), `${found.get("stale")?.text}`);
+    ok(
+        /^The data is stale: Hexagons\. Last received .* ago\.$/.test(found.get("stale")?.text ?? ""),
+        `${found.get("stale")?.text}`,
+    );
     const never = said({ billow: { ...stale, dataTime: null } }).found.get("stale")?.text ?? "";
     ok(never.startsWith("No data has been received yet"), never);
-    ok(said({ billow: { unknown: true } }).found.get("stale")?.text.includes("does not say how old"), "an unknown age is said");
+    ok(
+        said({ billow: { unknown: true } }).found.get("stale")?.text.includes("does not say how old"),
+        "an unknown age is said",
+    );
 });
 
 test("simulated data is said first, whatever else is wrong", () => {
     const { keys, state } = said({
-        billow: { ...knowing({}).billow, simulated: true, incomplete: true, stale: true }, contactProblem: "refused", contact: null,
+        billow: {
+            ...knowing({}).billow, simulated: true, incomplete: true, stale: true,
+        }, contactProblem: "refused", contact: null,
     });
     equal(keys[0], "simulated");
     equal(state.level, "bad");
@@ -83,7 +95,10 @@ test("simulated data is said first, whatever else is wrong", () => {
 
 test("a past picture says when, and a forecast that it is one", () => {
     const past = said({ view: { ...parseHash("").view, time: now() - 7_200_000 } });
-    ok(/^Past picture: .*, 2 h 00 min ago\. Not live\.$/.test(past.found.get("past")?.text ?? ""), `${past.found.get("past")?.text}`);
+    ok(
+        /^Past picture: .*, 2 h 00 min ago\. Not live\.$/.test(past.found.get("past")?.text ?? ""),
+        `${past.found.get("past")?.text}`,
+    );
     const ahead = said({ frame: { ...FRAME, time: now() + 3_600_500, forecast: true, incomplete: false } });
     ok(/^Forecast for .*Not live\.$/.test(ahead.found.get("past")?.text ?? ""), `${ahead.found.get("past")?.text}`);
     equal(said({ frame: { ...FRAME, playing: true } }).state, { level: "past", text: "Playing" });
@@ -94,7 +109,9 @@ test("tiles that failed, sources out of reach and links that can't be read are s
     ok(pictures.current, "there is a picture");
     const holes = { ...pictures, current: { ...pictures.current, failures: new Map([["a", "503"], ["b", "503"]]) } };
     equal(said({ pictures: holes }).found.get("tiles")?.level, "bad");
-    const broken = { sources: [{ id: "awc", kind: "awc", state: "failing", reachable: false, lastError: { message: "refused" } }] };
+    const broken = {
+        sources: [{ id: "awc", kind: "awc", state: "failing", reachable: false, lastError: { message: "refused" } }],
+    };
     equal(said({ server: broken }).found.get("sources")?.text, "Can't be reached: awc (refused).");
     equal(said({ problems: new Map([["This link", "hours is 9"]]) }).found.get("problem This link")?.level, "warn");
 });
@@ -108,7 +125,10 @@ test("a source is as bad as its state, its refusals and its silence", () => {
     equal(stateOfSource(source), ["good", "up to date"]);
     equal(stateOfSource({ ...source, stale: true }), ["warn", "nothing yet"]);
     equal(stateOfSource({ ...source, stale: true, lastSuccess: "2026-07-21T20:00:00Z" }), ["warn", "silent"]);
-    equal(stateOfSource({ ...source, disabled: { polygons: "403", nowcast: "403" } }), ["warn", "without nowcast, polygons"]);
+    equal(
+        stateOfSource({ ...source, disabled: { polygons: "403", nowcast: "403" } }),
+        ["warn", "without nowcast, polygons"],
+    );
     equal(stateOfSource({ ...source, state: "refused" }), ["bad", "key refused"]);
     equal(stateOfSource({ ...source, state: "something new" }), ["wait", "something new"]);
 });

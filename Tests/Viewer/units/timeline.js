@@ -43,14 +43,17 @@ const manifest = (minutes, { ahead = 0, layer = "hexagons" } = {}) => ({
         id: layer,
         frames: minutes.map((minute, place) => ({
             time: new Date(START + minute * MINUTE).toISOString(), tiles: `${layer}/${minute}`,
-            ...(place >= minutes.length - ahead ? { forecast: true } : {}), ...(minute === 10 ? { incomplete: true } : {}),
+            ...(
+                place >= minutes.length - ahead ? { forecast: true } : {}
+            ), ...(minute === 10 ? { incomplete: true } : {}),
         })),
     }],
 });
 
 /** @param {object} body
- * @param {(world: { time: ManualTime, frames: FakeFrames, player: TimelinePlayer, heard: { name: string, detail: any }[], asked: URL[] }) => void | Promise<void>} action
- * @param {import("/timeline.js").PlayerOptions} options */
+ * @param {(world: { time: ManualTime, frames: FakeFrames, player: TimelinePlayer, heard: { name: string, detail: any
+ * }[], asked: URL[] }) => void | Promise<void>} action
+ * @param {import("/timeline/player.js").PlayerOptions} options */
 const withPlayer = (body, action, options = {}) => ManualTime.use(async (time) => {
     const frames = new FakeFrames();
     /** @type {URL[]} */
@@ -63,7 +66,9 @@ const withPlayer = (body, action, options = {}) => ManualTime.use(async (time) =
         /** @type {{ name: string, detail: any }[]} */
         const heard = [];
         for (const name of ["frame", "state", "problem", "progress", "manifest"]) {
-            player.addEventListener(name, (event) => heard.push({ name, detail: /** @type {CustomEvent} */ (event).detail }));
+            player.addEventListener(
+                name, (event) => heard.push({ name, detail: /** @type {CustomEvent} */ (event).detail }),
+            );
         }
         await player.load();
         time.advance(50);
@@ -118,7 +123,8 @@ test("a frame that failed is passed over", () => withPlayer(manifest([0, 10, 20]
     equal(frames.shown, "hexagons/20");
 }));
 
-test("it ends after as many loops as were asked for", () => withPlayer(manifest([0, 10]), ({ player, time, frames }) => {
+test("it ends after as many loops as were asked for",
+    () => withPlayer(manifest([0, 10]), ({ player, time, frames }) => {
     player.play({ from: START });
     time.advance(10_000);
     equal([player.isPlaying, frames.shown], [false, "hexagons/10"]);
@@ -127,7 +133,12 @@ test("it ends after as many loops as were asked for", () => withPlayer(manifest(
 test("a place of the scrubber and an instant beyond the ends are brought to a frame", () =>
     withPlayer(manifest([0, 10, 20]), ({ player, frames, time }) => {
         const shown = [];
-        for (const go of [() => player.goToFrame(0), () => player.goToFrame(99), () => player.goTo(START + 15 * MINUTE), () => player.goTo(0)]) {
+        for (
+            const go of [
+                () => player.goToFrame(0), () => player.goToFrame(99), () => player.goTo(START + 15 * MINUTE),
+                () => player.goTo(0),
+            ]
+        ) {
             go();
             time.advance(50);
             shown.push(frames.shown);
@@ -140,7 +151,9 @@ test("a frame tells its time, whether it is live, and that it is incomplete", ()
         player.goTo(START + 10 * MINUTE);
         time.advance(50);
         const last = heard.filter(({ name }) => name === "frame").at(-1)?.detail;
-        equal(last, { time: START + 10 * MINUTE, index: 1, live: false, forecast: false, incomplete: true, ready: true });
+        equal(
+            last, { time: START + 10 * MINUTE, index: 1, live: false, forecast: false, incomplete: true, ready: true },
+        );
     }));
 
 test("the manifest is asked for by layer, span and filters, composed where there are several", () =>
@@ -157,7 +170,9 @@ test("other filters load what is not the same as before, and stop the play", () 
         ok(frames.held.has("hexagons/0"), "the same frames are kept");
     }));
 
-test("a refusal is told in the server's words, and the frames stay", () => withPlayer(manifest([0]), async ({ player, frames, heard }) => {
+test("a refusal is told in the server's words, and the frames stay", () => withPlayer(manifest([0]), async ({
+    player, frames, heard,
+}) => {
     await withAnswers(() => json({ detail: "no such span" }, { status: 400 }), () => player.refresh());
     equal([heard.at(-1), frames.shown], [{ name: "problem", detail: "no such span" }, "hexagons/0"]);
     await withAnswers(() => { throw new TypeError("gone"); }, () => player.refresh());
@@ -182,14 +197,18 @@ test("nothing is looked at when there is nothing to do, and nothing is left when
         equal(frames.held.size, 0);
     }));
 
-test("several players share a clock: it stops at every instant, and each shows its newest frame", () => ManualTime.use((time) =>
+test("several players share a clock: it stops at every instant, and each shows its newest frame",
+    () => ManualTime.use((time) =>
     withAnswers(({ url }) => {
         const layer = url.searchParams.get("layers") ?? "";
         return json(manifest(layer === "traffic" ? [0, 5, 20] : [0, 10, 20], { layer }));
     }, async () => {
         const clock = new TimelineClock({ speed: 1 });
         const [one, other] = [new FakeFrames(), new FakeFrames()];
-        const players = [new TimelinePlayer(one, { layer: "hexagons", clock }), new TimelinePlayer(other, { layer: "traffic", clock })];
+        const players = [
+            new TimelinePlayer(one, { layer: "hexagons", clock }),
+            new TimelinePlayer(other, { layer: "traffic", clock }),
+        ];
         await Promise.all(players.map((player) => player.load()));
         equal(clock.times.map((instant) => (instant - START) / MINUTE), [0, 5, 10, 20]);
         clock.play({ from: START });
@@ -198,7 +217,13 @@ test("several players share a clock: it stops at every instant, and each shows i
             seen.push([one.shown, other.shown]);
             time.advance(500);
         }
-        equal(seen, [["hexagons/0", "traffic/0"], ["hexagons/0", "traffic/5"], ["hexagons/10", "traffic/5"], ["hexagons/20", "traffic/20"]]);
+        equal(
+            seen,
+            [
+                ["hexagons/0", "traffic/0"], ["hexagons/0", "traffic/5"], ["hexagons/10", "traffic/5"],
+                ["hexagons/20", "traffic/20"],
+            ],
+        );
         // One that isn't ready holds up all.
         other.slow.add("traffic/5");
         clock.play({ from: START });
@@ -207,17 +232,25 @@ test("several players share a clock: it stops at every instant, and each shows i
         for (const player of players) player.destroy();
     })));
 
-test("points are shown from their own time on, for as long as they live, and all pages are read", () => ManualTime.use(() =>
+test("points are shown from their own time on, for as long as they live, and all pages are read",
+    () => ManualTime.use(() =>
     withAnswers(({ url }) => {
         const page = Number(url.searchParams.get("page") ?? 0);
-        const features = [{ geometry: { type: "Point", coordinates: [1, 2] }, properties: { observedAt: new Date(START + page * MINUTE).toISOString(), severity: 3 } }];
+        const features = [
+            {
+                geometry: { type: "Point", coordinates: [1, 2] },
+                properties: { observedAt: new Date(START + page * MINUTE).toISOString(), severity: 3 },
+            },
+        ];
         return json({ features, links: page < 2 ? [{ rel: "next", href: `?page=${page + 1}` }] : [] });
     }, async () => {
         /** @type {{ points: any[], ranges: [number, number][] }} */
         const map = { points: [], ranges: [] };
         const adapter = {
             add: (/** @type {any[]} */ points) => { map.points = points; return "handle"; },
-            show: (/** @type {string} */ _handle, /** @type {number} */ after, /** @type {number} */ until) => { map.ranges.push([after, until]); },
+            show: (
+                /** @type {string} */ _handle, /** @type {number} */ after, /** @type {number} */ until,
+            ) => { map.ranges.push([after, until]); },
             remove: () => {},
         };
         const span = { start: new Date(START).toISOString(), end: new Date(START + 10 * MINUTE).toISOString() };
@@ -242,5 +275,8 @@ test("Leaflet's points come and go by the clock", () => {
     equal(log, ["on", "off"], "after the first end of the range, up to its last");
 });
 
-test("a speed that would stand still is refused", () => throws(() => new TimelineClock({ speed: 0 }), /it must be above 0/));
+test(
+    "a speed that would stand still is refused",
+    () => throws(() => new TimelineClock({ speed: 0 }), /it must be above 0/),
+);
 

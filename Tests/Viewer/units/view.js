@@ -19,7 +19,8 @@ test("a view comes back from its hash as it went, whatever is in it", () => {
         for (const minSeverity of [0, 1, 4]) {
             for (const [minAltitude, maxAltitude] of [[null, null], [18_000, null], [null, 41_000], [1_000, 2_000]]) {
                 const view = {
-                    ...FIRST, layers: ["hexagons", "traffic"], hours: 0.5, time, minSeverity, zoom: 5.25, longitude: -71.5, latitude: 40.125,
+                    ...FIRST, layers: ["hexagons", "traffic"], hours: 0.5, time, minSeverity,
+                    zoom: 5.25, longitude: -71.5, latitude: 40.125,
                     minAltitude: minAltitude ?? null, maxAltitude: maxAltitude ?? null,
                 };
                 const back = parseHash(formatHash(view));
@@ -33,8 +34,10 @@ test("a view comes back from its hash as it went, whatever is in it", () => {
 
 test("what can't be read keeps its default and is named", () => {
     const cases = {
-        "layers=hexagons,nonsense": "layers", "layers=": "layers", "hours=3": "hours", "hours=": "hours", "min=18500": "min", "min=60000": "min",
-        "min=30000&max=20000": "max", "max=0": "max", "severity=5": "severity", "time=yesterday": "time", "time=20260230T000000Z": "time",
+        "layers=hexagons,nonsense": "layers", "layers=": "layers", "hours=3": "hours", "hours=": "hours",
+        "min=18500": "min", "min=60000": "min",
+        "min=30000&max=20000": "max", "max=0": "max", "severity=5": "severity", "time=yesterday": "time",
+        "time=20260230T000000Z": "time",
         "map=5/95/0": "map", "map=5//0": "map", "map=x": "map",
     };
     for (const [hash, name] of Object.entries(cases)) {

@@ -2,7 +2,7 @@ import Foundation
 import Geometry
 
 /// A corridor's ring with its longitudes unrolled, so that it never jumps at the antimeridian.
-struct Ring: Sendable {
+struct UnrolledRing: Sendable {
     /// Degrees, closed, each longitude within 180° of the one before.
     let points: [(longitude: Double, latitude: Double)]
     private let south: Double

@@ -1,0 +1,20 @@
+import AsyncHTTPClient
+import AviationWeather
+
+/// The international SIGMETs, and "unchanged" where a second request finds the same.
+public func internationalSigmets(
+    _ configuration: AviationWeatherConfiguration = AviationWeatherConfiguration()
+) async throws -> [String] {
+    let http = HTTPClient(configuration: AviationWeatherClient.recommendedHTTPConfiguration)
+    defer { http.shutdown { _ in } }
+    let client = try AviationWeatherClient(configuration: configuration, httpClient: http)
+    do throws(UpstreamError) {
+        let reply = try await client.hazards(.internationalSigmets)
+        let lines = (reply.content?.reports ?? []).map { "\($0.series) until \($0.validTo)" }
+        // With the validators of the last reply, an unchanged answer has no body.
+        let again = try await client.hazards(.internationalSigmets, since: reply.validators)
+        return lines + (again.content == nil ? ["unchanged"] : [])
+    } catch {
+        return ["\(error.code.rawValue): \(error), again in \(error.retryAfterSeconds ?? 60) s"]
+    }
+}

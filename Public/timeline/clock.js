@@ -1,0 +1,228 @@
+// @ts-check
+// Time as it plays.
+
+import {
+    CHANGED, IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, SAY_STATE, STATE_AT, WANT, indexAt,
+} from "./protocol.js";
+
+/** @typedef {{ frameMilliseconds?: number, hold?: number, loops?: number, speed?: number }} ClockOptions
+ *
+ * What plays by a clock.
+ * @typedef {import("./player.js").TimelinePlayer | import("./points.js").TimelinePoints} Part */
+
+const LOOK_MILLISECONDS = 50;
+const SLOWEST_PACE = 4;
+
+/** Time as it plays, for all players and points that are given it. It stops at every instant that any of them has a
+ * frame of. */
+export class TimelineClock extends EventTarget {
+    #options;
+    /** @type {Set<Part>} */
+    #parts = new Set();
+    /** @type {number[]} */
+    #times = [];
+    /** The one that is wanted.
+     * @type {number | null} */
+    #instant = null;
+    /** @type {number | null} */
+    #live = null;
+    #playing = false;
+    #waiting = false;
+    #dueAt = 0;
+    #dwelling = 0; // how long the present instant stays
+    #pace = 1; // above 1 while frames arrive slower than they play
+    #loopsLeft = 0;
+    /** @type {number | null} */
+    #ticker = null;
+
+    /**   frameMilliseconds  how long an instant stays at speed 1, 500
+     *   hold           how many times as long the last one stays, 3
+     *   loops          how often it plays before it stops, Infinity
+     *   speed          1
+     * @param {ClockOptions} options */
+    constructor(options = {}) {
+        super();
+        const { frameMilliseconds = 500, hold = 3, loops = Infinity, speed = 1 } = options;
+        this.#options = { frameMilliseconds, hold, loops, speed };
+        this.speed = speed;
+    }
+
+    /** The instants of all frames, oldest first. */
+    get times() { return [...this.#times]; }
+    /** The instant that is shown, or about to be; null before the first manifest. Read only: see `goTo`. */
+    get currentTime() { return this.#instant; }
+    get isPlaying() { return this.#playing; }
+    get isWaiting() { return this.#waiting; }
+    get speed() { return this.#options.speed; }
+    set speed(speed) {
+        if (!(speed > 0)) throw new RangeError(`speed is ${speed}; it must be above 0`);
+        this.#options.speed = speed;
+    }
+
+    /** Plays on from where it is, or from the frame at an instant; at the end it begins again.
+     * @param {{ from?: number | null }} options */
+    play({ from = null } = {}) {
+        if (from !== null) this.goTo(from);
+        this.#loopsLeft = this.#options.loops;
+        this.#playing = true;
+        this.#pace = 1;
+        this.#dwell();
+        this.#run();
+        this.#sayState();
+    }
+
+    pause() {
+        if (!this.#playing) return;
+        this.#playing = false;
+        this.#waiting = false;
+        this.#sayState();
+    }
+
+    /** Shows the newest instant at or before one; outside the timeline its nearer end.
+     * @param {number} instant */
+    goTo(instant) {
+        const found = this.#times[indexAt(this.#times, instant)];
+        if (found !== undefined) this.#want(found);
+    }
+
+    // What its parts tell it
+
+    /** @param {Part} part */
+    [JOIN](part) { this.#parts.add(part); }
+
+    /** @param {Part} part */
+    [LEAVE](part) {
+        this.#parts.delete(part);
+        this.#gather();
+        if (!this.#parts.size) {
+            this.#playing = false;
+            this.#waiting = false;
+            this.#stop();
+        }
+    }
+
+    /** At the live edge it moves along; elsewhere it stays at its instant. */
+    [CHANGED]() {
+        const wasLive = this.#instant === null || (this.#instant === this.#live && !this.#playing);
+        this.#gather();
+        if (!this.#times.length) return;
+        const instant = wasLive ? this.#live : this.#times[indexAt(this.#times, this.#instant ?? 0)];
+        if (instant === null || instant === undefined) return;
+        this.#instant = instant;
+        for (const part of this.#parts) part[WANT](instant);
+        this.#run();
+        this.#sayTime();
+    }
+
+    #gather() {
+        const parts = [...this.#parts];
+        this.#times = [...new Set(parts.flatMap(({ times }) => times))].sort((a, b) => a - b);
+        const live = parts.flatMap((part) => part[LIVE_TIME]() ?? []);
+        this.#live = live.length ? Math.max(...live) : this.#times.at(-1) ?? null;
+    }
+
+    // Playing
+
+    /** @param {number} instant */
+    #want(instant) {
+        this.#instant = instant;
+        this.#dwell();
+        for (const part of this.#parts) part[WANT](instant);
+        this.#run();
+        this.#sayTime();
+    }
+
+    /** Looks many times a second while anything is to be done, and not at all otherwise. */
+    #run() {
+        this.#look();
+        this.#ticker ??= setInterval(() => this.#look(), LOOK_MILLISECONDS);
+    }
+
+    #look() {
+        if (this.#instant === null || !this.#times.length) return;
+        const moment = this.#moment(this.#instant);
+        for (const part of this.#parts) part[PREPARE](moment);
+        if (this.#playing) this.#advance();
+        else if ([...this.#parts].every((part) => part[IS_SETTLED]())) {
+            this.#stop();
+        }
+    }
+
+    #stop() {
+        clearInterval(this.#ticker ?? undefined);
+        this.#ticker = null;
+    }
+
+    /** The time between two instants, in proportion to how long the first has stayed. */
+    #moment(/** @type {number} */ instant) {
+        const next = this.#times[this.#times.indexOf(instant) + 1];
+        if (!this.#playing || next === undefined || !this.#dwelling) return instant;
+        const share = 1 - Math.max(this.#dueAt - performance.now(), 0) / this.#dwelling;
+        return instant + share * (next - instant);
+    }
+
+    #advance() {
+        if (performance.now() < this.#dueAt) return;
+        const times = this.#times;
+        const count = times.length;
+        const index = times.findIndex((time) => time === this.#instant);
+        let next = (index + 1) % count;
+        /** @param {number} place */
+        const stateOf = (place) => {
+            const instant = /** @type {number} */ (times[place]);
+            const states = [...this.#parts].map((part) => part[STATE_AT](instant));
+            return states.includes("failed") ? "failed" : states.every(
+                (state) => state === "ready"
+            ) ? "ready" : "loading";
+        };
+        // An instant that a part can't show is passed over; the manifest to come may have another frame in its place.
+        for (let tries = 0; tries < count && stateOf(next) === "failed"; tries += 1) next = (next + 1) % count;
+        if (stateOf(next) !== "ready") {
+            if (!this.#waiting) {
+                this.#waiting = true;
+                this.#pace = Math.min(this.#pace * 1.5, SLOWEST_PACE);
+                this.#sayState();
+            }
+            return;
+        }
+        if (next < index) {
+            this.#loopsLeft -= 1;
+            if (this.#loopsLeft <= 0) return this.pause();
+        }
+        if (this.#waiting) {
+            this.#waiting = false;
+            this.#sayState();
+        } else {
+            this.#pace = Math.max(1, this.#pace * 0.95);
+        }
+        const instant = /** @type {number} */ (times[next]);
+        this.#instant = instant;
+        this.#dwell();
+        for (const part of this.#parts) {
+            part[WANT](instant);
+            part[PREPARE](instant);
+        }
+        this.#sayTime();
+    }
+
+    #dwell() {
+        const { frameMilliseconds, speed, hold } = this.#options;
+        const isLast = this.#instant === this.#times.at(-1);
+        this.#dwelling = ((frameMilliseconds * this.#pace) / speed) * (isLast ? hold : 1);
+        this.#dueAt = performance.now() + this.#dwelling;
+    }
+
+    #sayTime() {
+        const detail = {
+            time: this.#instant, index: this.#times.findIndex((time) => time === this.#instant),
+            live: this.#instant === this.#live,
+        };
+        this.dispatchEvent(new CustomEvent("time", { detail }));
+    }
+
+    #sayState() {
+        const detail = { playing: this.#playing, waiting: this.#waiting };
+        for (const part of this.#parts) part[SAY_STATE](detail);
+        this.dispatchEvent(new CustomEvent("state", { detail }));
+    }
+}

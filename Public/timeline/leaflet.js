@@ -1,0 +1,119 @@
+// @ts-check
+// Frames and points on a Leaflet map.
+
+import { POINT_COLOURS, SILENT_COLOUR, middle } from "./places.js";
+
+/** Leaflet fades tiles in for 200 ms, frame by frame of the page. */
+const LEAFLET_FADE_MILLISECONDS = 250;
+
+/** @typedef {import("./points.js").TimedFeature} TimedFeature */
+
+/** A tile layer of Leaflet.
+ * @typedef {{ layer: leaflet.TileLayer, ready: boolean, failed: boolean, timer: number | undefined }} LeafletFrame */
+
+/** Frames on a Leaflet map: a tile layer for each, of which one is opaque. */
+export class LeafletFrames {
+    #map;
+    #leaflet;
+    #options;
+
+    /** `leaflet` is the library's `L`; `options` go to its tile layers, `opacity` is that of the frame that is shown.
+     * @param {leaflet.Map} map
+     * @param {leaflet.Library} leaflet
+     * @param {{ opacity?: number, maxNativeZoom?: number, [option: string]: unknown }} options */
+    constructor(map, leaflet, options = {}) {
+        this.#map = map;
+        this.#leaflet = leaflet;
+        this.#options = { opacity: 1, maxNativeZoom: 14, ...options };
+    }
+
+    /** @param {string} url
+     * @returns {LeafletFrame} */
+    add(url) {
+        /** @type {LeafletFrame} */
+        const frame = {
+            layer: this.#leaflet.tileLayer(url, { ...this.#options, opacity: 0 }), ready: false, failed: false,
+            timer: undefined,
+        };
+        frame.layer.on("loading", () => {
+            clearTimeout(frame.timer);
+            frame.ready = false;
+        });
+        // It fades a tile in after it has loaded: until that is over the frame is not whole.
+        frame.layer.on("load", () => {
+            clearTimeout(frame.timer);
+            frame.timer = setTimeout(() => { frame.ready = true; }, LEAFLET_FADE_MILLISECONDS);
+        });
+        frame.layer.on("tileerror", () => { frame.failed = true; });
+        frame.layer.addTo(this.#map);
+        return frame;
+    }
+
+    /** @param {LeafletFrame} frame */
+    isReady(frame) { return frame.ready; }
+    /** @param {LeafletFrame} frame */
+    hasFailed(frame) { return frame.failed; }
+
+    /** @param {LeafletFrame} frame
+     * @param {LeafletFrame | null} previous */
+    show(frame, previous) {
+        frame.layer.setOpacity(this.#options.opacity);
+        if (previous && previous !== frame) previous.layer.setOpacity(0);
+    }
+
+    /** @param {LeafletFrame} frame */
+    remove(frame) {
+        clearTimeout(frame.timer);
+        frame.layer.remove();
+    }
+}
+
+/** A circle marker of Leaflet at its time.
+ * @typedef {{ time: number, shown: boolean, marker: leaflet.Marker }} LeafletPoint */
+
+/** Points on a Leaflet map: a circle marker for each. */
+export class LeafletPoints {
+    #map;
+    #leaflet;
+    #options;
+
+    /** `leaflet` is the library's `L`; `options` go to its circle markers.
+     * @param {leaflet.Map} map
+     * @param {leaflet.Library} leaflet
+     * @param {object} options */
+    constructor(map, leaflet, options = {}) {
+        this.#map = map;
+        this.#leaflet = leaflet;
+        this.#options = { radius: 6, weight: 1.5, color: "#14181D", fillOpacity: 1, ...options };
+    }
+
+    /** @param {TimedFeature[]} points
+     * @returns {LeafletPoint[]} */
+    add(points) {
+        return points.map(({ geometry, properties, time }) => {
+            const [longitude, latitude] = middle(geometry);
+            const fillColor = POINT_COLOURS[properties.severity] ?? SILENT_COLOUR;
+            return {
+                time, shown: false,
+                marker: this.#leaflet.circleMarker([latitude, longitude], { fillColor, ...this.#options }),
+            };
+        });
+    }
+
+    /** Those of times in (after, until].
+     * @param {LeafletPoint[]} points
+     * @param {number} after
+     * @param {number} until */
+    show(points, after, until) {
+        for (const point of points) {
+            const shown = point.time > after && point.time <= until;
+            if (shown === point.shown) continue;
+            point.shown = shown;
+            if (shown) point.marker.addTo(this.#map);
+            else point.marker.remove();
+        }
+    }
+
+    /** @param {LeafletPoint[]} points */
+    remove(points) { for (const { marker } of points) marker.remove(); }
+}

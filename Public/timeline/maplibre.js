@@ -1,0 +1,134 @@
+// @ts-check
+// Frames and points on a MapLibre GL map.
+
+import { POINT_COLOURS, SILENT_COLOUR, middle } from "./places.js";
+
+/** @typedef {import("./points.js").TimedFeature} TimedFeature */
+
+/** Takes a layer and its source of the same id off a map.
+ * @param {maplibregl.Map} map
+ * @param {string} id */
+function removeLayerAndSource(map, id) {
+    if (map.getLayer(id)) map.removeLayer(id);
+    if (map.getSource(id)) map.removeSource(id);
+}
+
+/** Frames on a MapLibre GL map: a raster source and layer for each, of which one is opaque. */
+export class MapLibreFrames {
+    static #made = 0;
+    #map;
+    #options;
+    #number = 0;
+    /** @type {Set<string>} */
+    #failed = new Set();
+    /** @param {{ sourceId?: string }} event */
+    #onError = ({ sourceId }) => {
+        if (sourceId) this.#failed.add(sourceId);
+    };
+
+    /** `before`: the layer under which frames go; `opacity` of the frame that is shown; `address` may change a frame's
+     * template, for @2x tiles say; `prefix` of the ids of sources and layers, another for each unless it is given.
+     * @param {maplibregl.Map} map
+     * @param {{
+     *     before?: string, opacity?: number, address?: (url: string) => string, prefix?: string, maxzoom?: number,
+     * }} options */
+    constructor(map, options = {}) {
+        this.#map = map;
+        const prefix = `timeline-${(MapLibreFrames.#made += 1)}`;
+        /** @type {{
+         *     before?: string, opacity: number, address: (url: string) => string, prefix: string, maxzoom: number,
+         * }} */
+        this.#options = { opacity: 1, address: String, prefix, maxzoom: 14, ...options };
+        map.on("error", this.#onError);
+    }
+
+    /** @param {string} url */
+    add(url) {
+        const { before, address, prefix, maxzoom } = this.#options;
+        const id = `${prefix}-${(this.#number += 1)}`;
+        this.#map.addSource(id, { type: "raster", tiles: [address(url)], tileSize: 256, maxzoom });
+        // Opacity 0 loads the tiles; visibility none would not. Frames that fade would show colours that mean nothing.
+        const paint = {
+            "raster-opacity": 0, "raster-fade-duration": 0, "raster-opacity-transition": { duration: 0, delay: 0 },
+        };
+        this.#map.addLayer(
+            { id, type: "raster", source: id, paint }, before && this.#map.getLayer(before) ? before : undefined,
+        );
+        return id;
+    }
+
+    /** @param {string} id */
+    isReady(id) { return Boolean(this.#map.getSource(id)) && this.#map.isSourceLoaded(id); }
+    /** @param {string} id */
+    hasFailed(id) { return this.#failed.has(id); }
+
+    /** Both in one frame of the map.
+     * @param {string} id
+     * @param {string | null} previous */
+    show(id, previous) {
+        this.#map.setPaintProperty(id, "raster-opacity", this.#options.opacity);
+        if (previous && previous !== id && this.#map.getLayer(previous)) {
+            this.#map.setPaintProperty(previous, "raster-opacity", 0);
+        }
+    }
+
+    /** @param {string} id */
+    remove(id) {
+        this.#failed.delete(id);
+        removeLayerAndSource(this.#map, id);
+    }
+}
+
+/** Points on a MapLibre GL map: one source and layer, filtered by time. */
+export class MapLibrePoints {
+    static #made = 0;
+    #map;
+    #options;
+    #number = 0;
+
+    /** `paint` and `before` of the circle layer; `prefix` of the ids of source and layer.
+     * @param {maplibregl.Map} map
+     * @param {{ paint?: object, before?: string, prefix?: string }} options */
+    constructor(map, options = {}) {
+        this.#map = map;
+        const prefix = `points-${(MapLibrePoints.#made += 1)}`;
+        const colour = [
+            "match", ["get", "severity"], ...POINT_COLOURS.flatMap((colour, severity) => [severity, colour]),
+            SILENT_COLOUR,
+        ];
+        const paint = {
+            "circle-radius": 6, "circle-color": colour, "circle-stroke-color": "#14181D", "circle-stroke-width": 1.5,
+        };
+        /** @type {{ prefix: string, before?: string, paint: object }} */
+        this.#options = { prefix, ...options, paint: { ...paint, ...options.paint } };
+    }
+
+    /** @param {TimedFeature[]} points */
+    add(points) {
+        const { prefix, before, paint } = this.#options;
+        const id = `${prefix}-${(this.#number += 1)}`;
+        const features = points.map(({ geometry, properties, time }) => ({
+            type: "Feature", geometry: {
+                type: "Point", coordinates: middle(geometry),
+            }, properties: { ...properties, "billow:time": time },
+        }));
+        this.#map.addSource(id, { type: "geojson", data: { type: "FeatureCollection", features } });
+        const layer = { id, type: "circle", source: id, paint, filter: ["literal", false] };
+        this.#map.addLayer(layer, before && this.#map.getLayer(before) ? before : undefined);
+        return id;
+    }
+
+    /** Those of times in (after, until].
+     * @param {string} id
+     * @param {number} after
+     * @param {number} until */
+    show(id, after, until) {
+        const time = ["get", "billow:time"];
+        this.#map.setFilter(id, ["all", [">", time, after], ["<=", time, until]]);
+    }
+
+    /** @param {string} id */
+    remove(id) {
+        removeLayerAndSource(this.#map, id);
+    }
+}

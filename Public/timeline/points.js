@@ -1,0 +1,157 @@
+// @ts-check
+// Plays features at their own times.
+
+import { TimelinePart } from "./part.js";
+import { IS_SETTLED, JOIN, LEAVE, LIVE_TIME, PREPARE, SAY, STATE_AT, WANT } from "./protocol.js";
+import { limited, words } from "./request.js";
+
+/** A feature at its time.
+ * @typedef {import("./places.js").Geometry} Geometry
+ * @typedef {{ geometry: Geometry, properties: Record<string, any>, time: number }} TimedFeature
+ *
+ * What puts points on a map.
+ * @typedef {{
+ *     add(points: TimedFeature[]): any, show(handle: any, after: number, until: number): void, remove(handle: any):
+ * void,
+ * }} PointAdapter
+ *
+ * @typedef {import("./clock.js").ClockOptions} ClockOptions
+ * @typedef {ClockOptions & {
+ *     url?: string, timeProperty?: string, start?: string | null, end?: string | null,
+ *     parameters?: import("./part.js").Parameters, headers?: import("./part.js").Headers, lifetime?: number,
+ *     most?: number, clock?: import("./clock.js").TimelineClock,
+ * }} PointsOptions
+ *
+ * @typedef {import("./protocol.js").Readiness} Readiness */
+
+/** Features at their own times, instead of at frames: each from its own time on, for `lifetime`. Nothing of it is shown
+ * before. */
+export class TimelinePoints extends TimelinePart {
+    #adapter;
+    #options;
+    /** @type {any} */
+    #handle = null;
+    #range = "";
+    /** @type {AbortController | null} */
+    #request = null;
+
+    /** `adapter` puts points on a map: MapLibrePoints, LeafletPoints, or anything with their three methods.
+     *
+     *   url            the features' address, "collections/pireps/items"
+     *   timeProperty   which of their properties is their time, "observedAt": the manifest's `timeProperty`
+     *   start, end     ISO 8601 instants; left out, those of the clock's frames
+     *   parameters     filters: {minSeverity: 3}
+     *   headers        what the requests need besides, as a function: () => ({ "X-API-Key": key })
+     *   lifetime       milliseconds that a feature stays, 30 min
+     *   most           features at most, 20,000; a `problem` says when there are more
+     *   clock          the TimelineClock to play along with
+     * @param {PointAdapter} adapter
+     * @param {PointsOptions} options */
+    constructor(adapter, options = {}) {
+        super(options);
+        this.#adapter = adapter;
+        /** @type {Required<Omit<PointsOptions, "clock" | keyof ClockOptions>>} */
+        this.#options = {
+            url: "collections/pireps/items", timeProperty: "observedAt", start: null, end: null, parameters: {},
+            headers: () => ({}), lifetime: 1_800_000, most: 20_000, ...options,
+        };
+        this.clock[JOIN](this);
+    }
+
+    /** It has no frames: the clock doesn't stop for it.
+     * @returns {number[]} */
+    get times() { return []; }
+
+    /** Loads all features of the range. Call it again for newer ones. Resolves when they are on the map. */
+    async load() {
+        this.#request?.abort();
+        const { signal } = (this.#request = new AbortController());
+        const { start, end, timeProperty, lifetime, most } = this.#options;
+        const times = this.clock.times;
+        /** @param {string | null} text
+         * @param {number | undefined} time */
+        const bound = (text, time) => (text === null ? time : Date.parse(text));
+        const first = bound(start, times[0]), last = bound(end, times.at(-1));
+        if (first === undefined || last === undefined || !(first <= last)) throw new Error(
+            "there is no range: give start and end, or load a player of the same clock before"
+        );
+        try {
+            const features = await this.#fetch(first - lifetime, last, signal);
+            const points = features.slice(0, most).map(
+                (feature) => ({ ...feature, time: Date.parse(feature.properties[timeProperty]) })
+            )
+                .filter(({ time }) => !Number.isNaN(time)).sort((a, b) => a.time - b.time);
+            if (signal.aborted) return;
+            if (this.#handle !== null) this.#adapter.remove(this.#handle);
+            this.#handle = this.#adapter.add(points);
+            this.#range = "";
+            this.#showAt(this.clock.currentTime ?? last);
+            this[SAY]("problem", features.length > most ? `there are more than ${most}; only these are shown` : null);
+        } catch (error) {
+            if (!signal.aborted) this[SAY]("problem", words(error));
+        }
+    }
+
+    /** Takes all features off the map. */
+    destroy() {
+        this.#request?.abort();
+        if (this.#handle !== null) this.#adapter.remove(this.#handle);
+        this.#handle = null;
+        this.clock[LEAVE](this);
+    }
+
+    // What its clock asks
+
+    /** @returns {number | null} */
+    [LIVE_TIME]() { return null; }
+    /** @param {number} instant */
+    [WANT](instant) { this.#showAt(instant); }
+    /** @param {number} moment */
+    [PREPARE](moment) { this.#showAt(moment); }
+    /** @param {number} _instant
+     * @returns {Readiness} */
+    [STATE_AT](_instant) { return "ready"; }
+    [IS_SETTLED]() { return true; }
+
+    /** @param {number} moment */
+    #showAt(moment) {
+        const range = `${moment}`;
+        if (this.#handle === null || range === this.#range) return;
+        this.#range = range;
+        this.#adapter.show(this.#handle, moment - this.#options.lifetime, moment);
+    }
+
+    /** All pages.
+     * @param {number} first
+     * @param {number} last
+     * @param {AbortSignal} signal
+     * @returns {Promise<Omit<TimedFeature, "time">[]>} */
+    async #fetch(first, last, signal) {
+        const { url, parameters, headers, most } = this.#options;
+        /** @param {number} time */
+        const text = (time) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
+        const start = new URL(url, document.baseURI);
+        start.searchParams.set("datetime", `${text(first)}/${text(last)}`);
+        start.searchParams.set("limit", "10000");
+        for (const [name, value] of Object.entries(parameters)) {
+            if (value !== null && value !== undefined) start.searchParams.set(name, String(value));
+        }
+        /** @type {Omit<TimedFeature, "time">[]} */
+        const features = [];
+        /** @type {URL | null} */
+        let address = start;
+        while (address && features.length <= most) {
+            const response = await fetch(address, { signal: limited(signal), headers: headers() });
+            /** @type {{
+             *     features: Omit<TimedFeature, "time">[], links?: { rel: string, href: string }[], detail?: string,
+             * }} */
+            const page = await response.json();
+            if (!response.ok) throw new Error(page.detail ?? `${response.status}`);
+            features.push(...page.features);
+            /** @type {string | undefined} */
+            const next = page.links?.find(({ rel }) => rel === "next")?.href;
+            address = next ? new URL(next, address) : null;
+        }
+        return features;
+    }
+}

@@ -1,0 +1,118 @@
+import Datasets
+
+/// How a turbulence field is drawn: in the colours of the severities, or by a scale of EDR of its own.
+package struct FieldPaint: Sendable, Hashable {
+    /// A colour of the scale.
+    package struct Stop: Sendable, Hashable {
+        /// From which on it is drawn, in hundredths of m^(2/3)/s: 0…200.
+        package let hundredths: Int
+        package let paint: Paint
+
+        /// nil for an EDR outside 0…2 m^(2/3)/s.
+        package init?(edr: Double, _ paint: Paint) {
+            guard edr >= 0, edr <= 2 else { return nil }
+            hundredths = Int((edr * 100).rounded())
+            self.paint = paint
+        }
+
+        fileprivate init(_ hundredths: Int, _ paint: Paint) {
+            self.hundredths = hundredths
+            self.paint = paint
+        }
+    }
+
+    /// Rising by EDR; between two stops colours are mixed. Empty where the severities' colours are used.
+    package let scale: [Stop]
+    /// Whether is hatched what has no value, also beyond the grid. Else it stays transparent, and a line tells where it
+    /// begins.
+    package let isMissingHatched: Bool
+
+    /// By severity, with hatches where nothing is known.
+    package static let standard = FieldPaint(unchecked: [], true)
+
+    /// - Parameter scale: rising strictly, at least two; or empty.
+    package init?(scale: [Stop], isMissingHatched: Bool) {
+        let isRising = zip(scale, scale.dropFirst()).allSatisfy { $0.hundredths < $1.hundredths }
+        guard isRising, scale.count != 1 else { return nil }
+        self.scale = scale
+        self.isMissingHatched = isMissingHatched
+    }
+
+    private init(unchecked scale: [Stop], _ isMissingHatched: Bool) {
+        self.scale = scale
+        self.isMissingHatched = isMissingHatched
+    }
+
+    package var isByScale: Bool { !scale.isEmpty }
+
+    /// The scale's colour of an EDR; nil below its first stop, and where there is no scale.
+    package func colour(hundredths: Int) -> StraightColour? {
+        guard let above = scale.firstIndex(where: { $0.hundredths > hundredths }) else {
+            return scale.last?.paint.colour
+        }
+        guard above > 0 else { return nil }
+        let (low, high) = (scale[above - 1], scale[above])
+        let share = Double(hundredths - low.hundredths) / Double(high.hundredths - low.hundredths)
+        func mixed(_ channel: (StraightColour) -> UInt8) -> UInt8 {
+            let (from, to) = (Double(channel(low.paint.colour)), Double(channel(high.paint.colour)))
+            return UInt8((from + (to - from) * share).rounded())
+        }
+        return StraightColour(red: mixed(\.red), green: mixed(\.green), blue: mixed(\.blue), alpha: mixed(\.alpha))
+    }
+
+    func faded(by factor: Double) -> FieldPaint {
+        FieldPaint(unchecked: scale.map { Stop($0.hundredths, $0.paint.faded(by: factor)) }, isMissingHatched)
+    }
+}
+
+extension FieldPaint.Stop {
+    /// m^(2/3)/s.
+    var edr: Double { Double(hundredths) / 100 }
+    /// With both decimals: `0.20`.
+    var text: String { "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)" }
+}
+
+/// Pieces of a field for legends, 22 × 15 points.
+enum FieldSwatch {
+    private static let (right, bottom) = (11.0, 7.5)
+    private static let corners = [(-right, -bottom), (right, -bottom), (right, bottom), (-right, bottom)].map {
+        Point(x: $0.0, y: $0.1)
+    }
+
+    /// Of one colour.
+    static func drawing(_ fill: StraightColour, _ marks: MarkColours) -> Drawing {
+        var drawing = Drawing()
+        drawing.fill([corners], with: fill)
+        drawing.stroke(corners, isClosed: true, with: Stroke(width: 0.8), colour: marks.fieldHatch)
+        return drawing
+    }
+
+    /// Where a field has no value.
+    static func missing(_ style: Style) -> Drawing {
+        var drawing = Drawing()
+        if style.field.isMissingHatched {
+            for way in stride(from: -24.0, through: 24, by: 7) {
+                guard let line = AreaLook.swatchLine(.advisory, at: way, right: right, bottom: bottom) else { continue }
+                drawing.stroke(line, with: Stroke(width: 1), colour: style.marks.fieldHatch)
+            }
+        }
+        drawing.stroke(corners, isClosed: true, with: Stroke(width: 1), colour: style.marks.fieldEdge)
+        return drawing
+    }
+}
+
+extension MarkColours {
+    /// The line where a field's values end.
+    package var fieldEdge: StraightColour { ink.withAlpha(150) }
+    /// The hatches where a field has no value.
+    package var fieldHatch: StraightColour { ink.withAlpha(80) }
+}
+
+extension StraightColour {
+    /// At so much of the opacity that it has.
+    fileprivate func withAlpha(_ alpha: Int) -> StraightColour {
+        var colour = self
+        colour.alpha = UInt8((Int(self.alpha) * alpha + 127) / 255)
+        return colour
+    }
+}

@@ -1,0 +1,226 @@
+import BillowFields
+import BillowRaster
+import Geometry
+import Turbulence
+
+/// What a window shows of a field: a code for each pixel. Equal contents are equal pictures.
+///
+/// A pixel shows the value of the grid's point that is nearest to its centre, or the value that the four points around
+/// it give (`FieldLook.isSmoothed`). Where a pixel without a value meets one with a value, a line says where the
+/// knowledge ends.
+struct FieldContent: Sendable, Hashable {
+    let width: Int
+    let height: Int
+    /// Row-major from the north-west.
+    let codes: [UInt8]
+
+    /// What a pixel is, in one byte.
+    enum Code {
+        /// A value that isn't shown, such as smooth air.
+        static let nothing: UInt8 = 0
+        /// By severity 1 and the severity's number; by scale 1 and the EDR in hundredths, no more than `mostHundredths`.
+        static let firstValue: UInt8 = 1
+        static let mostHundredths = 200
+        /// Where values end.
+        static let edge: UInt8 = 253
+        /// A point of the grid without a value.
+        static let missing: UInt8 = 254
+        /// Beyond the grid.
+        static let outside: UInt8 = 255
+    }
+
+    /// What a window shows of a field; nil where that is nothing. Beyond the grid something is shown: that nothing is
+    /// known.
+    ///
+    /// - Parameter paint: decides whether codes are severities or EDRs.
+    /// - Complexity: O(pixels); a tile of 256 pixels takes no more trigonometry than 516 times each way.
+    init?(of field: FieldPicture, in region: MapRegion, paint: FieldPaint) {
+        let sampler = FieldSampler(field, paint)
+        let margin = region.scale
+        let (width, height) = (region.width + 2 * margin, region.height + 2 * margin)
+        var seen = FieldSampler.Seen()
+        var codes = [UInt8](unsafeUninitializedCapacity: width * height) { codes, count in
+            codes.initialize(repeating: Code.outside)
+            sampler.sample(region, margin: margin, width: width, height: height, into: codes, &seen)
+            count = width * height
+        }
+        if seen.hasValue, seen.hasMissing || seen.hasOutside {
+            codes = Self.edged(codes, width: width, height: height, margin: margin)
+        } else {
+            codes = Self.cropped(codes, width: width, height: height, margin: margin)
+        }
+        guard codes.contains(where: { $0 != Code.nothing }) else { return nil }
+        self.width = region.width
+        self.height = region.height
+        self.codes = codes
+    }
+
+    /// For tests and contents that are known.
+    init(width: Int, height: Int, codes: [UInt8]) {
+        precondition(codes.count == width * height, "\(codes.count) codes for \(width) × \(height) pixels")
+        self.width = width
+        self.height = height
+        self.codes = codes
+    }
+
+    /// Without the margin.
+    private static func cropped(_ codes: [UInt8], width: Int, height: Int, margin: Int) -> [UInt8] {
+        var cropped: [UInt8] = []
+        cropped.reserveCapacity((width - 2 * margin) * (height - 2 * margin))
+        for row in margin..<height - margin {
+            cropped.append(contentsOf: codes[row * width + margin..<(row + 1) * width - margin])
+        }
+        return cropped
+    }
+
+    /// Without the margin, and with a line as wide as the margin where values end.
+    private static func edged(_ codes: [UInt8], width: Int, height: Int, margin: Int) -> [UInt8] {
+        codes.withUnsafeBufferPointer { codes in
+            var edged: [UInt8] = []
+            edged.reserveCapacity((width - 2 * margin) * (height - 2 * margin))
+            for row in margin..<height - margin {
+                for column in margin..<width - margin {
+                    let place = row * width + column
+                    let code = codes[place]
+                    guard code >= Code.missing else {
+                        edged.append(code)
+                        continue
+                    }
+                    var isEdge = false
+                    for step in 1...margin {
+                        // A value in one of the four directions.
+                        isEdge =
+                            isEdge || codes[place - step] < Code.edge || codes[place + step] < Code.edge
+                            || codes[place - step * width] < Code.edge || codes[place + step * width] < Code.edge
+                    }
+                    edged.append(isEdge ? Code.edge : code)
+                }
+            }
+            return edged
+        }
+    }
+
+    /// Adds all that tells two contents apart.
+    func mix(into fingerprint: inout Fingerprint) {
+        fingerprint.mix(UInt64(width) << 32 | UInt64(height))
+        codes.withUnsafeBytes { bytes in
+            var place = 0
+            while place + 8 <= bytes.count {
+                fingerprint.mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
+                place += 8
+            }
+            while place < bytes.count {
+                fingerprint.mix(UInt64(bytes[place]))
+                place += 1
+            }
+        }
+    }
+}
+
+/// Reads a field at the pixels of a window.
+struct FieldSampler {
+    private let field: FieldPicture
+    /// By hundredths of EDR; the last is for a point without a value.
+    private let codes: [UInt8]
+    private let isByScale: Bool
+
+    /// What has been met.
+    struct Seen {
+        var hasValue = false
+        var hasMissing = false
+        var hasOutside = false
+    }
+
+    init(_ field: FieldPicture, _ paint: FieldPaint) {
+        self.field = field
+        isByScale = paint.isByScale
+        codes = (0...255).map { value in
+            if value == FieldPlane.missing { return FieldContent.Code.missing }
+            guard let severity = field.look.severity(tenThousandths: value * 100) else {
+                return FieldContent.Code.nothing
+            }
+            guard paint.isByScale else { return field.look.code(severity) }
+            guard paint.colour(hundredths: value) != nil else { return FieldContent.Code.nothing }
+            return FieldContent.Code.firstValue + UInt8(min(value, FieldContent.Code.mostHundredths))
+        }
+    }
+
+    func sample(
+        _ region: MapRegion, margin: Int, width: Int, height: Int, into codes: UnsafeMutableBufferPointer<UInt8>,
+        _ seen: inout Seen
+    ) {
+        let projection = field.projection
+        let columns = projection.columns(
+            longitudes: (0..<width).map { column in
+                let x = (Double(region.originX + column - margin) + 0.5) / region.worldPixels
+                return UnitMercator.longitude(x: x)
+            })
+        let rows = projection.rows(
+            latitudes: (0..<height).map { row in
+                let y = (Double(region.originY + row - margin) + 0.5) / region.worldPixels
+                return min(max(UnitMercator.latitude(y: y), -90), 90)
+            })
+        for (number, row) in rows.enumerated() {
+            let line = UnsafeMutableBufferPointer(rebasing: codes[number * width..<(number + 1) * width])
+            if field.look.isSmoothed {
+                smoothed(row, columns, into: line, &seen)
+            } else {
+                nearest(row, columns, into: line, &seen)
+            }
+        }
+    }
+
+    private func nearest(
+        _ row: GridRow, _ columns: [GridColumn], into line: UnsafeMutableBufferPointer<UInt8>, _ seen: inout Seen
+    ) {
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: line.count) { cells in
+            field.projection.nearestCells(row, columns, into: cells)
+            field.plane.values.withUnsafeBufferPointer { values in
+                self.codes.withUnsafeBufferPointer { codes in
+                    for place in line.indices {
+                        let cell = cells[place]
+                        guard cell >= 0 else {
+                            seen.hasOutside = true
+                            continue
+                        }
+                        let code = codes[Int(values[Int(cell)])]
+                        line[place] = code
+                        if code == FieldContent.Code.missing { seen.hasMissing = true } else { seen.hasValue = true }
+                    }
+                }
+            }
+        }
+    }
+
+    private func smoothed(
+        _ row: GridRow, _ columns: [GridColumn], into line: UnsafeMutableBufferPointer<UInt8>, _ seen: inout Seen
+    ) {
+        for (place, column) in columns.enumerated() {
+            let position = field.projection.position(column, row)
+            guard field.projection.contains(position) else {
+                seen.hasOutside = true
+                continue
+            }
+            guard let edr = field.tenThousandths(at: position) else {
+                line[place] = FieldContent.Code.missing
+                seen.hasMissing = true
+                continue
+            }
+            line[place] = code(tenThousandths: edr)
+            seen.hasValue = true
+        }
+    }
+
+    /// By severity what lies between two hundredths counts as it is; a scale shows the nearest hundredth.
+    private func code(tenThousandths edr: Int) -> UInt8 {
+        if isByScale { return codes[(edr + 50) / 100] }
+        return field.look.severity(tenThousandths: edr).map(field.look.code) ?? FieldContent.Code.nothing
+    }
+}
+
+extension FieldLook {
+    fileprivate func code(_ severity: Severity) -> UInt8 {
+        severity == .smooth && !showsSmoothAir
+            ? FieldContent.Code.nothing : FieldContent.Code.firstValue + severity.rawValue
+    }
+}

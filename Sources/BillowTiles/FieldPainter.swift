@@ -1,0 +1,114 @@
+import BillowRaster
+import Turbulence
+
+/// Draws fields: straight to palette indices where a tile shows nothing else, or onto a canvas.
+struct FieldPainter {
+    /// A hatch's share of a pixel is told apart in so many steps, so that a palette has room for all.
+    private static let hatchSteps = 16
+
+    private let style: Style
+    private let region: MapRegion
+    /// The same lines as over a picture that lacks data.
+    private let hatch: PlacedPattern
+    /// By code; of what is hatched, nothing.
+    private let colours: [StraightColour]
+
+    init(style: Style, region: MapRegion) {
+        self.style = style
+        self.region = region
+        hatch = IncompleteMark.pattern(in: region)
+        var colours = [StraightColour](repeating: .clear, count: 256)
+        if style.field.isByScale {
+            for hundredths in 0...FieldContent.Code.mostHundredths {
+                colours[Int(FieldContent.Code.firstValue) + hundredths] =
+                    style.field.colour(hundredths: hundredths) ?? .clear
+            }
+        } else {
+            for severity in Severity.allCases {
+                colours[Int(FieldContent.Code.firstValue + severity.rawValue)] = style[severity].fill.colour
+            }
+        }
+        colours[Int(FieldContent.Code.edge)] = style.marks.fieldEdge
+        self.colours = colours
+    }
+
+    /// Whether every pixel of a content has one of few colours.
+    static func isPlain(_ style: Style) -> Bool { style.field.isByScale || !style.hasPatterns }
+
+    /// The picture of a content alone, in a style that `isPlain`.
+    func picture(_ content: FieldContent) -> IndexedPicture {
+        var places = [UInt8?](repeating: nil, count: 256)
+        var hatchPlaces = [UInt8?](repeating: nil, count: Self.hatchSteps + 1)
+        var palette: [StraightColour] = []
+        func place(of colour: StraightColour) -> UInt8 {
+            if let known = palette.firstIndex(of: colour) { return UInt8(known) }
+            palette.append(colour)
+            return UInt8(palette.count - 1)
+        }
+        let isHatched = style.field.isMissingHatched
+        let indices = [UInt8](unsafeUninitializedCapacity: content.codes.count) { indices, count in
+            var at = 0
+            var (lastCode, lastIndex): (UInt8, UInt8?) = (0, nil)
+            for y in 0..<content.height {
+                for x in 0..<content.width {
+                    let code = content.codes[at]
+                    let index: UInt8
+                    if code >= FieldContent.Code.missing, isHatched {
+                        let step = hatchStep(x, y)
+                        index = hatchPlaces[step] ?? place(of: hatchColour(step))
+                        hatchPlaces[step] = index
+                    } else if code == lastCode, let lastIndex {
+                        index = lastIndex
+                    } else {
+                        index = places[Int(code)] ?? place(of: colours[Int(code)])
+                        places[Int(code)] = index
+                        (lastCode, lastIndex) = (code, index)
+                    }
+                    indices[at] = index
+                    at += 1
+                }
+            }
+            count = content.codes.count
+        }
+        return IndexedPicture(
+            width: content.width, height: content.height, indices: indices, palette: palette, shareSteps: 255
+        ).translucentFirst()
+    }
+
+    /// Lays a content over a canvas.
+    func paint(_ content: FieldContent, onto canvas: inout Canvas) {
+        let premultiplied = colours.map(\.premultiplied)
+        let hatches = (0...Self.hatchSteps).map { hatchColour($0).premultiplied }
+        let inks: [ClassInk?] = Severity.allCases.map { severity in
+            style.field.isByScale ? nil : ClassInk(style[severity].pattern, over: style[severity].fill.colour, region)
+        }
+        let hasInks = inks.contains { $0 != nil }
+        for y in 0..<content.height {
+            for x in 0..<content.width {
+                let code = content.codes[y * content.width + x]
+                switch code {
+                case FieldContent.Code.nothing: continue
+                case FieldContent.Code.missing, FieldContent.Code.outside:
+                    if style.field.isMissingHatched { canvas.lay(hatches[hatchStep(x, y)], x: x, y: y) }
+                default:
+                    let severity = Int(code) - Int(FieldContent.Code.firstValue)
+                    if hasInks, inks.indices.contains(severity), let ink = inks[severity] {
+                        canvas.lay(ink.colour(over: colours[Int(code)], x: x, y: y), x: x, y: y)
+                    } else {
+                        canvas.lay(premultiplied[Int(code)], x: x, y: y)
+                    }
+                }
+            }
+        }
+    }
+
+    private func hatchStep(_ x: Int, _ y: Int) -> Int {
+        (Int(hatch.coverage(x: x, y: y)) * Self.hatchSteps + 127) / 255
+    }
+
+    private func hatchColour(_ step: Int) -> StraightColour {
+        var colour = IncompleteMark.colour(style.theme)
+        colour.alpha = UInt8((Int(colour.alpha) * step + Self.hatchSteps / 2) / Self.hatchSteps)
+        return colour.alpha == 0 ? .clear : colour
+    }
+}

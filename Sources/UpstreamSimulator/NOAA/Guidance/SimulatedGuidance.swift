@@ -1,0 +1,187 @@
+import Foundation
+package import GRIBKit
+import GRIBMaking
+import NIOPosix
+import Synchronization
+
+/// NOAA's turbulence grids of the simulated world, as real GRIB2 in the packings of the real files. A message is made
+/// when its file is first read.
+///
+/// Source: docs/upstreams/noaa.md
+package final class SimulatedGuidance: GuidanceContent {
+    /// Which messages a file has.
+    package enum Extent: String, Sendable, CaseIterable {
+        /// All of NOAA's: 51 of GTGN, 205 of GTG.
+        case whole
+        /// The combined EDR at every 2,000 ft from 10,000 to 44,000 ft, and of GTG the maximum of the column.
+        case levels
+    }
+
+    /// A message in the terms of GRIB.
+    struct Making: Sendable, Hashable {
+        let quantity: GuidanceAir.Quantity
+        let parameter: GRIBParameter
+        /// nil for the column.
+        let level: AltitudeLevel?
+    }
+
+    private let seed: UInt64
+    private let ground: GuidanceGround
+    private let levels: [AltitudeLevel]
+    private let makings: [SimulatedGuidanceProduct: [(SimulatedGuidanceMessage, Making)]]
+    /// The column of the file that is being made.
+    private let column = Mutex<Column?>(nil)
+
+    private struct Column {
+        let file: SimulatedGuidanceFile
+        var levels: Set<AltitudeLevel> = []
+        var maximum: [Float]
+    }
+
+    /// Bits of a value, as few as keep 0.005 EDR apart.
+    private static let bits = 7
+    /// The flags are whole numbers up to 50.
+    private static let flagParameter = GRIBParameter(discipline: 0, category: 19, number: 50)
+
+    /// - Parameters:
+    ///   - seed: of the simulator that serves it, so that reports and grids agree.
+    ///   - every: takes every so many-th point of NOAA's grid either way; 1 is the grid itself.
+    package init(seed: UInt64 = 1, extent: Extent = .levels, every: Int = 1) {
+        self.seed = seed
+        ground = GuidanceGround(every: max(1, every))
+        let levels =
+            switch extent {
+            case .whole: AltitudeLevel.turbulenceGuidance
+            case .levels: stride(from: 10_000, through: 44_000, by: 2_000).map { AltitudeLevel(feet: $0) }
+            }
+        self.levels = levels
+        let combined = levels.map { Making(quantity: .combined, parameter: .eddyDissipation, level: $0) }
+        let parts: [(GuidanceAir.Quantity, GRIBParameter)] =
+            switch extent {
+            case .whole:
+                [
+                    (.clearAir, .clearAirTurbulence), (.mountainWave, .mountainWaveTurbulence),
+                    (.origin, Self.flagParameter),
+                ]
+            case .levels: []
+            }
+        let others = parts.flatMap { quantity, parameter in
+            levels.map { Making(quantity: quantity, parameter: parameter, level: $0) }
+        }
+        let column = Making(quantity: .combined, parameter: .maximumEddyDissipation, level: nil)
+        func named(_ makings: [Making]) -> [(SimulatedGuidanceMessage, Making)] { makings.map { ($0.name, $0) } }
+        makings = [.gtgn: named(combined), .gtg: named(combined + others + [column])]
+    }
+
+    package func messages(of file: SimulatedGuidanceFile) -> [SimulatedGuidanceMessage] {
+        makings[file.product, default: []].map(\.0)
+    }
+
+    package func bytes(of message: SimulatedGuidanceMessage, in file: SimulatedGuidanceFile) async -> [UInt8] {
+        guard let making = makings[file.product, default: []].first(where: { $0.0 == message })?.1 else { return [] }
+        return await Self.computing { [self] in bytes(of: making, in: file) }
+    }
+
+    /// The EDRs that a message packs, before they are packed: from the south-west row by row, NaN where there is none.
+    ///
+    /// - Parameter altitudeFeet: nil for the maximum of the file's levels.
+    package func edrs(of file: SimulatedGuidanceFile, altitudeFeet: Int?) -> [Float] {
+        let level = altitudeFeet.map { AltitudeLevel(feet: $0) }
+        return values(
+            Making(quantity: .combined, parameter: .eddyDissipation, level: level), in: file)
+    }
+
+    /// The grid of all files.
+    package var grid: GRIBGrid { ground.grid }
+
+    // MARK: Making
+
+    private func bytes(of making: Making, in file: SimulatedGuidanceFile) -> [UInt8] {
+        var draft = GRIBDraft(
+            grid: ground.grid, referenceSeconds: file.runSeconds, values: values(making, in: file))
+        draft.parameter = making.parameter
+        draft.level = making.level.map { .altitude($0) } ?? .column
+        draft.lead = .hours(file.leadHours)
+        draft.packing = file.product == .gtgn ? .jpeg2000 : .complexWithDifferences
+        draft.bits = Self.bits
+        do { return try draft.message() } catch { preconditionFailure("a message of our own: \(error)") }
+    }
+
+    private func values(_ making: Making, in file: SimulatedGuidanceFile) -> [Float] {
+        let air = GuidanceAir(file, seed: seed, ground: ground)
+        guard let level = making.level else { return columnMaximum(of: file, air) }
+        let values = air.values(making.quantity, altitudeFeet: level.feet)
+        // A file is made level by level: its column comes for nothing.
+        if making.parameter == .eddyDissipation, file.product == .gtg { add(values, level, of: file) }
+        return values
+    }
+
+    private func add(_ values: [Float], _ level: AltitudeLevel, of file: SimulatedGuidanceFile) {
+        column.withLock { column in
+            var known = column?.file == file ? column : nil
+            column = nil
+            if known == nil { known = Column(file: file, maximum: Array(repeating: .nan, count: values.count)) }
+            if known?.levels.insert(level).inserted == true { known?.maximum.formMaximum(values) }
+            column = known
+        }
+    }
+
+    private func columnMaximum(of file: SimulatedGuidanceFile, _ air: GuidanceAir) -> [Float] {
+        let known = column.withLock { $0?.file == file ? $0 : nil }
+        var maximum = known?.maximum ?? Array(repeating: .nan, count: ground.grid.count)
+        for level in levels where known?.levels.contains(level) != true {
+            maximum.formMaximum(air.values(.combined, altitudeFeet: level.feet))
+        }
+        return maximum
+    }
+
+    // MARK: Where
+
+    /// One thread for all that is made, which stands back from the rest of the process: a demo serves from the same.
+    private static let thread = {
+        let pool = NIOThreadPool(numberOfThreads: 1)
+        pool.start()
+        return pool
+    }()
+
+    private static let niceness: Int32 = 10
+
+    private static func computing<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            thread.submit { _ in
+                #if os(Linux)
+                    _ = setpriority(Int32(bitPattern: PRIO_PROCESS.rawValue), 0, niceness)
+                #endif
+                continuation.resume(returning: body())
+            }
+        }
+    }
+}
+
+extension SimulatedGuidance.Making {
+    /// In the words of an index.
+    fileprivate var name: SimulatedGuidanceMessage {
+        let names: [GRIBParameter: String] = [
+            .eddyDissipation: "EDPARM", .clearAirTurbulence: "CATEDR", .mountainWaveTurbulence: "MWTURB",
+            .maximumEddyDissipation: "MXEDPRM",
+        ]
+        return SimulatedGuidanceMessage(
+            parameter: names[parameter]
+                ?? "var discipline=0 master_table=2 parmcat=\(parameter.category) parm=\(parameter.number)",
+            level: level.map { "\($0.wholeMetres) m above mean sea level" } ?? "entire atmosphere")
+    }
+}
+
+extension [Float] {
+    /// Takes the larger value at each place; where only one is a number, that one.
+    fileprivate mutating func formMaximum(_ other: [Float]) {
+        withUnsafeMutableBufferPointer { values in
+            for place in values.indices { values[place] = Float.maximum(values[place], other[place]) }
+        }
+    }
+}
+
+extension SimulatedGuidanceFile {
+    /// Unix seconds.
+    var validSeconds: Int { runSeconds + leadHours * 3_600 }
+}
