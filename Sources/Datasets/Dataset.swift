@@ -13,6 +13,8 @@ public final class Dataset: Sendable {
     public let shortTitle: String
     /// A sentence for lists of layers and collections.
     public let summary: String
+    /// Who is to be named wherever it is shown, and what it doesn't replace; nil where nobody asks for that.
+    package let attribution: String?
     /// What it is made of. The sources of that kind determine how fresh it is.
     package let kind: DataKind
     package let geometry: GeometryType
@@ -44,12 +46,14 @@ public final class Dataset: Sendable {
         content: Content,
         selection: TimeSelection, timeProperty: String? = nil, updates: Updates = .every(seconds: 60),
         drawing: Drawing?, properties: [Property], origins: [Origin] = [],
-        areaKinds: [AreaKind] = [], stacking: Int = 0, parts: [String] = [], isShownAtFirst: Bool = false
+        areaKinds: [AreaKind] = [], stacking: Int = 0, parts: [String] = [], isShownAtFirst: Bool = false,
+        attribution: String? = nil
     ) {
         self.id = id
         self.title = title
         self.shortTitle = shortTitle
         self.summary = summary
+        self.attribution = attribution
         self.kind = kind
         self.geometry = geometry
         self.content = content

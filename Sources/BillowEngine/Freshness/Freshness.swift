@@ -1,4 +1,5 @@
 import BillowExchange
+package import BillowFields
 package import BillowSnapshot
 package import BillowSync
 import BillowTiles
@@ -79,6 +80,8 @@ enum Coverage: Sendable, Hashable {
         var retainedSince: Instant
         /// When this was determined: no fetch can tell of later observations.
         var now: Instant
+        /// Whether the sources tell of instants after `now` too.
+        var looksAhead = false
         var sources: [Source]
 
         /// The sources by what they fetch from.
@@ -130,7 +133,7 @@ enum Coverage: Sendable, Hashable {
             guard instant >= span.retainedSince,
                 first >= max(span.storedSince, span.retainedSince.advanced(by: -History.sixHours.seconds))
             else { return false }
-            let last = min(instant, span.now)
+            let last = span.looksAhead ? instant : min(instant, span.now)
             return !span.sources.isEmpty
                 && span.services.allSatisfy { sources in
                     let shares = sources.map { $0.share(of: region, from: first, to: last) }
@@ -188,10 +191,14 @@ package struct FreshnessSettings: Sendable {
         package var staleAfterSeconds: Int?
         /// Kinds that are fetched less often, and how often.
         var slowKinds: [DataKind: Int] = [:]
+        /// The products of fields that it is asked for; nil for those that it has.
+        package var fieldProducts: Set<FieldProduct>?
 
         package init(
-            kinds: Set<DataKind>, service: String = "", intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil
+            kinds: Set<DataKind>, service: String = "", intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil,
+            fieldProducts: Set<FieldProduct>? = nil
         ) {
+            self.fieldProducts = fieldProducts
             self.kinds = kinds
             self.service = service
             self.intervalSeconds = intervalSeconds
@@ -275,13 +282,23 @@ package struct FreshnessPolicy: Sendable {
             // Nothing is known of what has neither a source nor stored data.
             isStale: times.isEmpty && stored.values.allSatisfy(\.isEmpty)
                 || feeding.contains { kind, sources in
-                    !sources.isEmpty && sources.allSatisfy { isStale($0.id, kind, fetchedAt: $0.fetchedAt, at: now) }
+                    !sources.isEmpty
+                        && sources.allSatisfy {
+                            kind == .fields
+                                ? isOverdue($0, in: snapshot, at: now)
+                                : isStale($0.id, kind, fetchedAt: $0.fetchedAt, at: now)
+                        }
                 },
             // A log holds simulated data alone or none, whatever a filter selects of it.
             isSimulated: snapshot.sources.contains { $0.simulated == true },
             coverage: Dictionary(
                 uniqueKeysWithValues: feeding.map { kind, feeding in
-                    (kind, coverage(of: kind, feeding: feeding, sources, stored: stored[kind] ?? [], at: now))
+                    (
+                        kind,
+                        kind == .fields
+                            ? fieldCoverage(feeding: feeding, sources, in: snapshot, at: now)
+                            : coverage(of: kind, feeding: feeding, sources, stored: stored[kind] ?? [], at: now)
+                    )
                 }),
             lost: sources.records.reduce(into: [:]) { lost, source in
                 for (kind, span) in source.lost where kinds.contains(kind) {
@@ -329,8 +346,9 @@ package struct FreshnessPolicy: Sendable {
     private func feeding(_ kind: DataKind, _ configured: [SourceID], _ sources: SelectedSources) -> [Feeding] {
         if settings.feeds.isEmpty {
             return sources.records.compactMap { record in
-                record.fetchedAt == nil
-                    ? nil : record.fetchedAt(kind).map { Feeding(id: record.id, fetchedAt: $0) }
+                // A source that never had a field feeds none.
+                guard record.fetchedAt != nil, kind != .fields || record.fetchedKinds[kind] != nil else { return nil }
+                return record.fetchedAt(kind).map { Feeding(id: record.id, fetchedAt: $0) }
             }
         }
         return configured.compactMap { id in
@@ -346,6 +364,33 @@ package struct FreshnessPolicy: Sendable {
     /// Whether there is any source or stored data that a kind of data could come from.
     func offers(_ kind: DataKind, in snapshot: Snapshot, filter: Filter) -> Bool {
         freshness(of: [kind], in: snapshot, filter: filter).coverage[kind] != .nothing
+    }
+
+    /// Whether a product of a source is late by its own schedule, whenever the source was last asked.
+    private func isOverdue(_ source: Feeding, in snapshot: Snapshot, at now: Instant) -> Bool {
+        guard let fetchedAt = source.fetchedAt else { return true }
+        if let seconds = feed(source.id)?.staleAfterSeconds, fetchedAt < now.advanced(by: -seconds) { return true }
+        let newest = snapshot.fieldCoverage.newest[source.id] ?? [:]
+        let products = feed(source.id)?.fieldProducts ?? Set(newest.keys)
+        return products.isEmpty
+            || products.contains { product in
+                guard let last = newest[product] else { return true }
+                return now.seconds - last.seconds > product.longestSilence
+            }
+    }
+
+    /// Fields tell by themselves where and when they are: nothing that is fetched besides is shown with them.
+    private func fieldCoverage(
+        feeding: [Feeding], _ sources: SelectedSources, in snapshot: Snapshot, at now: Instant
+    ) -> Coverage {
+        let known = snapshot.fieldCoverage.areas.filter { sources.byID[$0.key] != nil }
+        guard !known.isEmpty else { return feeding.isEmpty ? .nothing : .unknown }
+        return .fetched(
+            Coverage.Span(
+                storedSince: .distantPast, retainedSince: .distantPast, now: now, looksAhead: true,
+                sources: known.values.map {
+                    Coverage.Source(since: .distantPast, until: .distantFuture, kind: .fields, areas: $0)
+                }))
     }
 
     private func coverage(
