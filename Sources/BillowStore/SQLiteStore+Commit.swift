@@ -81,6 +81,7 @@ struct BatchItems: Sendable {
             guard let kind = Catalogue.kind(of: area.collection) else { continue }
             kinds[area.source, default: []].insert(kind)
         }
+        if let source = batch.source, !batch.fields.isEmpty { kinds[source, default: []].insert(.fields) }
         self.kinds = kinds
     }
 

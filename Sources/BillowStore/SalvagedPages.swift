@@ -93,7 +93,8 @@ extension StoredTable {
             entry(HeadColumn.self), entry(SourceColumn.self), entry(FetchedColumn.self), entry(StoredKindColumn.self),
             entry(CoveredAreaColumn.self), entry(CursorColumn.self), entry(SourceValueColumn.self),
             entry(ObservationColumn.self), entry(PilotReportColumn.self), entry(AreaColumn.self),
-            entry(PositionColumn.self), entry(DeletionColumn.self), entry(AccessKeyColumn.self),
+            entry(PositionColumn.self), entry(FieldGridColumn.self), entry(FieldLevelColumn.self),
+            entry(DeletionColumn.self), entry(AccessKeyColumn.self),
             entry(SourceControlColumn.self), entry(FollowedFlightColumn.self),
         ]
     }

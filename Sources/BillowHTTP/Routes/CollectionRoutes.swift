@@ -90,7 +90,8 @@ struct CollectionRoutes: Sendable {
         }
         return Collection(
             id: collection.id, title: collection.title, description: collection.summary,
-            attribution: collection.attribution, extent: Collection.Extent(
+            attribution: collection.attribution,
+            extent: Collection.Extent(
                 temporal: .init(interval: [[extent.lowerBound.description, extent.upperBound.description]])),
             links: links)
     }
