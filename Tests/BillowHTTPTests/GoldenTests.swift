@@ -1,3 +1,4 @@
+import BillowFields
 import BillowStore
 import Datasets
 import EngineTestSupport
@@ -185,6 +186,42 @@ struct GoldenTests {
                 "/animations/hexagons.png?\(Self.box)&width=150&height=150&intervals=4&start=-45m&end=now&hours=0.5"
                     + "&form=sheet&legend=false",
                 is: "contact-sheet", in: world)
+        }
+    }
+
+    /// A jet stream, a mountain wave and two storms on GTG's grid; without values along the border, and over a lake.
+    private static func field() throws -> FieldLevelDraft {
+        let grid = GridDefinition.turbulenceGuidance
+        let values = (0..<grid.count).map { point -> UInt8 in
+            let (column, row) = (point % grid.columns, point / grid.columns)
+            let (x, y) = (Double(column) / Double(grid.columns), Double(row) / Double(grid.rows))
+            func bump(_ atX: Double, _ atY: Double, _ size: Double) -> Double {
+                exp(-((x - atX) * (x - atX) * 3 + (y - atY) * (y - atY)) / (size * size))
+            }
+            let border = min(column, row, grid.columns - 1 - column, grid.rows - 1 - row)
+            guard border >= 20, bump(0.62, 0.68, 0.05) < 0.5 else { return FieldPlane.missing }
+            let jet = 22 * exp(-pow((y - 0.55 - 0.12 * sin(7 * x)) / 0.06, 2)) * (0.6 + 0.4 * sin(11 * x + 1))
+            let wave = 30 * bump(0.3, 0.5, 0.12) * (0.7 + 0.3 * sin(90 * x + 20 * y))
+            let storms = 60 * bump(0.75, 0.3, 0.035) + 48 * bump(0.55, 0.25, 0.04)
+            return UInt8(min(max(3 + jet, wave, storms), 250))
+        }
+        let plane = try FieldPlane(width: grid.columns, height: grid.rows, values: values).orMissing()
+        let identity = try FieldIdentity(
+            product: .nowcast, run: noon.advanced(by: -600), validTime: noon.advanced(by: -600)
+        ).orMissing()
+        return FieldLevelDraft(identity: identity, grid: grid, level: .column, packed: plane.packed())
+    }
+
+    @Test(
+        "a turbulence field tells smooth air from what isn't known, by severity and by EDR",
+        arguments: ["skypath", "edr", "print"])
+    func field(style: String) async throws {
+        try await withWorld { world in
+            _ = try await world.store.commit(Batch(source: try source("awc"), fields: [try Self.field()]))
+            try await world.refresh()
+            try await expect(
+                "/maps/gtg.png?bbox=-136,20,-59,54&width=700&legend=true&style=\(style)", is: "map-gtg-\(style)",
+                in: world)
         }
     }
 }

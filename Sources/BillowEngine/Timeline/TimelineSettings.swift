@@ -6,9 +6,10 @@ package struct TimelineSettings: Sendable {
     package var defaults: TimelineDefaults
     /// When a layer is new, by its id; every minute where nothing is said.
     package var updates: [String: UpdateRule]
-    /// The layers that have such a rule, and of them those that may be new at their changes: what is made of areas.
+    /// The layers that have such a rule, and of them those that may be new at their changes: areas and fields.
     package static let layers = Catalogue.layers.map(\.id)
-    package static let layersWithChanges = Catalogue.layers.filter { $0.areas != nil }.map(\.id)
+    package static let layersWithChanges = Catalogue.layers.filter { $0.areas != nil || $0.content == .field }
+        .map(\.id)
 
     package init(
         defaults: TimelineDefaults = TimelineDefaults(),
