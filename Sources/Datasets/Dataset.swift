@@ -201,13 +201,13 @@ extension Dataset {
     package static let firstHexagonZoom = 6
 
     /// The kinds of data that it is made of.
-    public var kinds: [DataKind] { kindOfAreas.map { $0 == kind ? [kind] : [kind, $0] } ?? [kind] }
+    package var kinds: [DataKind] { kindOfAreas.map { $0 == kind ? [kind] : [kind, $0] } ?? [kind] }
     /// The kind of data that its issued areas are; nil for what has none. Issued polygons are not of the kind of ours.
-    public var kindOfAreas: DataKind? {
+    package var kindOfAreas: DataKind? {
         switch content {
         case .areas: kind
         case .polygons: .polygons
-        case .history, .positions: nil
+        case .history, .positions, .field: nil
         }
     }
 

@@ -54,7 +54,7 @@ extension LayerList {
         let hasHistory = layers.contains { layer in
             switch layer.content {
             case .history, .polygons: true
-            case .positions, .areas: false
+            case .positions, .areas, .field: false
             }
         }
         return hasHistory ? filter.lookBackSeconds : 0
