@@ -351,7 +351,8 @@ struct GuidanceSyncTests {
             }
             let text = try await rig.store.values(of: try noaa())["budget"].orMissing()
             let ledger = try JSONDecoder().decode(RequestBudget.Ledger.self, from: Data(text.utf8))
-            #expect(ledger.bytes > 1_000 && ledger.bytes <= 3_000)
+            // The length of an index is known when it has come.
+            #expect(ledger.bytes > 1_000 && ledger.bytes < 5_000)
             #expect(try await rig.isRight(Self.content))
         }
     }
