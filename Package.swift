@@ -122,9 +122,9 @@ let package = Package(
         .target(
             name: "BillowSync",
             dependencies: [
-                "Datasets", "Turbulence", "Geometry", "BillowStore", "BillowExchange", "BillowTimeline", "OpenSky",
-                "SkyPath",
-                "AviationFormats", "AviationWeather", "UpstreamKit", "JSONKit",
+                "Datasets", "Turbulence", "Geometry", "BillowFields", "BillowStore", "BillowExchange",
+                "BillowTimeline", "OpenSky", "SkyPath", "AviationFormats", "AviationWeather", "GRIBKit",
+                "NOAAGuidance", "UpstreamKit", "JSONKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -182,8 +182,7 @@ let package = Package(
                 "BillowAreas", "BillowEngine", "BillowHTTP", "BillowParameters", "BillowSync", "BillowStore",
                 "BillowSnapshot",
                 "BillowTiles", "BillowRaster", "BillowExchange", "BillowTimeline", "UpstreamSimulator", "OpenSky",
-                "SkyPath",
-                "AviationWeather",
+                "SkyPath", "AviationWeather", "NOAAGuidance", "GRIBKit",
                 "Datasets", "Turbulence", "Geometry", "UpstreamKit", "JSONKit", "CMemory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -298,7 +297,7 @@ let package = Package(
             name: "BillowSyncTests",
             dependencies: [
                 "Datasets", "TestSupport", "BillowSync", "BillowStore", "BillowSnapshot", "BillowExchange", "OpenSky",
-                "SkyPath",
+                "SkyPath", "BillowFields", "GRIBKit", "GRIBMaking", "NOAAGuidance",
                 "AviationWeather", "UpstreamSimulator", "JSONKit", "UpstreamKit",
                 "Turbulence", "Geometry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

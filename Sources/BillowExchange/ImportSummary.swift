@@ -37,6 +37,12 @@ package struct ImportSummary: Sendable, Hashable {
     package internal(set) var clampedSeverities = 0
     /// Words of pilot reports outside the documented lists, as `field: word`.
     package internal(set) var unknownWords: [String: Int] = [:]
+    /// Levels of fields taken, by product.
+    package private(set) var fields: [String: Int] = [:]
+    /// Messages of a file of grids that are none of turbulence, by a few words.
+    package private(set) var leftOut: [String: Int] = [:]
+    /// The messages of a file of grids that were refused, by a few words; their numbers in the file, rising.
+    package private(set) var refusedMessages: [String: [Int]] = [:]
     /// By `RefusalReason.code`.
     package internal(set) var refusals: [String: RefusalCount] = [:]
     /// Records that were there already; for the caller, who alone knows, to fill in.
@@ -45,9 +51,32 @@ package struct ImportSummary: Sendable, Hashable {
     package var observationCount: Int { observations.values.reduce(0, +) }
     package var pilotReportCount: Int { pilotReports.values.reduce(silentPilotReports, +) }
     package var areaCount: Int { areas.values.reduce(0, +) }
-    package var refusedCount: Int { refusals.values.reduce(0) { $0 + $1.count } }
+    package var fieldCount: Int { fields.values.reduce(0, +) }
+    package var refusedCount: Int {
+        refusals.values.reduce(0) { $0 + $1.count } + refusedMessages.values.reduce(0) { $0 + $1.count }
+    }
 
     package init() {}
+
+    /// Counts a message of grids that isn't used.
+    ///
+    /// - Parameter number: in the file, from 1.
+    package mutating func refuse(message number: Int, _ reason: String) {
+        read += 1
+        refusedMessages[reason, default: []].append(number)
+    }
+
+    /// Counts a message of grids that is about something else.
+    package mutating func leaveOut(message reason: String) {
+        read += 1
+        leftOut[reason, default: 0] += 1
+    }
+
+    /// Counts a level of a field that is taken.
+    package mutating func take(levelOf product: String) {
+        read += 1
+        fields[product, default: 0] += 1
+    }
 
     /// Adds another file's summary.
     package mutating func add(_ other: ImportSummary) {
@@ -63,6 +92,9 @@ package struct ImportSummary: Sendable, Hashable {
         clampedSeverities += other.clampedSeverities
         unknownWords.merge(other.unknownWords, uniquingKeysWith: +)
         duplicates += other.duplicates
+        leftOut.merge(other.leftOut, uniquingKeysWith: +)
+        fields.merge(other.fields, uniquingKeysWith: +)
+        refusedMessages.merge(other.refusedMessages, uniquingKeysWith: +)
         for (code, refusal) in other.refusals {
             refusals[code, default: RefusalCount()].count += refusal.count
             for example in refusal.examples { keep(example, of: code) }
@@ -103,12 +135,15 @@ extension ImportSummary: CustomStringConvertible {
         }
         func line(_ count: Int, _ text: String) -> String? { count > 0 ? "\(count) \(text)" : nil }
         var lines = ["\(read) records read, \(refusedCount) refused"]
+        let hasGrids = !fields.isEmpty || !refusedMessages.isEmpty || !leftOut.isEmpty
         lines += [
+            hasGrids ? "\(fieldCount) levels of fields\(fields.isEmpty ? "" : ": ")\(list(fields))" : nil,
+            leftOut.isEmpty ? nil : "messages left out: \(list(leftOut))",
             areas.isEmpty ? nil : "\(areaCount) areas: \(list(areas))",
             skippedAreas.isEmpty ? nil : "areas left out: \(list(skippedAreas))",
             observationCount > 0
                 ? "\(observationCount) observations: \(list(observations))"
-                : areas.isEmpty && skippedAreas.isEmpty ? "no observations" : nil,
+                : areas.isEmpty && skippedAreas.isEmpty && !hasGrids ? "no observations" : nil,
             pilotReportCount > 0
                 ? "\(pilotReportCount) pilot reports: "
                     + [list(pilotReports), line(silentPilotReports, "without a word on turbulence") ?? ""]
@@ -120,6 +155,11 @@ extension ImportSummary: CustomStringConvertible {
             line(groupsWithUnusableLevel, "turbulence groups with an impossible level, in pireps only"),
         ].compactMap { $0 }
         lines += unknownWords.sorted { $0.key < $1.key }.map { "unknown \($0.key.printable) (\($0.value) times)" }
+        for (reason, numbers) in refusedMessages.sorted(by: { $0.key < $1.key }) {
+            let shown = numbers.prefix(ImportSummary.examplesPerReason).map(String.init).joined(separator: ", ")
+            let rest = numbers.count > ImportSummary.examplesPerReason ? ", …" : ""
+            lines.append("refused, \(reason): \(numbers.count) (message \(shown)\(rest))")
+        }
         for (code, refusal) in refusals.sorted(by: { $0.key < $1.key }) {
             lines.append("refused, \(code): \(refusal.count)")
             lines += refusal.examples.map { "  \($0)" }

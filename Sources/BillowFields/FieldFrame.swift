@@ -29,6 +29,20 @@ package enum FieldProduct: UInt8, Sendable, Hashable, CaseIterable {
         return (reaches.map(\.lowerBound).min() ?? 0)...(reaches.map(\.upperBound).max() ?? 0)
     }()
 
+    /// For how long the newest one is new, in seconds; after that the product is overdue.
+    ///
+    /// A nowcast is made every 15 minutes and is there within 5; one more may be missed. A run of forecasts begins every
+    /// hour and is there within 90 minutes. It counts from the instant that a nowcast is about, and from the beginning
+    /// of a run.
+    ///
+    /// Source: NOAA/NWS Service Change Notices 26-62 (GTGN) and 25-80 (GTG v4)
+    package var longestSilence: Int {
+        switch self {
+        case .nowcast: 900 + 1_200
+        case .forecast: 3_600 + 5_400
+        }
+    }
+
     /// How far from its valid time a field may be shown, in seconds.
     ///
     /// A nowcast comes every 15 minutes and is shown from its valid time until the one after next is due. Forecasts are

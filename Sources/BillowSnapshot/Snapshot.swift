@@ -30,6 +30,8 @@ package struct Snapshot: Sendable {
     package private(set) var fields = FieldIndex.empty
     /// Their grids, by the numbers that fields have.
     package private(set) var fieldGrids: [Int64: GridDefinition] = [:]
+    /// Where and when there are fields.
+    package private(set) var fieldCoverage = FieldCoverage.empty
 
     package init(
         publication: Publication, log: String, window: Window, liveFrom: Instant, sources: [SourceRecord],
@@ -53,10 +55,15 @@ package struct Snapshot: Sendable {
     }
 
     /// The same with other fields.
-    package func with(_ fields: FieldIndex, on grids: [Int64: GridDefinition]) -> Snapshot {
+    ///
+    /// - Parameter former: a snapshot with most of their grids.
+    package func with(
+        _ fields: FieldIndex, on grids: [Int64: GridDefinition], after former: Snapshot? = nil
+    ) -> Snapshot {
         var snapshot = self
         snapshot.fields = fields
         snapshot.fieldGrids = grids
+        snapshot.fieldCoverage = FieldCoverage(fields, on: grids, after: former?.fieldCoverage ?? .empty)
         return snapshot
     }
 
@@ -68,7 +75,7 @@ package struct Snapshot: Sendable {
         Snapshot(
             publication: Publication(version: version, asOf: .distantFuture), log: log, window: Window(),
             liveFrom: .distantFuture, sources: sources, extent: extent, severityTable: severityTable
-        ).with(fields, on: fieldGrids)
+        ).with(fields, on: fieldGrids, after: self)
     }
 
     /// When the newest of what is live of a source was observed: reports and aircraft as well as turbulence; nil where

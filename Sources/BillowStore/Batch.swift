@@ -165,20 +165,24 @@ package struct CoverageChange: Sendable, Hashable {
     package var part: String
     /// nil stands for the world; empty asks for nothing.
     package var rings: [AreaRing?]
-    /// From when on the log is complete inside them.
+    /// From when on the log is complete inside them, by what was fetched last.
     package var since: Instant
+    /// The moment of the change. Whatever was noted of a later time, a clock that was ahead noted.
+    package var at: Instant
     /// Whether an area that was asked for until now is complete from before, without a gap.
     package var isContinued: Bool
     /// When the areas before were last fetched; nil where they never were.
     package var lastFetch: Instant?
 
     package init(
-        kind: DataKind, part: String, rings: [AreaRing?], since: Instant, isContinued: Bool, lastFetch: Instant?
+        kind: DataKind, part: String, rings: [AreaRing?], since: Instant, at instant: Instant, isContinued: Bool,
+        lastFetch: Instant?
     ) {
         self.kind = kind
         self.part = part
         self.rings = rings
         self.since = since
+        at = instant
         self.isContinued = isContinued
         self.lastFetch = lastFetch
     }

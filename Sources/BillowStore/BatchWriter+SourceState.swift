@@ -12,10 +12,24 @@ extension BatchWriter {
         for (kind, instant) in batch.fetchedKinds {
             let statement = try RawStatement(db, Query.setFetchedKind)
             try statement.bind(
-                Int64(source.rawValue), kind.rawValue, Int64(instant.seconds), Int64(kind.longestGapSeconds ?? .max))
+                Int64(source.rawValue), kind.rawValue, Int64(instant.seconds), Int64(kind.longestGapSeconds ?? .max),
+                Int64(instant.advanced(by: Instant.mostAheadSeconds).seconds))
             try statement.run()
         }
         try set(Query.setComplete, batch.completeSince, source: source)
+    }
+
+    /// Notes kinds of data that sources have something of now, where that isn't known yet.
+    func noteStoredKinds(_ kinds: [SourceID: Set<DataKind>]) throws {
+        for (source, kinds) in kinds {
+            let record = try record(of: source)
+            for kind in kinds.subtracting(record.storedKinds) {
+                let note = try RawStatement(db, Query.noteStoredKind)
+                note.bind(Int64(record.number.rawValue), StoredKindColumn.source)
+                try note.bind(kind.rawValue, StoredKindColumn.kind)
+                try note.run()
+            }
+        }
     }
 
     func set(
@@ -37,24 +51,39 @@ extension BatchWriter {
 
     /// Notes what a part of the source's query asks for from now on.
     func changeCoverage(_ change: CoverageChange, source: SourceNumber) throws {
+        let isAhead = change.lastFetch?.isAhead(of: change.at) ?? false
+        let (isContinued, lastFetch) = isAhead ? (false, nil) : (change.isContinued, change.lastFetch)
         var wanted: [[UInt8]?] = []
         for ring in change.rings.map({ $0?.stored }) where !wanted.contains(ring) { wanted.append(ring) }
         var ended: [(number: Int64, since: Int64)] = []
+        var early: [Int64] = []
         let open = try RawStatement(db, Query.openCoveredAreas)
         try open.bind(Int64(source.rawValue), change.kind.rawValue, change.part)
         try open.forEachRow { columns in
             typealias Column = CoveredAreaColumn
             let ring: [UInt8]? = columns.isNull(Column.ring) ? nil : columns.bytes(Column.ring)
             let isWhole = columns.isWhole(Column.self)
-            if isWhole, change.isContinued, let index = wanted.firstIndex(of: ring) {
+            if isWhole, isContinued, let index = wanted.firstIndex(of: ring) {
                 wanted.remove(at: index)
+                // The fetch has all from that time on, whatever was known before.
+                if columns.integer(Column.since) > change.since.seconds { early.append(columns.integer(Column.number)) }
             } else {
                 // A row whose sum doesn't hold is removed: nothing was fetched since it was complete.
                 ended.append((columns.integer(Column.number), isWhole ? columns.integer(Column.since) : .max))
             }
         }
+        for number in early {
+            let lower = try RawStatement(db, Query.lowerCoveredSince)
+            try lower.bind(Int64(change.since.seconds), number)
+            try lower.run()
+        }
+        let removeAhead = try RawStatement(db, Query.removeCoveredAreasAhead)
+        try removeAhead.bind(
+            Int64(source.rawValue), change.kind.rawValue, change.part,
+            Int64(change.at.advanced(by: Instant.mostAheadSeconds).seconds))
+        try removeAhead.run()
         for area in ended {
-            if let last = change.lastFetch.map({ Int64($0.seconds) }), last >= area.since {
+            if let last = lastFetch.map({ Int64($0.seconds) }), last >= area.since {
                 let close = try RawStatement(db, Query.closeCoveredArea)
                 try close.bind(last, area.number)
                 try close.run()

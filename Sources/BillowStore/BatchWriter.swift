@@ -46,8 +46,13 @@ struct BatchWriter {
         importedBefore = batch.importedBefore
         isTransient = batch.isTransient
         self.damage = damage
-        reporter = try batch.reporter.map { try Self.number(ofReporter: $0, db) } ?? 0
-        if let registration = batch.registration { try Self.register(registration, reporter: reporter, db) }
+        let reporter = try batch.reporter.map { key in
+            try damage.noting(.reporter) { try Self.number(ofReporter: key, db) }
+        }
+        self.reporter = reporter ?? 0
+        if let registration = batch.registration {
+            try damage.noting(.reporterSource) { try Self.register(registration, reporter: reporter ?? 0, db) }
+        }
         let records = try SourceRecord.all(db)
         sources = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         var changed = Set<Int64>()

@@ -37,6 +37,7 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     case head
     case source
     case fetched
+    case storedKind
     case coveredArea
     case cursor
     case sourceValue
@@ -45,18 +46,28 @@ package enum StoredTable: String, Sendable, Hashable, CaseIterable {
     case accessKey
     case sourceControl
     case followedFlight
+    case reporter
+    case reporterSource
+    case changedStep
+
+    /// Whether its rows are read around pages that can't be read, which notes where those are.
+    var isReadAround: Bool { [.observation, .pilotReport, .area, .position].contains(self) }
 
     /// The kinds of data that are incomplete where its rows can't be read.
     fileprivate var kinds: [DataKind] {
         switch self {
         case .observation: [.observations]
         case .pilotReport: [.reports]
-        case .area: Catalogue.all.filter { $0.areas != nil }.map(\.kind)
+        case .area: Catalogue.kindsOfAreas
         case .position: [.positions]
         case .fieldGrid, .fieldLevel: [.fields]
         // Nothing else says since when data is complete, and where.
-        case .head, .source, .fetched, .coveredArea, .deletion: Catalogue.kinds
-        case .cursor, .sourceValue, .packedPart, .accessKey, .sourceControl, .followedFlight: []
+        case .head, .source, .fetched, .storedKind, .coveredArea, .deletion: Catalogue.kinds
+        // A client might take an older picture for the current one.
+        case .changedStep: Catalogue.kinds
+        case .cursor, .sourceValue, .packedPart, .accessKey, .sourceControl, .followedFlight, .reporter,
+            .reporterSource:
+            []
         }
     }
 }
@@ -176,6 +187,20 @@ final class DamageRegister: Sendable {
         change(table, contradiction) { entry in
             entry.contradictions = 1
             entry.widen(nil, by: .distantPast ... .distantFuture)
+        }
+    }
+
+    /// Notes that a table, or a part of it, can't be read, unless it is known by now what of it.
+    func note(unreadable table: StoredTable, _ reason: String) {
+        guard state.withLock({ $0.entries[table] == nil }) else { return }
+        note(table, contradiction: reason)
+    }
+
+    /// Reads from a table; where a page of it can't be read, that is noted.
+    func noting<Value>(_ table: StoredTable, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as DatabaseError where error.isPageDamage {
+            note(unreadable: table, error.description)
+            throw error
         }
     }
 

@@ -270,7 +270,7 @@ struct DatabaseFile {
 /// The first bytes of an SQLite file.
 struct FileHeader {
     static let length = 100
-    private static let magic = Array("SQLite format 3\u{0}".utf8)
+    static let magic = Array("SQLite format 3\u{0}".utf8)
 
     var bytes: [UInt8]
 
@@ -288,6 +288,14 @@ struct FileHeader {
         guard integer(24) == integer(92) else { return 0 }
         let page = Int64(bytes[16]) << 8 | Int64(bytes[17])
         return Int64(integer(28)) * (page == 1 ? 65_536 : page)
+    }
+
+    /// Bytes of a page; nil where the header makes no sense.
+    var pageSize: Int? {
+        guard isWhole, isSQLite else { return nil }
+        let size = Int(bytes[16]) << 8 | Int(bytes[17])
+        guard size == 1 || (512...32_768).contains(size) && size & (size - 1) == 0 else { return nil }
+        return size == 1 ? 65_536 : size
     }
 
     private func integer(_ offset: Int) -> UInt32 {

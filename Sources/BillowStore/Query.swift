@@ -60,10 +60,11 @@ enum Query {
     ]
     static let setFetched = SourceColumn.update([.fetchedAt: "?1"], where: "number = ?2")
     static let fetchedKinds = "SELECT \(FetchedColumn.list) FROM fetched"
-    /// The fourth is how long a gap between two fetches may be. A row whose sum doesn't hold tells of no fetch before.
+    /// The fourth is how long a gap between two fetches may be, the fifth what is ahead. A row whose sum doesn't hold, or
+    /// of a clock that was ahead, tells of no fetch before.
     static let setFetchedKind: String = {
         let since = """
-            iif(NOT (\(FetchedColumn.isWhole)) OR ?3 - fetchedAt > ?4 OR ?3 < since, ?3, since)
+            iif(NOT (\(FetchedColumn.isWhole)) OR ?3 - fetchedAt > ?4 OR fetchedAt > ?5 OR ?3 < since, ?3, since)
             """
         let values: [FetchedColumn: String] = [.fetchedAt: "?3", .since: since]
         return """
@@ -73,6 +74,8 @@ enum Query {
                 since = \(since), fetchedAt = ?3, sum = \(FetchedColumn.rowSum { values[$0] ?? $0.name })
             """
     }()
+    static let storedKinds = "SELECT \(StoredKindColumn.list) FROM storedKind"
+    static let noteStoredKind = StoredKindColumn.insertUnlessWhole(key: [.source, .kind])
     /// A source is complete only after a deletion. One that was never known to be complete stays so.
     static let raiseComplete = SourceColumn.update(
         [.completeSince: "max(coalesce(completeSince, 0), ?1)"],
@@ -96,6 +99,10 @@ enum Query {
         """
     static let insertCoveredArea = CoveredAreaColumn.insertNumbered
     static let closeCoveredArea = CoveredAreaColumn.update([.until: "?1"], where: "number = ?2")
+    static let lowerCoveredSince = CoveredAreaColumn.update([.since: "?1"], where: "number = ?2")
+    /// Former areas that were fetched last after an instant.
+    static let removeCoveredAreasAhead =
+        "DELETE FROM coveredArea WHERE source = ? AND kind = ? AND part = ? AND until > ?"
     static let removeCoveredArea = "DELETE FROM coveredArea WHERE number = ?"
     /// The fourth is how many stay: the newest.
     static let removeOldCoveredAreas = """
@@ -443,7 +450,7 @@ enum Query {
         [
             prunable, pruneObservation, voidObservation, prunableReports, pruneReport, prunableAreas, pruneArea,
             nextBucket, addressAfter, pruneBucket, deletedBefore, noteDeletedBefore, renewHead, raiseComplete,
-            raiseFetchedSince,
+            raiseFetchedSince, noteStoredKind,
         ]
         + ObservedKind.allCases.map(pruneSteps)
 
@@ -481,6 +488,8 @@ enum Query {
     static let everyObservation = "SELECT \(row) FROM observation"
     static let everyReport = reports
     static let everyArea = areas
+    static let everyReporter = "SELECT number, accessKey FROM reporter"
+    static let everyReporterSource = "SELECT reporter, source FROM reporterSource"
     static let everyCursor = "SELECT \(CursorColumn.list) FROM cursor"
     static let everySourceValue = "SELECT \(SourceValueColumn.list) FROM sourceValue"
 
@@ -509,7 +518,7 @@ enum Query {
             closeArea, openArea, openAreasAfter, areasAsOf, areaValidities, areasOpenedSince, areasClosedSince,
             insertPosition, openTransient, openTransientEnds, openCoveredAreas, insertCoveredArea, closeCoveredArea,
             removeCoveredArea,
-            removeCoveredAreasBefore, raiseCoveredSince,
+            removeCoveredAreasBefore, raiseCoveredSince, lowerCoveredSince, removeCoveredAreasAhead,
             positionsBetween, positionsPage, aircraftBetween, trackInBucket, oldestBucket, newestBucket, positionsSince,
         ] + readAroundDamage + allOfConfirmation + besideTheLog + allOfReporters + allOfChanges + allOfPruning
         + allOfPacking + allOfFields

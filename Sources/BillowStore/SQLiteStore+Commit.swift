@@ -1,3 +1,4 @@
+import Datasets
 internal import GRDB
 internal import Geometry
 internal import Turbulence
@@ -32,6 +33,7 @@ extension SQLiteStore {
             let part = try await writing { [next, register] db in
                 var writer = try BatchWriter(db, tags: tags, batch, damage: register)
                 let end = try writer.write(items, from: next, longest: longest)
+                if end == items.count { try writer.noteStoredKinds(items.kinds) }
                 if end == items.count, let source = batch.source {
                     let number = try writer.number(of: source)
                     try writer.reopen(batch.fetchedPlaces, source: number)
@@ -60,6 +62,8 @@ struct BatchItems: Sendable {
     let batch: Batch
     /// Observations by their place in the batch.
     let observations: [Int]
+    /// The kinds of data that it has, by source.
+    let kinds: [SourceID: Set<DataKind>]
 
     /// Sorted before the transaction, so that no other writer waits for it. Rows of one time share their pages.
     init(_ batch: Batch) {
@@ -69,6 +73,16 @@ struct BatchItems: Sendable {
         observations =
             unnamed.sorted { (all[$0].observedAt, $0) < (all[$1].observedAt, $1) }
             + all.indices.filter { all[$0].id != nil }
+        var kinds: [SourceID: Set<DataKind>] = [:]
+        for source in Set(all.map(\.source)) { kinds[source, default: []].insert(.observations) }
+        for source in Set(batch.pilotReports.map(\.source)) { kinds[source, default: []].insert(.reports) }
+        for source in Set(batch.positions.map(\.source)) { kinds[source, default: []].insert(.positions) }
+        for area in batch.areas {
+            guard let kind = Catalogue.kind(of: area.collection) else { continue }
+            kinds[area.source, default: []].insert(kind)
+        }
+        if let source = batch.source, !batch.fields.isEmpty { kinds[source, default: []].insert(.fields) }
+        self.kinds = kinds
     }
 
     var count: Int {

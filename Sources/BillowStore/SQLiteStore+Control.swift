@@ -3,7 +3,7 @@ package import Turbulence
 
 extension SQLiteStore: ControlStore {
     package func accessKeys() async throws(StoreError) -> [AccessKey] {
-        try await reading { [register] db in
+        try await reading(.accessKey) { [register] db in
             try RawStatement(db, Query.accessKeys).readable(register) { columns in
                 typealias Column = AccessKeyColumn
                 guard columns.isWhole(Column.self), let id = columns.text(Column.id),
@@ -41,7 +41,7 @@ extension SQLiteStore: ControlStore {
     }
 
     package func control(of source: SourceID) async throws(StoreError) -> String? {
-        try await reading { [register] db in
+        try await reading(.sourceControl) { [register] db in
             let statement = try RawStatement(db, Query.sourceControl)
             try statement.bind(source.name)
             return try statement.firstReadable(register, Self.controlValue)
@@ -65,7 +65,7 @@ extension SQLiteStore: ControlStore {
     }
 
     package func followedFlights() async throws(StoreError) -> [FollowedFlight] {
-        try await reading { [register] db in
+        try await reading(.followedFlight) { [register] db in
             try RawStatement(db, Query.followedFlights).readable(register) { columns in
                 typealias Column = FollowedFlightColumn
                 guard columns.isWhole(Column.self), let id = columns.text(Column.id),

@@ -28,7 +28,7 @@ extension SQLiteStore {
     private func pairs<Column: StoredColumn>(
         _ query: String, _ nameColumn: Column, _ valueColumn: Column, of source: SourceID
     ) async throws(StoreError) -> [String: String] {
-        try await reading { [register] db in
+        try await reading(Column.table) { [register] db in
             guard let number = try SourceRecord.all(db).first(where: { $0.id == source })?.number else {
                 throw StoreError.unknownSource(source)
             }

@@ -11,7 +11,9 @@ extension SQLiteStore {
     /// copied from it, so everything is fetched again that an upstream still has.
     ///
     /// - Parameter now: the moment of the salvage: nothing newer can be missing. The system's time where it is nil.
-    /// - Throws: `corrupt` where not even the list of tables can be read, `unavailable` where the new file exists.
+    /// Where b-trees or the list of tables are damaged, rows are also looked for page by page (`SalvagedPages`).
+    ///
+    /// - Throws: `corrupt` where nothing can be read, `unavailable` where the new file exists.
     package static func salvage(_ damaged: String, to path: String, now: Instant? = nil) async throws(StoreError)
         -> Salvaged
     {
@@ -31,8 +33,12 @@ extension SQLiteStore {
             throw StoreError.unavailable(path: damaged, reason: "there is no such file")
         }
         let unfinished = try UnfinishedFile(for: path, mode: 0o600)
-        let repaired = unfinished.path + "-source"
-        defer { for suffix in [""] + DatabaseFile.companions { unlink(repaired + suffix) } }
+        let (repaired, pages) = (unfinished.path + "-source", unfinished.path + "-pages")
+        defer {
+            for path in [repaired, pages] {
+                for suffix in [""] + DatabaseFile.companions { unlink(path + suffix) }
+            }
+        }
         do {
             // Rows of a source that can't be read get one below.
             var writing = Configuration()
@@ -40,15 +46,20 @@ extension SQLiteStore {
             writing.prepareDatabase(RowSum.register)
             let target = try DatabaseQueue(path: unfinished.path, configuration: writing)
             try Schema.migrator.migrate(target)
-            let source = try SalvageSource(damaged, repaired: repaired, as: target)
+            let source = try SalvageSource(damaged, repaired: repaired, pages: pages, as: target)
             // No transaction: SQLite can't end one after a page that it can't read, and a damaged file isn't written.
             let salvaged = try source.queue.unsafeRead { db in
                 try target.writeWithoutTransaction { target in
-                    var salvage = try Salvage(
-                        source: db, target: target, isUnreleased: source.isUnreleased, now: now)
-                    return try salvage.run()
+                    func run(_ found: Database?) throws -> Salvaged {
+                        var salvage = try Salvage(
+                            source: db, found: found, target: target, isUnreleased: source.isUnreleased,
+                            isListLost: source.isListLost, now: now)
+                        return try salvage.run()
+                    }
+                    return try source.found.map { try $0.unsafeRead(run) } ?? run(nil)
                 }
             }
+            try source.found?.close()
             try source.queue.close()
             try target.close()
             try unfinished.finish(replacing: false)
@@ -63,25 +74,64 @@ extension SQLiteStore {
 /// A damaged file, open for reading. Not every table's definition need be readable.
 private struct SalvageSource {
     let queue: DatabaseQueue
+    /// Rows that were found page by page; nil where SQLite can read every page.
+    let found: DatabaseQueue?
     /// Whether a build from before the first release wrote it.
     let isUnreleased: Bool
+    /// Whether not even the list of tables can be read: then `queue` has what was found page by page.
+    let isListLost: Bool
 
     /// - Parameters:
     ///   - repaired: where a copy is made of a file whose definitions are damaged.
+    ///   - pages: where rows are written that are found page by page.
     ///   - target: the new database, with all tables.
-    init(_ path: String, repaired: String, as target: DatabaseQueue) throws {
-        let queue = try Self.open(path)
-        isUnreleased = queue.unsafeRead { (try? Schema.isUnreleased($0)) ?? false }
-        let wrong = try queue.unsafeRead { [isUnreleased] in
-            try Self.wrongTables(of: $0, target, path, isUnreleased: isUnreleased)
-        }
-        guard !wrong.isEmpty else {
-            self.queue = queue
+    init(_ path: String, repaired: String, pages: String, as target: DatabaseQueue) throws {
+        do {
+            (queue, isUnreleased) = try Self.open(path, repaired: repaired, as: target)
+        } catch {
+            // Also of a file that is none of ours: nothing is found in that.
+            guard Self.isDamage(error), let found = try Self.search(path, into: pages) else { throw error }
+            (queue, self.found, isUnreleased, isListLost) = (found, nil, false, true)
             return
         }
+        isListLost = false
+        let isSound = queue.unsafeRead { (try? String.fetchOne($0, sql: "PRAGMA quick_check(1)")) == "ok" }
+        found = isSound || isUnreleased ? nil : try Self.search(path, into: pages)
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        switch error {
+        case let error as DatabaseError: error.isPageDamage || error.resultCode == .SQLITE_NOTADB
+        case StoreError.corrupt: true
+        default: false
+        }
+    }
+
+    /// Writes what is found page by page into a file of its own; nil where that is nothing.
+    private static func search(_ path: String, into pages: String) throws -> DatabaseQueue? {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.prepareDatabase { db in
+            try RowSum.register(db)
+            try db.execute(sql: "PRAGMA synchronous = OFF")
+        }
+        let queue = try DatabaseQueue(path: pages, configuration: configuration)
+        try Schema.migrator.migrate(queue)
+        let hasAny = try queue.writeWithoutTransaction { try SalvagedPages.copy(path, into: $0) > 0 }
+        if !hasAny { try queue.close() }
+        return hasAny ? queue : nil
+    }
+
+    private static func open(
+        _ path: String, repaired: String, as target: DatabaseQueue
+    ) throws -> (queue: DatabaseQueue, isUnreleased: Bool) {
+        let queue = try Self.open(path)
+        let isUnreleased = queue.unsafeRead { (try? Schema.isUnreleased($0)) ?? false }
+        let wrong = try queue.unsafeRead { try Self.wrongTables(of: $0, target, path, isUnreleased: isUnreleased) }
+        if wrong.isEmpty { return (queue, isUnreleased) }
         try queue.close()
         try Self.repair(path, wrong, into: repaired)
-        self.queue = try Self.open(repaired)
+        return (try Self.open(repaired), isUnreleased)
     }
 
     private static func open(_ path: String) throws -> DatabaseQueue {

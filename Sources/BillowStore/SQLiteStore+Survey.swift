@@ -9,52 +9,79 @@ extension SQLiteStore {
     /// noted (`damage`), and marks the sources as incomplete from then on.
     package func survey(rest: Duration) async throws(StoreError) {
         for table in StoredTable.allCases {
-            do throws(StoreError) { try await surveyStructure(of: table) } catch {
-                // Where a page can't be read, not even the end of the transaction succeeds.
-                guard case .corrupt = error else { throw error }
-            }
+            try await survey(table) { () async throws(StoreError) in try await surveyStructure(of: table) }
             try await pause(rest)
         }
-        if let extent = try await storedExtent() {
-            var next = extent.lowerBound
-            while next <= extent.upperBound {
-                let end = next.advanced(by: Self.pieceSeconds)
-                try await surveyObservations(from: next, to: end)
-                try await pause(rest)
-                // Years may lie between two rows.
-                next = try await firstTime(from: end)
+        try await survey(.accessKey) { () async throws(StoreError) in _ = try await accessKeys() }
+        try await survey(.followedFlight) { () async throws(StoreError) in _ = try await followedFlights() }
+        try await surveyRows(.sourceControl, Query.sourceControls, Self.controlValue)
+        try await surveyRows(.cursor, Query.everyCursor) { try Self.pair($0, CursorColumn.piece, .value) }
+        try await surveyRows(.sourceValue, Query.everySourceValue) { try Self.pair($0, SourceValueColumn.name, .value) }
+        try await surveyRows(.reporter, Query.everyReporter) { _ in }
+        try await surveyRows(.reporterSource, Query.everyReporterSource) { _ in }
+        // Nothing else can be decoded without them.
+        let names = SourceNames(try await sources())
+        try await survey(.observation) { () async throws(StoreError) in try await surveyObservations(rest) }
+        try await survey(.packedPart) { () async throws(StoreError) in
+            for part in try await packedParts() {
+                _ = try await reading { db in try self.isAsStored(part, db) }
+                try await pause(rest / 10)
             }
         }
-        for part in try await packedParts() {
-            _ = try await reading { db in try self.isAsStored(part, db) }
-            try await pause(rest / 10)
+        // Every version: rows that were closed long ago are read too. Then the rows around pages that can't be read.
+        try await surveyRows(.pilotReport, Query.everyReport) { try PilotReport($0, names) }
+        try await survey(.pilotReport) { () async throws(StoreError) in
+            _ = try await pilotReports(from: .distantPast, to: .distantFuture, asOf: nil)
         }
-        // Every version: rows that were closed long ago are read too.
+        try await surveyRows(.area, Query.everyArea) { try StoredArea($0, names) }
+        try await survey(.area) { () async throws(StoreError) in
+            _ = try await areas(nil, from: .distantPast, to: .distantFuture, asOf: nil)
+        }
+        try await survey(.position) { () async throws(StoreError) in try await surveyPositions(rest) }
+        try await survey(.fieldLevel) { () async throws(StoreError) in
+            try await surveyFields { () async throws(StoreError) in try await pause(rest) }
+        }
+    }
+
+    /// Surveys a table. One that can't be read ends no survey of the others.
+    private func survey(_ table: StoredTable, _ body: () async throws(StoreError) -> Void) async throws(StoreError) {
+        do throws(StoreError) { try await body() } catch {
+            guard case .corrupt(_, let reason) = error else { throw error }
+            register.note(unreadable: table, reason)
+        }
+    }
+
+    /// Decodes each row of a table, up to a page that can't be read.
+    private func surveyRows<Row>(
+        _ table: StoredTable, _ query: String, _ decode: @escaping @Sendable (Columns) throws -> Row
+    ) async throws(StoreError) {
         try await reading { [register] db in
-            let names = try SourceNames(db)
-            func survey<Row>(_ query: String, _ decode: (Columns) throws -> Row) throws {
-                try RawStatement(db, query).forEachReadable(register, decode) { _ in }
-            }
-            try survey(Query.sourceControls, Self.controlValue)
-            try survey(Query.everyCursor) { try Self.pair($0, CursorColumn.piece, .value) }
-            try survey(Query.everySourceValue) { try Self.pair($0, SourceValueColumn.name, .value) }
-            do {
-                try survey(Query.everyReport) { try PilotReport($0, names) }
-                try survey(Query.everyArea) { try StoredArea($0, names) }
-            } catch let error as DatabaseError where error.isPageDamage {}
+            do { try RawStatement(db, query).forEachReadable(register, decode) { _ in } } catch let error
+                as DatabaseError where error.isPageDamage && !table.isReadAround
+            { register.note(unreadable: table, error.description) } catch let error
+                as DatabaseError where error.isPageDamage
+            {}
         }
-        // Notes where pages can't be read.
-        _ = try await pilotReports(from: .distantPast, to: .distantFuture, asOf: nil)
-        _ = try await areas(nil, from: .distantPast, to: .distantFuture, asOf: nil)
-        _ = try await accessKeys()
-        _ = try await followedFlights()
-        _ = try await sources()
-        try await surveyFields { () async throws(StoreError) in try await pause(rest) }
+    }
+
+    private func surveyObservations(_ rest: Duration) async throws(StoreError) {
+        guard let extent = try await storedExtent() else { return }
+        var next = extent.lowerBound
+        while next <= extent.upperBound {
+            let end = next.advanced(by: Self.pieceSeconds)
+            try await surveyObservations(from: next, to: end)
+            try await pause(rest)
+            // Years may lie between two rows.
+            next = try await firstTime(from: end)
+        }
+    }
+
+    private func surveyPositions(_ rest: Duration) async throws(StoreError) {
         var next: PositionPlace?
         while true {
             let page = try await positions(
                 after: next, from: .distantPast, to: .distantFuture, limit: Self.positionsAtOnce)
-            guard page.count == Self.positionsAtOnce, let last = page.last else { break }
+            guard page.count == Self.positionsAtOnce, let last = page.last else { return }
             next = PositionPlace(last)
             try await pause(rest)
         }

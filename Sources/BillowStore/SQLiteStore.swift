@@ -223,6 +223,13 @@ package final class SQLiteStore: Store {
         try await checked { try await $0.read(body) }
     }
 
+    /// Runs reads on one table, and notes where a page of it can't be read.
+    func reading<T: Sendable>(
+        _ table: StoredTable, _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws(StoreError) -> T {
+        try await reading { [register] db in try register.noting(table) { try body(db) } }
+    }
+
     /// Runs one IMMEDIATE transaction, off the caller's thread; an error or a cancelled task leaves nothing of it.
     /// When it returns, the transaction is durable in the file at the store's path.
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {

@@ -68,6 +68,11 @@ extension Salvage {
                 }
             }
         }
+        if let found { try copyFound(table, from: found, into: &writer) }
+        if isListLost {
+            writer.copied.gaps = [0...0]
+            noteMissing(time(0).map { _ in end })
+        }
         if target.isInsideTransaction { try target.commit() }
         for key in writer.refusedKeys { noteMissing(time(key)) }
         result.tables.append(writer.copied)
@@ -96,6 +101,16 @@ extension Salvage {
         return true
     }
 
+    /// Adds the rows of a table that were found page by page. How much is missing all the same isn't known.
+    private func copyFound(_ table: String, from found: Database, into writer: inout SalvageWriter) throws {
+        guard let columns = try SalvageColumns(table, source: found, target: target, isUnreleased: false) else {
+            return
+        }
+        writer.isFromBehind = true
+        let rows = try Row.fetchCursor(found, sql: "SELECT \(columns.list) FROM \(table)")
+        while let row = try rows.next() { try writer.write(row) }
+    }
+
     /// Writes the rows of one table into the new file.
     private struct SalvageWriter {
         let target: Database
@@ -111,6 +126,7 @@ extension Salvage {
         var isFromBehind = false
         var copied: Salvaged.Table
         var refusedKeys: [Int64] = []
+        private var keysRead: Set<Int64> = []
         private var pending = 0
         private let rowsAtOnce: Int
 
@@ -129,7 +145,7 @@ extension Salvage {
         }
 
         mutating func write(_ row: Row) throws {
-            if pending == 0 { try target.beginTransaction(.immediate) }
+            if !target.isInsideTransaction { try target.beginTransaction(.immediate) }
             var isWritten = false
             if !columns.isWhole(row) {
                 hasWrongSum = true
@@ -137,6 +153,8 @@ extension Salvage {
                 pending += 1
                 return
             }
+            // Keys that are made anew don't tell that a row came before.
+            if contentKeys != nil, let key = order?.key(of: row), !keysRead.insert(key).inserted { return }
             do {
                 isWritten = try insert(row)
                 // The same row from the other end.

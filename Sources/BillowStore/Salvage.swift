@@ -1,3 +1,4 @@
+import Datasets
 internal import GRDB
 internal import Geometry
 internal import Turbulence
@@ -5,7 +6,11 @@ internal import Turbulence
 /// The copying of rows from a damaged database to a new one, on one thread.
 struct Salvage {
     let source: Database
+    /// Rows of the source that were found page by page, beside those that it gives out by itself.
+    let found: Database?
     let target: Database
+    /// Whether the source has only what was found page by page.
+    let isListLost: Bool
     /// Whether a build from before the first release wrote the source.
     let isUnreleased: Bool
     /// The newest time that a stored row may have had.
@@ -16,14 +21,15 @@ struct Salvage {
     /// Finds the keys of observations again, where those of the source can't be used.
     var contentKeys: ContentKeys?
 
-    /// By how many seconds stored times may be ahead of the clock.
-    private static let aheadSeconds = 300
-
-    init(source: Database, target: Database, isUnreleased: Bool, now: Instant) throws {
+    init(
+        source: Database, found: Database?, target: Database, isUnreleased: Bool, isListLost: Bool, now: Instant
+    ) throws {
         self.source = source
+        self.found = found
         self.target = target
+        self.isListLost = isListLost
         self.isUnreleased = isUnreleased
-        end = now.advanced(by: Self.aheadSeconds)
+        end = now.advanced(by: Instant.mostAheadSeconds)
     }
 
     /// Copies everything, and marks what is missing.
@@ -42,6 +48,7 @@ struct Salvage {
         try copy("fieldGrid", keys: SalvageOrder("number")) { _ in .distantFuture }
         try copy("fieldLevel", keys: SalvageOrder("number")) { _ in .distantFuture }
         try nameSources()
+        try noteStoredKinds()
         try keepReporterNumbers()
         try deleteUnreadable()
         try finish()
@@ -64,11 +71,21 @@ struct Salvage {
     /// Copies the secret of the tags. The rest of the head is another log's.
     /// - Returns: whether it could be read.
     private func copySecret() throws -> Bool {
-        let condition = isUnreleased ? "id = 1" : "id = 1 AND \(HeadColumn.isWhole)"
-        let secret = try? DatabaseValue.fetchOne(source, sql: "SELECT tagSecret FROM head WHERE \(condition)")
-        guard let secret, case .blob(let bytes) = secret.storage, bytes.count == 16 else { return false }
+        guard let secret = headValue("tagSecret"), case .blob(let bytes) = secret.storage, bytes.count == 16 else {
+            return false
+        }
         try target.execute(sql: HeadColumn.update([.tagSecret: "?1"], where: "id = 1"), arguments: [secret])
         return true
+    }
+
+    /// A value of the head; nil where it can't be read.
+    private func headValue(_ column: String) -> DatabaseValue? {
+        let condition = isUnreleased ? "id = 1" : "id = 1 AND \(HeadColumn.isWhole)"
+        for db in [source, found].compactMap(\.self) {
+            let value = try? DatabaseValue.fetchOne(db, sql: "SELECT \(column) FROM head WHERE \(condition)")
+            if let value { return value }
+        }
+        return nil
     }
 
     // MARK: What is missing
@@ -186,6 +203,26 @@ struct Salvage {
         }
     }
 
+    /// Notes the kinds of data of the rows that were read, beside those that were noted.
+    private func noteStoredKinds() throws {
+        var kinds: [(source: Int64, kind: DataKind)] = []
+        for (table, kind) in [
+            ("observation", DataKind.observations), ("pilotReport", .reports), ("position", .positions),
+        ] {
+            kinds += try Int64.fetchAll(target, sql: "SELECT DISTINCT source FROM \(table)").map { ($0, kind) }
+        }
+        for row in try Row.fetchAll(target, sql: "SELECT DISTINCT source, collection FROM area") {
+            guard let kind = Catalogue.kind(of: IssuedArea.Collection(rawValue: row[1])) else { continue }
+            kinds.append((row[0], kind))
+        }
+        for (source, kind) in kinds {
+            let note = try RawStatement(target, Query.noteStoredKind)
+            note.bind(source, StoredKindColumn.source)
+            try note.bind(kind.rawValue, StoredKindColumn.kind)
+            try note.run()
+        }
+    }
+
     /// Takes the numbers of lost reporters, so that no other key gets one and with it another's observations.
     private func keepReporterNumbers() throws {
         try target.execute(
@@ -209,8 +246,7 @@ struct Salvage {
                 sql: ["position", "fieldLevel"].contains(table)
                     ? "SELECT max(since) FROM \(table)" : "SELECT max(max(since, coalesce(until, 0))) FROM \(table)")
         }
-        let condition = isUnreleased ? "id = 1" : "id = 1 AND \(HeadColumn.isWhole)"
-        let head = (try? Int64.fetchOne(source, sql: "SELECT version FROM head WHERE \(condition)")) ?? 0
+        let head = headValue("version").flatMap(Int64.fromDatabaseValue) ?? 0
         // Another log than before: pictures of it are others.
         let version = max(head, newest.max() ?? 0) + 1
         try target.execute(

@@ -81,6 +81,14 @@ enum Schema {
             PRIMARY KEY (source, kind)
         ) STRICT, WITHOUT ROWID;
 
+        -- The kinds of data that anything was ever stored of. Nothing is known of others.
+        CREATE TABLE storedKind (
+            source INTEGER NOT NULL REFERENCES source (number),
+            kind TEXT NOT NULL,
+            sum INTEGER NOT NULL,
+            PRIMARY KEY (source, kind)
+        ) STRICT, WITHOUT ROWID;
+
         -- Where and when a kind of data is complete: areas that are requested (until is null), and that were requested
         -- (until is their last fetch). A kind without a row is of the whole world.
         CREATE TABLE coveredArea (

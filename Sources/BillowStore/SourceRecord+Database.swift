@@ -44,6 +44,18 @@ extension SourceRecord {
             sources[index].fetchedKinds[kind] = Instant(clamping: Int(columns.integer(Column.fetchedAt)))
             sources[index].fetchedSince[kind] = Instant(clamping: Int(columns.integer(Column.since)))
         }
+        try RawStatement(db, Query.storedKinds).forEachRow { columns in
+            typealias Column = StoredKindColumn
+            guard columns.isWhole(Column.self) else {
+                damage?.note(UnreadableRow(unnumbered: columns, Column.self))
+                return
+            }
+            let index = Int(columns.integer(Column.source))
+            guard sources.indices.contains(index),
+                let kind = columns.text(Column.kind).flatMap(DataKind.init(rawValue:))
+            else { return }
+            sources[index].storedKinds.insert(kind)
+        }
         for deletion in DeletionKind.allCases where deletion != .earlierForecasts {
             guard let deleted = try DeletedBefore(deletion, db) else { continue }
             let span = Instant.distantPast...max(.distantPast, deleted.before.advanced(by: -1))

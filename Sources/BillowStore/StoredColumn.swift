@@ -104,6 +104,12 @@ enum FetchedColumn: Int32, StoredColumn {
     static let table = StoredTable.fetched
 }
 
+/// Kinds of data that anything was ever stored of.
+enum StoredKindColumn: Int32, StoredColumn {
+    case source, kind, sum
+    static let table = StoredTable.storedKind
+}
+
 /// Areas that sources are asked for.
 enum CoveredAreaColumn: Int32, StoredColumn {
     case number, source, kind, part, ring, since, until, sum

@@ -90,6 +90,17 @@ struct AviationWeatherSchedule: Sendable {
         }
     }
 
+    /// Forgets answers by a clock that was ahead: how long ago they came isn't known.
+    mutating func forgetAnswers(aheadOf now: Instant) {
+        for product in calls.keys {
+            for index in calls[product, default: []].indices
+            where calls[product]?[index].answeredAt?.isAhead(of: now) == true {
+                calls[product]?[index].validators = AviationWeatherClient.Validators()
+                calls[product]?[index].answeredAt = nil
+            }
+        }
+    }
+
     /// Since when every call of a product has been answered; nil where one has not.
     func allAnswered(_ product: AviationWeatherUpstream.Product) -> Instant? {
         let times = calls[product, default: []].map(\.answeredAt)

@@ -159,6 +159,7 @@ package struct AviationWeatherUpstream: Upstream {
 
     private func round(_ now: Instant, _ outcome: inout SyncOutcome) async throws(SyncError) {
         let record = try await known(in: store)
+        progress.state.withLock { $0.schedule.forgetAnswers(aheadOf: now) }
         var failure: SyncError?
         var failed = Set<DataKind>()
         var asked = Set<DataKind>()
@@ -199,7 +200,9 @@ package struct AviationWeatherUpstream: Upstream {
     /// From when on all areas' reports are in the log; nil where nothing new is known of that. After a gap the areas
     /// are asked in turns for what they still have: until each was, nothing before now is known to be whole.
     private func completeSince(_ record: SourceRecord?, _ now: Instant) -> Instant? {
-        let isUnbroken = record?.fetchedAt(.reports).map { $0 >= now.advanced(by: -Self.gapSeconds) } ?? false
+        let isUnbroken =
+            record?.fetchedAt(.reports).map { $0 >= now.advanced(by: -Self.gapSeconds) && !$0.isAhead(of: now) }
+            ?? false
         return progress.state.withLock { state in
             if !isUnbroken { state.resumedAt = now }
             let answered = state.schedule.allAnswered(.pilotReports)
@@ -221,7 +224,7 @@ package struct AviationWeatherUpstream: Upstream {
             guard hasAreas || !areas.isEmpty else { return nil }
             return CoverageChange(
                 kind: kind, part: "", rings: areas.isEmpty ? [nil] : areas.map(\.ring), since: since,
-                isContinued: last.map { $0 >= now.advanced(by: -Self.gapSeconds) } ?? false, lastFetch: last)
+                at: now, isContinued: last.map { $0 >= now.advanced(by: -Self.gapSeconds) } ?? false, lastFetch: last)
         }
     }
 

@@ -22,7 +22,9 @@ package struct DataQuery: Sendable, Hashable {
             datasets.map(\.id)
         }
 
-        var datasets: [Dataset] { Catalogue.datasets(of: Dataset.Origin("skypath", rawValue)) }
+        var datasets: [Dataset] { Catalogue.datasets(of: origin) }
+
+        fileprivate var origin: Dataset.Origin { Dataset.Origin("skypath", rawValue) }
 
         package static func < (a: DataType, b: DataType) -> Bool { a.rawValue < b.rawValue }
     }
@@ -88,14 +90,12 @@ package struct DataQuery: Sendable, Hashable {
         return global && (type == .polygons || polygon == nil)
     }
 
-    /// The kinds of data that it brings. An upstream's own polygons are of the same air as its turbulence, and tell
-    /// nothing of the age of that.
+    /// The kinds of data that it brings.
     package var kinds: Set<DataKind> { kinds(of: types) }
 
     /// The kinds of data that some of its types bring.
     func kinds(of some: Set<DataType>) -> Set<DataKind> {
-        Set(some.flatMap { $0.datasets.map(\.kind) }).subtracting(
-            types.contains(.turbulence) && !some.contains(.turbulence) ? [.observations] : [])
+        Set(some.flatMap { Catalogue.kinds(of: $0.origin) })
     }
 
     /// Whether there is anything to ask for.

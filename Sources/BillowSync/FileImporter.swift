@@ -5,10 +5,11 @@ package import Turbulence
 /// Brings files into the store: what `billow import` and an inbox share. The same file twice changes nothing. What is
 /// imported stays until it is pruned by hand, also where it is of a source that is fetched.
 package struct FileImporter: Sendable {
-    private let store: any Store
-    private let now: @Sendable () -> Instant
-    private let source: SourceID?
-    private let simulated: Bool?
+    let store: any Store
+    let now: @Sendable () -> Instant
+    let source: SourceID?
+    let simulated: Bool?
+    let work: any LongWork
     private let agingSeconds: Int?
 
     private static let batchSize = 10_000
@@ -20,15 +21,17 @@ package struct FileImporter: Sendable {
     ///   - simulated: whether what a file holds is made up; nil: whether it says so itself.
     ///   - agingSeconds: what is no older than this isn't kept for ever, but ages as what is fetched does; nil for
     ///     nothing.
+    ///   - work: decodes grids.
     package init(
         store: any Store, now: @escaping @Sendable () -> Instant, source: SourceID? = nil, simulated: Bool? = false,
-        agingSeconds: Int? = nil
+        agingSeconds: Int? = nil, work: any LongWork = InlineWork()
     ) {
         self.store = store
         self.now = now
         self.source = source
         self.simulated = simulated
         self.agingSeconds = agingSeconds
+        self.work = work
     }
 
     /// Reads a file to its end and writes what can be used, batch by batch.
@@ -42,6 +45,8 @@ package struct FileImporter: Sendable {
         -> ImportSummary
     {
         var file = try ImportFile(path: path)
+        var piece = try file.next()
+        if let piece, Self.isGRIB(piece) { return try await takeFields(piece, &file, progress: progress) }
         var reader = ImportReader(now: now(), source: source, fileName: path)
         let importedBefore = agingSeconds.map { now().advanced(by: -$0) } ?? .distantFuture
         let empty = Batch(source: nil, importedBefore: importedBefore)
@@ -52,7 +57,6 @@ package struct FileImporter: Sendable {
         var sources = FileSources(known: Set(known.map(\.id)))
         var ids = Set<ReportedID>()
         while true {
-            let piece = try file.next()
             let items = if let piece { reader.read(piece) } else { reader.finish() }
             try check(batch, reader, stored)
             for item in items { duplicates += try await add(item, to: &batch, known: &ids) }
@@ -65,6 +69,7 @@ package struct FileImporter: Sendable {
             }
             progress(file.progress, reader.summary.read)
             if piece == nil || reader.isUnusable { break }
+            piece = try file.next()
         }
         var summary = reader.summary
         summary.duplicates = duplicates

@@ -52,16 +52,17 @@ package struct InboxUpstream: Upstream {
     ///   - retentionSeconds: what is older when it comes is an import of the past, and stays until it is pruned by
     ///     hand; anything else is a feed's, and ages.
     ///   - now: the clock.
+    ///   - work: decodes grids.
     package init(
         id: SourceID, path: String, simulated: Bool? = nil, store: any Store, retentionSeconds: Int,
-        now: @escaping @Sendable () -> Instant
+        now: @escaping @Sendable () -> Instant, work: any LongWork = InlineWork()
     ) {
         self.id = id
         self.simulated = simulated
         self.store = store
         folder = URL(filePath: path, directoryHint: .isDirectory)
         importer = FileImporter(
-            store: store, now: now, source: id, simulated: simulated, agingSeconds: retentionSeconds)
+            store: store, now: now, source: id, simulated: simulated, agingSeconds: retentionSeconds, work: work)
         looks = Looks()
     }
 
@@ -176,7 +177,8 @@ package struct InboxUpstream: Upstream {
             let summary = try await importer.take(folder.appending(path: name).path)
             guard look(at: name) == before else { return nil }
             count(summary, &outcome)
-            let taken = summary.observationCount + summary.pilotReportCount + summary.areaCount
+            let taken =
+                summary.observationCount + summary.pilotReportCount + summary.areaCount + summary.fieldCount
             verdict = Verdict(
                 isRefused: taken == 0 && summary.refusedCount > 0,
                 report: summary.refusedCount > 0 ? summary.description : nil)
@@ -195,10 +197,13 @@ package struct InboxUpstream: Upstream {
     }
 
     private func count(_ summary: ImportSummary, _ outcome: inout SyncOutcome) {
-        let taken = summary.observationCount + summary.pilotReportCount + summary.areaCount
+        let taken = summary.observationCount + summary.pilotReportCount + summary.areaCount + summary.fieldCount
         outcome.accepted += max(0, taken - summary.duplicates)
         outcome.duplicates += summary.duplicates
         for (code, refusal) in summary.refusals { outcome.skipped[.imported(code), default: 0] += refusal.count }
+        for (reason, numbers) in summary.refusedMessages {
+            outcome.skipped[.imported(reason), default: 0] += numbers.count
+        }
         outcome.skipped.merge(summary.skippedAreas.counted { .imported($0) }, uniquingKeysWith: +)
     }
 

@@ -134,7 +134,7 @@ package struct OpenSkyUpstream: Upstream {
         let isFirst = record?.coveredAreas.contains { $0.kind == kind } != true
         return CoverageChange(
             kind: kind, part: "", rings: boxes.isEmpty ? [nil] : boxes.map(\.ring),
-            since: boxes.isEmpty && isFirst ? record?.fetchedSince[kind] ?? now : now,
+            since: boxes.isEmpty && isFirst ? record?.fetchedSince[kind] ?? now : now, at: now,
             isContinued: last.map { $0 >= start } ?? false, lastFetch: last)
     }
 }

@@ -17,6 +17,8 @@ package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
     case openSky(RowCounts.Reason)
     case report(ReportError.Code)
     case hazard(HazardAreas.SkipReason)
+    /// A message of a grid file.
+    case field(FieldRefusal)
     /// A record of a file, by the import's own words.
     case imported(String)
 
@@ -35,6 +37,7 @@ package enum SkipReason: Sendable, Hashable, CustomStringConvertible {
         case .openSky(let reason): reason.rawValue
         case .report(let code): code.description
         case .hazard(let reason): reason.description
+        case .field(let refusal): refusal.description
         case .imported(let words): words
         }
     }

@@ -90,18 +90,19 @@ struct SkyPathCoverage: Sendable {
         _ area: DataQuery.Area, asked: String, ring: AreaRing?, at now: Instant, from start: Instant
     ) -> CoverageChange {
         let last = entries[area]
-        let isContinued = last.map { $0.asked == asked && $0.fetchedAt >= start } ?? false
+        let isContinued =
+            last.map { $0.asked == asked && $0.fetchedAt >= start && !$0.fetchedAt.isAhead(of: now) } ?? false
         let completeSince = isContinued ? min(last?.completeSince ?? start, start) : start
         entries[area] = Entry(asked: asked, fetchedAt: now, completeSince: completeSince)
         return CoverageChange(
-            kind: .observations, part: area.rawValue, rings: [ring], since: completeSince, isContinued: isContinued,
-            lastFetch: last?.fetchedAt)
+            kind: .observations, part: area.rawValue, rings: [ring], since: completeSince, at: now,
+            isContinued: isContinued, lastFetch: last?.fetchedAt)
     }
 
     /// What an area that is asked for no more leaves behind.
     func end(of area: DataQuery.Area, at now: Instant) -> CoverageChange {
         CoverageChange(
-            kind: .observations, part: area.rawValue, rings: [], since: now, isContinued: false,
+            kind: .observations, part: area.rawValue, rings: [], since: now, at: now, isContinued: false,
             lastFetch: entries[area]?.fetchedAt)
     }
 

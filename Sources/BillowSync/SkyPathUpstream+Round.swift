@@ -185,12 +185,11 @@ extension SkyPathUpstream {
         }
     }
 
-    /// Where the log is complete for a type that was fetched; nil for turbulence, each of whose areas is noted apart,
-    /// and for polygons, which tell nothing of what is observed.
+    /// Where the log is complete for a type that was fetched; nil for turbulence, each of whose areas is noted apart.
     func coverage(
         of type: DataQuery.DataType, _ record: SourceRecord?, at now: Instant
     ) -> CoverageChange? {
-        guard type != .turbulence, type != .polygons, let kind = wanted.kinds(of: [type]).first else { return nil }
+        guard type != .turbulence, let kind = wanted.kinds(of: [type]).first else { return nil }
         let rings =
             wanted.isGlobal(type) ? [nil] : [wanted.polygon, wanted.viewport].compactMap { $0 }.map(Optional.some)
         let last = record?.fetchedKinds[kind]
@@ -198,7 +197,7 @@ extension SkyPathUpstream {
         let start = now.advanced(by: -(kind.longestGapSeconds ?? wanted.history.seconds))
         return CoverageChange(
             kind: kind, part: type.rawValue, rings: rings, since: kind.longestGapSeconds == nil ? start : now,
-            isContinued: last.map { $0 >= start } ?? false, lastFetch: last)
+            at: now, isContinued: last.map { $0 >= start } ?? false, lastFetch: last)
     }
 
     /// Fetches the turbulence of an area.

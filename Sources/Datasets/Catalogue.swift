@@ -34,8 +34,25 @@ public enum Catalogue {
     }
 
     /// The kinds of data that datasets are made of, each once.
-    package static let kinds: [DataKind] = all.map(\.kind).reduce(into: []) { kinds, kind in
-        if !kinds.contains(kind) { kinds.append(kind) }
+    package static let kinds: [DataKind] = once(all.flatMap(\.kinds))
+
+    /// The kinds of data that issued areas are of, each once.
+    package static let kindsOfAreas: [DataKind] = once(all.compactMap(\.kindOfAreas))
+
+    /// The kind of data that the areas of a collection are; nil for one that no dataset has.
+    package static func kind(of areas: IssuedArea.Collection) -> DataKind? {
+        areas == .polygons ? .polygons : dataset(of: areas)?.kind
+    }
+
+    /// The kinds of data that a type of an upstream's data becomes.
+    package static func kinds(of origin: Dataset.Origin) -> Set<DataKind> {
+        Set(datasets(of: origin).map { $0.kind(of: origin) })
+    }
+
+    private static func once(_ kinds: [DataKind]) -> [DataKind] {
+        kinds.reduce(into: []) { kinds, kind in
+            if !kinds.contains(kind) { kinds.append(kind) }
+        }
     }
 
     /// The datasets that a type of an upstream's data becomes.

@@ -13,6 +13,8 @@ public final class Dataset: Sendable {
     public let shortTitle: String
     /// A sentence for lists of layers and collections.
     public let summary: String
+    /// Who is to be named wherever it is shown, and what it doesn't replace; nil where nobody asks for that.
+    package let attribution: String?
     /// What it is made of. The sources of that kind determine how fresh it is.
     package let kind: DataKind
     package let geometry: GeometryType
@@ -44,12 +46,14 @@ public final class Dataset: Sendable {
         content: Content,
         selection: TimeSelection, timeProperty: String? = nil, updates: Updates = .every(seconds: 60),
         drawing: Drawing?, properties: [Property], origins: [Origin] = [],
-        areaKinds: [AreaKind] = [], stacking: Int = 0, parts: [String] = [], isShownAtFirst: Bool = false
+        areaKinds: [AreaKind] = [], stacking: Int = 0, parts: [String] = [], isShownAtFirst: Bool = false,
+        attribution: String? = nil
     ) {
         self.id = id
         self.title = title
         self.shortTitle = shortTitle
         self.summary = summary
+        self.attribution = attribution
         self.kind = kind
         self.geometry = geometry
         self.content = content
@@ -195,6 +199,22 @@ extension Dataset {
     ///
     /// Source: docs/upstreams/skypath.md, "Colours": SkyPath's advice of 3,320 m a point
     package static let firstHexagonZoom = 6
+
+    /// The kinds of data that it is made of.
+    package var kinds: [DataKind] { kindOfAreas.map { $0 == kind ? [kind] : [kind, $0] } ?? [kind] }
+    /// The kind of data that its issued areas are; nil for what has none. Issued polygons are not of the kind of ours.
+    package var kindOfAreas: DataKind? {
+        switch content {
+        case .areas: kind
+        case .polygons: .polygons
+        case .history, .positions, .field: nil
+        }
+    }
+
+    /// The kind of data that one of its origins brings.
+    func kind(of origin: Origin) -> DataKind {
+        areaKinds.contains { $0.origin == origin } ? kindOfAreas ?? kind : kind
+    }
 
     /// Whether its features are H3 cells.
     package var isHexagons: Bool { if case .cells = drawing { true } else { false } }

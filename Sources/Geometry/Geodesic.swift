@@ -71,7 +71,7 @@ public enum Geodesic {
     /// The mean radius of the earth, in metres.
     ///
     /// Source: H. Moritz, "Geodetic Reference System 1980", Journal of Geodesy 74 (2000)
-    private static let meanRadius = 6_371_008.8
+    static let meanRadius = 6_371_008.8
 
     /// The arc over a chord, in metres, on the sphere of mean radius; to 0.01 % up to 1,000 km.
     package static func arc(chord: Double) -> Double {

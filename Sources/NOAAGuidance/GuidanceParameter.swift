@@ -32,15 +32,20 @@ package struct GuidanceParameter: RawRepresentable, Sendable, Hashable, Codable 
 package struct GuidanceLevel: RawRepresentable, Sendable, Hashable, Codable {
     package let rawValue: String
 
-    package init(rawValue: String) { self.rawValue = rawValue }
+    /// The words of an index. The whole column may have words behind it: `entire atmosphere (considered as a single
+    /// layer)`.
+    package init(rawValue: String) {
+        self.rawValue = rawValue.hasPrefix(Self.columnWords) ? Self.columnWords : rawValue
+    }
 
+    private static let columnWords = "entire atmosphere"
     private static let altitudeWords = " m above mean sea level"
 
     /// An altitude above mean sea level, as the index words it.
     package init(altitudeMeters: Int) { rawValue = "\(altitudeMeters)\(Self.altitudeWords)" }
 
     /// The whole column.
-    package static let entireAtmosphere = GuidanceLevel(rawValue: "entire atmosphere")
+    package static let entireAtmosphere = GuidanceLevel(rawValue: columnWords)
 
     /// Whole metres above mean sea level; nil where it is no such altitude.
     package var altitudeMeters: Int? {

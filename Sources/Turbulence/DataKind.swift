@@ -14,6 +14,8 @@ package struct DataKind: RawRepresentable, Sendable, Hashable {
     package static let hazards = DataKind(rawValue: "hazards")
     /// Forecast and nowcast areas.
     package static let forecasts = DataKind(rawValue: "forecasts")
+    /// Turbulence polygons as a source issued them; ours are made of observations.
+    package static let polygons = DataKind(rawValue: "polygons")
     /// Where aircraft are: traffic and tracks.
     package static let positions = DataKind(rawValue: "positions")
     /// Grids of computed turbulence: nowcasts and forecasts.

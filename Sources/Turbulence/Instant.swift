@@ -38,6 +38,13 @@ public struct Instant: Sendable, Hashable, Comparable {
         return Instant(clamping: overflow ? (seconds > 0 ? .max : 0) : sum)
     }
 
+    /// By how many seconds two clocks, or two readings of one, may differ.
+    package static let mostAheadSeconds = 300
+
+    /// Whether it lies further ahead than clocks may differ. When such a time was, nobody knows: the clock that told it
+    /// was wrong, or is now.
+    package func isAhead(of now: Instant) -> Bool { self > now.advanced(by: Self.mostAheadSeconds) }
+
     /// The start of the minute, hour, … of `seconds` length that this instant lies in.
     package func floored(toMultipleOf length: Int) -> Instant { Instant(clamping: seconds / length * length) }
 

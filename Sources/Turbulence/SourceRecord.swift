@@ -40,6 +40,8 @@ public struct SourceRecord: Sendable, Hashable {
     package var fetchedKinds: [DataKind: Instant]
     /// Since when each kind was fetched without a gap longer than its `longestGapSeconds`.
     package var fetchedSince: [DataKind: Instant]
+    /// The kinds of data that anything was ever stored of for it. Nothing is known of others.
+    package var storedKinds: Set<DataKind>
     /// From when on the log is complete for it; nil where nothing is known.
     package var completeSince: Instant?
     /// Between when something was observed, of each kind, that the log had and has no more: it was deleted, or can't be
@@ -60,8 +62,8 @@ public struct SourceRecord: Sendable, Hashable {
 
     package init(
         number: SourceNumber, id: SourceID, merge: MergeRule, simulated: Bool?, fetchedAt: Instant? = nil,
-        fetchedKinds: [DataKind: Instant] = [:], fetchedSince: [DataKind: Instant] = [:], completeSince: Instant? = nil,
-        coveredAreas: [CoveredArea] = []
+        fetchedKinds: [DataKind: Instant] = [:], fetchedSince: [DataKind: Instant] = [:],
+        storedKinds: Set<DataKind> = [], completeSince: Instant? = nil, coveredAreas: [CoveredArea] = []
     ) {
         self.number = number
         self.id = id
@@ -70,6 +72,7 @@ public struct SourceRecord: Sendable, Hashable {
         self.fetchedAt = fetchedAt
         self.fetchedKinds = fetchedKinds
         self.fetchedSince = fetchedSince
+        self.storedKinds = storedKinds
         self.completeSince = completeSince
         self.coveredAreas = coveredAreas
     }

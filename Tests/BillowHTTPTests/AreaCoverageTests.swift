@@ -164,7 +164,7 @@ struct AreaCoverageTests {
                 coverage: [
                     CoverageChange(
                         kind: .observations, part: "corridor", rings: rings, since: noon.advanced(by: since),
-                        isContinued: false, lastFetch: lastFetch.map { noon.advanced(by: $0) })
+                        at: world.clock.now, isContinued: false, lastFetch: lastFetch.map { noon.advanced(by: $0) })
                 ], fetchedAt: world.clock.now, completeSince: noon.advanced(by: since)))
         try await world.refresh()
     }

@@ -191,6 +191,13 @@ struct AreaTests {
             #expect(problem["code"]?.string == "history-not-made")
             #expect(problem["allowed"]?.string == "0.5, 1")
             _ = try await world.json("/collections/polygons/items?hours=0.5")
+            // An interval is a history of its own.
+            let interval = "datetime=\(noon.advanced(by: -7_452).description)/\(noon.description)"
+            _ = try await world.takeDisk(.moderate, at: try place(10, 50), distance: 1)
+            let polygons = try await world.json("/collections/polygons/items?\(interval)")
+            let hexagons = try await world.json("/collections/hexagons/items?\(interval)")
+            #expect(polygons.features.count == 1 && hexagons.features.count == 7)
+            #expect(polygons.features.first?["properties"]?["hexagons"]?.double == 7)
             for uri in [
                 "/tiles/polygons/latest/3/2/2.png?hours=2", "/tiles/polygons/latest/3/2/2.mvt?hours=2",
                 "/tiles/polygons.json?hours=2", "/maps/hexagons,polygons.png?hours=2",

@@ -66,6 +66,7 @@ struct CoverageTests {
             case .inbox: record.fetchedAt = noon
             case .imported, .ingested: break
             }
+            if isStored { record.storedKinds = [.observations] }
             return record
         }
 

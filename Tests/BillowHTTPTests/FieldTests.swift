@@ -64,6 +64,42 @@ struct FieldTests {
         }
     }
 
+    @Test("who computed it is named, and that it replaces no SIGMET; simulated, it says that alone")
+    func attribution() async throws {
+        try await withWorld { world in
+            try await world.takeField(.nowcast, run: -600, value: 17)
+            for path in ["/tiles/gtg.json", "/tiles/hexagons,gtg.json", "/collections/gtg"] {
+                let text = try #require(try await world.json(path)["attribution"]?.string)
+                #expect(text.contains("NOAA/NWS") && text.contains("not a substitute for SIGMETs"), "\(path)")
+            }
+            #expect(try await world.json("/collections/hexagons")["attribution"] == nil)
+            #expect(try await world.json("/tiles/hexagons.json")["attribution"]?.string?.contains("NOAA") == false)
+        }
+        try await withWorld(simulated: true) { world in
+            try await world.takeField(.nowcast, run: -600, value: 17)
+            let text = try #require(try await world.json("/tiles/gtg.json")["attribution"]?.string)
+            #expect(text.contains("SIMULATED") && !text.contains("NOAA"))
+        }
+    }
+
+    @Test("beyond the grid and after the product is late, answers say so")
+    func marks() async throws {
+        try await withWorld(feeds: ["awc": [.fields]]) { world in
+            try await world.takeField(.nowcast, run: -600, value: 17)
+            func marks(_ tile: String) async throws -> [Bool?] {
+                [
+                    try await world.get("/tiles/gtg/latest/\(tile).png").header("X-Incomplete") == "true",
+                    try await world.json("/tiles/gtg.json")["billow"]?["stale"]?.bool,
+                ]
+            }
+            #expect(try await marks(Self.tile) == [false, false])
+            #expect(try await marks("0/0/0") == [true, false])
+            world.clock.advance(by: 1_560)
+            try await world.refresh()
+            #expect(try await marks(Self.tile) == [true, true])
+        }
+    }
+
     @Test("smooth air is left out, unless a severity is asked for that takes it in")
     func smooth() async throws {
         try await withWorld { world in

@@ -5,6 +5,7 @@ import BillowStore
 import BillowTiles
 import Datasets
 import Foundation
+import Geometry
 import Testing
 import Turbulence
 
@@ -42,6 +43,14 @@ struct AgeTests {
             stale: [.turbulence, .hexagons, .polygons, .pireps, .hazards, .traffic, .tracks]),
     ]
 
+    /// An area of a source that holds no more.
+    private func formerArea(_ collection: IssuedArea.Collection, source name: String) throws -> IssuedArea {
+        IssuedArea(
+            collection: collection, id: "former", source: try source(name), kind: "former",
+            validFrom: noon.advanced(by: -7_200), validTo: noon.advanced(by: -3_600),
+            geometry: try MultiPolygon(outline: [try place(0, 0), try place(1, 0), try place(0, 1)]).orMissing())
+    }
+
     private func withSources(
         silent: Set<String>, _ test: @escaping @Sendable (World) async throws -> Void
     ) async throws {
@@ -49,6 +58,13 @@ struct AgeTests {
             for name in ["opensky", "inbox"] {
                 _ = try await world.store.register(try source(name), merge: .keep, simulated: false)
             }
+            // Nothing fetches these.
+            _ = try await world.store.commit(
+                Batch(
+                    source: nil,
+                    areas: try [Dataset.forecast, .advisories].map {
+                        try formerArea($0.areas.orMissing(), source: "inbox")
+                    }))
             for name in Self.feeds.keys {
                 try await world.fetched(name, secondsAgo: silent.contains(name) ? Self.silent : Self.fresh)
             }
@@ -167,13 +183,15 @@ struct AgeTests {
     @Test("a source that is stopped goes on to feed what it has, and that ages; one that never fetched feeds nothing")
     func stopped() async throws {
         try await withWorld(freshness: settings(300, every: nil)) { world in
+            #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(true), "nothing is known")
+            try await world.take([try observation(try cell(10, 50), source: "import")])
             #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(false))
             let old = noon.advanced(by: -Self.silent)
             _ = try await world.store.commit(
                 Batch(source: source("skypath"), fetchedAt: old, fetchedKinds: [.observations: old]))
             try await world.take([])
             #expect(try await world.json("/collections/hexagons/items")["stale"] == .bool(true))
-            #expect(try await world.json("/collections/traffic/items")["stale"] == .bool(false))
+            #expect(try await world.json("/collections/traffic/items")["stale"] == .bool(true), "nothing is known")
         }
     }
 
@@ -196,9 +214,12 @@ struct AgeTests {
             try await world.take([])
             try await expect(layer, stale: true, in: world)
             try await expect(others, stale: false, in: world)
-            // What is sent in may be of any kind.
+            // What is sent in of one kind tells nothing of another.
             _ = try await world.store.register(try source("ingest"), merge: .keep, simulated: false)
             try await world.take([try observation(try cell(10, 50), source: "ingest")])
+            try await expect(layer, stale: true, in: world)
+            _ = try await world.store.commit(Batch(source: nil, areas: [try formerArea(.forecast, source: "ingest")]))
+            try await world.refresh()
             try await expect(layer + others, stale: false, in: world)
         }
     }

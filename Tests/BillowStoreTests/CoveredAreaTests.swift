@@ -15,10 +15,11 @@ struct CoveredAreaTests {
 
     private func change(
         _ rings: [AreaRing?], kind: DataKind = .observations, part: String = "corridor", since: Int,
-        isContinued: Bool = true, lastFetch: Int? = nil
+        at seconds: Int? = nil, isContinued: Bool = true, lastFetch: Int? = nil
     ) -> CoverageChange {
         CoverageChange(
-            kind: kind, part: part, rings: rings, since: noon.advanced(by: since), isContinued: isContinued,
+            kind: kind, part: part, rings: rings, since: noon.advanced(by: since),
+            at: noon.advanced(by: seconds ?? max(since, lastFetch ?? since)), isContinued: isContinued,
             lastFetch: lastFetch.map { noon.advanced(by: $0) })
     }
 
@@ -81,6 +82,50 @@ struct CoveredAreaTests {
         _ = try await store.commit(
             Batch(source: skypath, coverage: [change([], part: "viewport", since: 200, isContinued: false)]))
         #expect(try await areas(store).allSatisfy { $0.until != nil })
+    }
+
+    @Test("what a clock that was ahead noted of an area ends when the clock is right")
+    func clockAhead() async throws {
+        let store = try await makeStore()
+        let skypath = try source("skypath")
+        let (spain, view) = (try ring(-12, 40, 0, 50), try ring(10, 40, 20, 50))
+        func commit(_ changes: CoverageChange...) async throws {
+            _ = try await store.commit(Batch(source: skypath, coverage: changes))
+        }
+        let ahead = 2 * 86_400
+        // With the clock ahead an area is asked for, and a viewport that goes again.
+        try await commit(
+            change([spain], kind: .positions, part: "", since: ahead),
+            change([view], part: "viewport", since: ahead, isContinued: false))
+        try await commit(change([], part: "viewport", since: ahead + 60, isContinued: false, lastFetch: ahead + 30))
+        #expect(try await areas(store).count == 2)
+        // The clock is right: of the fetch before nobody knows when it was.
+        try await commit(
+            change([spain], kind: .positions, part: "", since: 0, at: 0, lastFetch: ahead + 60),
+            change([], part: "viewport", since: 0, at: 0, isContinued: false, lastFetch: ahead + 30))
+        #expect(try await areas(store) == [area(spain, 0, nil, .positions)])
+        // And one that is known to go on, from earlier than noted.
+        try await commit(change([spain], kind: .positions, part: "", since: -60, at: 60, lastFetch: 0))
+        #expect(try await areas(store) == [area(spain, -60, nil, .positions)])
+    }
+
+    @Test("after a clock that was ahead a kind of data is fetched without a gap from the next fetch on")
+    func fetchedAhead() async throws {
+        let store = try await makeStore()
+        let skypath = try source("skypath")
+        func since(_ seconds: Int) async throws -> Instant? {
+            let at = noon.advanced(by: seconds)
+            _ = try await store.commit(Batch(source: skypath, fetchedKinds: [.positions: at]))
+            return try await store.sources().first { $0.id == skypath }?.fetchedSince[.positions]
+        }
+        #expect(try await since(0) == noon)
+        #expect(try await since(60) == noon)
+        // A clock ahead, then hours without a fetch that nobody can count.
+        #expect(try await since(2 * 86_400) == noon.advanced(by: 2 * 86_400))
+        #expect(try await since(120) == noon.advanced(by: 120))
+        #expect(try await since(700) == noon.advanced(by: 120))
+        #expect(try await since(700 + 800) == noon.advanced(by: 120))
+        #expect(try await since(1_200) == noon.advanced(by: 120), "a clock may be set back a little")
     }
 
     @Test("what is deleted is covered no more")

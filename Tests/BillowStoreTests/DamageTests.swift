@@ -326,7 +326,9 @@ struct DamageTests {
         try damaged.close()
 
         let salvaged = try await SQLiteStore.salvage(path, to: folder.path("new.sqlite"))
-        #expect(salvaged.tables.first { $0.name == "position" }?.rows == read.count)
+        // Some rows lie in pages above the damaged ones, where a search page by page finds them.
+        let rows = try salvaged.tables.first { $0.name == "position" }.orMissing().rows
+        #expect(rows >= read.count && rows < read.count + 10)
     }
 
     @Test("an index that can't be read hides no row")
@@ -515,6 +517,99 @@ struct DamageTests {
         let store = try await SQLiteStore.open(path: new)
         #expect(try await store.sources().map(\.id.name) == ["salvaged-0", "awc"])
         #expect(try await store.contents().count == 5)
+    }
+
+    private static let kinds: [DataKind] = [.observations, .reports, .hazards, .forecasts, .polygons, .positions]
+
+    @Test("a source that is made known after a salvage is complete no earlier than what is missing")
+    func newSourceAfterSalvage() async throws {
+        let path = try await makeFile(count: 5)
+        #expect(try overwrite(path, pagesOf: "source") { $0 } == 1)
+        let new = folder.path("new.sqlite")
+        let now = noon.advanced(by: 86_400)
+        _ = try await SQLiteStore.salvage(path, to: new, now: now)
+        let store = try await SQLiteStore.open(path: new)
+        _ = try await store.register(source("ingest"), merge: .keep, simulated: nil)
+        _ = try await store.commit(observation(at: 90_000, source: "ingest"))
+        let ingest = try #require(try await store.sources().first { $0.id.name == "ingest" })
+        for kind in Self.kinds {
+            #expect(ingest.lost[kind].map { $0.lowerBound == .distantPast && $0.upperBound >= now } == true)
+        }
+        #expect(try await store.contents().count == 6)
+    }
+
+    @Test("the kinds of data that were ever stored are known, also of a salvaged file and after damage")
+    func storedKinds() async throws {
+        let path = try await makeFile(count: 5)
+        func kinds(_ store: SQLiteStore) async throws -> [Set<DataKind>] {
+            try await store.sources().map(\.storedKinds)
+        }
+        let store = try await SQLiteStore.open(path: path)
+        #expect(try await kinds(store) == [[.observations], [.reports]])
+        var polygon = try area("b")
+        polygon.collection = .polygons
+        _ = try await store.commit(Batch(source: source("awc"), areas: [try area("a"), polygon]))
+        let seen = try position("000001", at: 1, source: "skypath")
+        _ = try await store.commit(Batch(source: source("skypath"), positions: [seen]))
+        let all: [Set<DataKind>] = [[.observations, .positions], [.reports, .hazards, .polygons]]
+        #expect(try await kinds(store) == all)
+        // Retention forgets nothing of it.
+        _ = try await store.prune(Pruning(before: .distantFuture, sources: nil))
+        #expect(try await kinds(store) == all)
+        try store.close()
+
+        let other = try await makeFile("b.sqlite", count: 5)
+        try change(other, "UPDATE storedKind SET kind = 'hazards' WHERE source = 1")
+        let damaged = try await SQLiteStore.open(path: other)
+        #expect(try await kinds(damaged) == [[.observations], []])
+        for record in try await damaged.sources() {
+            #expect(Self.kinds.allSatisfy { record.lost[$0] == .distantPast ... .distantFuture })
+        }
+        try damaged.close()
+        let new = folder.path("new.sqlite")
+        #expect(try await !SQLiteStore.salvage(other, to: new, now: noon).isWhole)
+        #expect(try await kinds(SQLiteStore.open(path: new)) == [[.observations], [.reports]])
+    }
+
+    @Test("a page of keys that can't be read is said, and ends no survey of what else is damaged")
+    func surveyGoesOn() async throws {
+        let path = try await makeFile(count: 5)
+        let sound = try await SQLiteStore.open(path: path)
+        for number in 0..<400 {
+            _ = try await sound.commit(
+                Batch(
+                    source: source("awc"),
+                    positions: [try position(String(format: "%06x", number), at: number * 60)]))
+        }
+        _ = try await sound.commit(
+            Batch(source: nil, observations: [try observation(id: "x", at: 9)], reporter: "key"))
+        try sound.close()
+        for table in ["accessKey", "sourceControl", "reporter", "sourceValue"] {
+            #expect(try overwrite(path, pagesOf: table) { $0 } >= 1)
+        }
+        #expect(try overwrite(path, pagesOf: "position") { [$0[$0.count / 2]] } == 1)
+        let store = try await SQLiteStore.open(path: path)
+        try await store.survey(rest: .zero)
+        #expect(
+            Set(store.damage.map(\.table)) == [.accessKey, .sourceControl, .reporter, .sourceValue, .position])
+        // And where nothing was surveyed yet, by whoever needs them first.
+        for (table, read) in [
+            (StoredTable.accessKey, { (store: SQLiteStore) async throws in _ = try await store.accessKeys() }),
+            (.sourceControl, { store in _ = try await store.control(of: source("skypath")) }),
+            (.sourceValue, { store in _ = try await store.values(of: source("skypath")) }),
+            (
+                .reporter,
+                { store in
+                    // A new one, which the table's index doesn't name.
+                    _ = try await store.commit(
+                        Batch(source: nil, observations: [try observation(id: "y")], reporter: "other key"))
+                }
+            ),
+        ] {
+            let store = try await SQLiteStore.open(path: path)
+            await #expect(throws: StoreError.self) { try await read(store) }
+            #expect(store.damage.map(\.table) == [table])
+        }
     }
 
     @Test("the observations of a reporter whose row is lost are no other reporter's")

@@ -53,7 +53,8 @@ struct FileTests {
         let path = folder.path("a.sqlite")
         let one = try observation(aircraft: "B77W")
         var store = try await SQLiteStore.open(path: path)
-        let record = try await store.register(source("skypath"), merge: .replace, simulated: true)
+        var record = try await store.register(source("skypath"), merge: .replace, simulated: true)
+        record.storedKinds = [.observations]
         _ = try await store.commit(Batch(source: one.source, observations: [one], cursors: ["all": "7"]))
         try store.close()
         await #expect(throws: StoreError.self) { try await store.head() }

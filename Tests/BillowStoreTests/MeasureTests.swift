@@ -1,3 +1,4 @@
+import BillowFields
 import Foundation
 import Geometry
 import TestSupport
@@ -85,5 +86,74 @@ struct MeasureTests {
         let problems = try await measure("checking") { try await store.problems() }
         #expect(problems.isEmpty)
         try store.close()
+    }
+
+    /// A plane as guidance has it: waves of many lengths, a tenth of it missing.
+    private func guidance(_ grid: GridDefinition, seed: UInt64) throws -> FieldPlane {
+        var random = SeededGenerator(seed: seed)
+        let waves = (0..<16).map { number in
+            let length = 400 / pow(1.35, Double(number))
+            let way = Double.random(in: 0...6.3, using: &random)
+            return (
+                x: cos(way) * 6.3 / length, y: sin(way) * 6.3 / length,
+                phase: Double.random(in: 0...6.3, using: &random),
+                height: 0.02 * length / 100 + 0.2
+            )
+        }
+        var values = [UInt8](repeating: FieldPlane.missing, count: grid.count)
+        for row in 0..<grid.rows {
+            for column in grid.columns / 30..<grid.columns - grid.columns / 30 {
+                let sum = waves.reduce(0) {
+                    $0 + $1.height * sin(Double(column) * $1.x + Double(row) * $1.y + $1.phase)
+                }
+                values[row * grid.columns + column] = UInt8(max(1, min(80, 7 + sum * 2.5)))
+            }
+        }
+        return try FieldPlane(width: grid.columns, height: grid.rows, values: values).orMissing()
+    }
+
+    @Test("fields are measured: bytes, a commit, the index and a plane")
+    func fields() async throws {
+        let folder = try ProcessInfo.processInfo.environment["BILLOW_MEASURE"].orMissing()
+        let path = folder + "/measure-\(UUID().uuidString).sqlite"
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+        let store = try await SQLiteStore.open(path: path)
+        _ = try await store.register(source("awc"), merge: .keep, simulated: true)
+        let grid = GridDefinition.turbulenceGuidance
+        let planes = try (0..<3).map { try guidance(grid, seed: UInt64($0)) }
+        let packed = await measure("packing 3 planes") { planes.map { $0.packed() } }
+        print("a plane: \(packed.map(\.count)) bytes")
+        func frame(_ number: Int) throws -> [FieldLevelDraft] {
+            let identity = try FieldIdentity(
+                product: .nowcast, run: noon.advanced(by: number * 900), validTime: noon.advanced(by: number * 900)
+            ).orMissing()
+            return (0..<51).map { level in
+                FieldLevelDraft(
+                    identity: identity, grid: grid, level: level == 0 ? .column : .feet(UInt16(level * 1_000)),
+                    packed: packed[level % packed.count])
+            }
+        }
+        let frames = 20
+        try await measure("committing \(frames) frames of 51 levels") {
+            for number in 0..<frames { _ = try await store.commit(Batch(source: source("awc"), fields: frame(number))) }
+        }
+        let fields = try await measure("the index of \(frames * 51) levels") { try await store.fields(asOf: nil) }
+        let row = try fields.index.frames.first.orMissing().levels[1].row
+        _ = try await measure("the bytes of a plane") { try await store.packedFieldPlane(row: row) }
+        let plane = try await measure("a plane") { try await store.fieldPlane(row: row) }
+        #expect(plane == planes[1])
+        let again = try await measure("a frame again") {
+            try await store.commit(Batch(source: source("awc"), fields: frame(0)))
+        }
+        #expect(!again.changed)
+        let problems = try await measure("checking") { try await store.problems() }
+        #expect(problems.isEmpty)
+        let pruned = try await measure("deleting half of it") {
+            try await store.prune(Pruning(before: noon, fieldsBefore: noon.advanced(by: frames / 2 * 900)))
+        }
+        #expect(pruned.fieldLevels == frames / 2 * 51)
+        try store.close()
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        print("the file: \(size ?? 0) bytes, \((size ?? 0) / frames) a frame")
     }
 }

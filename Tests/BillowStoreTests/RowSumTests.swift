@@ -68,6 +68,7 @@ struct RowSumTests {
         try await check(HeadColumn.self)
         try await check(SourceColumn.self)
         try await check(FetchedColumn.self)
+        try await check(StoredKindColumn.self)
         try await check(CoveredAreaColumn.self)
         try await check(CursorColumn.self)
         try await check(SourceValueColumn.self)

@@ -133,7 +133,7 @@ import Turbulence
         let settings = try Settings.read(
             yaml: example, file: "billow.example.yaml", environment: ["SKYPATH_API_KEY": "secret"],
             overrides: SettingsOverrides(database: "elsewhere.sqlite"))
-        #expect(settings.sources.map(\.id.name) == ["skypath", "awc", "drop"])
+        #expect(settings.sources.map(\.id.name) == ["skypath", "awc", "noaa", "drop"])
         #expect(settings.database == "elsewhere.sqlite")
         let defaults = Settings()
         #expect(settings.retentionSeconds == defaults.retentionSeconds)

@@ -1,5 +1,6 @@
 import Foundation
 import Geometry
+import TestSupport
 import Testing
 
 @Suite("Definitions of grids")
@@ -57,5 +58,63 @@ struct GridDefinitionTests {
         let wrong = text.replacingOccurrences(of: "\"columns\":1799", with: "\"columns\":0")
         #expect(wrong != text)
         #expect(throws: GridError.self) { try JSONDecoder().decode(GridDefinition.self, from: Data(wrong.utf8)) }
+    }
+
+    @Test("a domain is the ring around the outermost points", arguments: [grids[0], grids[2]])
+    func domain(_ grid: GridDefinition) throws {
+        let projection = GridProjection(grid)
+        let ring = try #require(grid.domain)
+        var random = SeededGenerator(seed: 7)
+        let (east, north) = (Double(grid.columns - 1), Double(grid.rows - 1))
+        for _ in 0..<2_000 {
+            let x = Double.random(in: -0.2...1.2, using: &random) * east
+            let y = Double.random(in: -0.2...1.2, using: &random) * north
+            let place = try #require(projection.lonLat(GridPosition(x: x, y: y)))
+            // The chords of the ring leave the sides by half a cell at most.
+            let depth = min(x, y, east - x, north - y)
+            if depth > 0.5 { #expect(ring.contains(place), "\(x) \(y)") }
+            if depth < -0.5 { #expect(!ring.contains(place), "\(x) \(y)") }
+        }
+        let places = ring.places
+        if grid == .turbulenceGuidance {
+            // Source: docs/upstreams/noaa.md
+            #expect(abs((places.map(\.latitude).min() ?? 0) - 21.14) < 0.01)
+            #expect(abs((places.map(\.latitude).max() ?? 0) - 52.62) < 0.01)
+            #expect(abs((places.map(\.longitude).min() ?? 0) + 134.10) < 0.01)
+            #expect(abs((places.map(\.longitude).max() ?? 0) + 60.92) < 0.01)
+        }
+    }
+
+    @Test("a domain around the world is no ring, one around a pole or all longitudes a band within it")
+    func domainWithoutRing() throws {
+        func lonLat(_ columns: Int, _ rows: Int, south: Double) throws -> GridDefinition {
+            try GridDefinition(
+                shape: .sphere, columns: columns, rows: rows,
+                projection: .lonLat(west: 0, south: south, dx: 1, dy: 1))
+        }
+        #expect(try lonLat(360, 181, south: -90).domain == nil)
+        #expect(try lonLat(360, 180, south: -89.5).domain == nil)
+        let tropics = try #require(try lonLat(360, 41, south: -20).domain)
+        let box = try #require(BoundingBox(west: 170, south: -20, east: -170, north: 20))
+        let taller = try #require(BoundingBox(west: 170, south: -21, east: -170, north: 20))
+        #expect(tropics.contains(box) && !tropics.contains(taller))
+        // Five by five points, 1,000 km apart, the pole in the middle.
+        let corner = GridDefinition.Mesh(longitude: -45, latitude: 64.5, dx: 1_000_000, dy: 1_000_000)
+        let pole = try GridDefinition(
+            shape: .sphere, columns: 5, rows: 5,
+            projection: .polarStereographic(orientation: 0, trueLatitude: 90, isSouth: false, mesh: corner))
+        let cap = try #require(pole.domain)
+        let projection = GridProjection(pole)
+        for longitude in stride(from: -180.0, to: 180, by: 15) {
+            for latitude in stride(from: 60.0, through: 89, by: 1) {
+                let place = try #require(LonLat(longitude: longitude, latitude: latitude))
+                let position = projection.position(of: place)
+                if cap.contains(place) {
+                    #expect(position.x >= -1e-6 && position.x <= 4 && position.y >= -1e-6 && position.y <= 4)
+                } else {
+                    #expect(latitude < 75)
+                }
+            }
+        }
     }
 }

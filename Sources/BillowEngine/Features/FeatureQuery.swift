@@ -16,6 +16,8 @@ package struct FeatureQuery: Sendable {
     /// where an interval is asked for.
     package var from: Instant
     package var to: Instant
+    /// Whether the history of a picture is an interval of the query's own, and not one of those that are made ready.
+    package var hasOwnHistory = false
     /// Whether aircraft and areas of an interval are asked for, and not those of the instant.
     package var isInterval = false
     package var box: BoundingBox?

@@ -71,7 +71,7 @@ package final class PolygonSource: Sendable {
     /// The polygons of a query.
     /// - Throws: `EngineError.historyNotMade` for a history that isn't made.
     package func polygons(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [TurbulencePolygon] {
-        try frames.polygonHistories.require(query.filter)
+        if !query.hasOwnHistory { try frames.polygonHistories.require(query.filter) }
         let picture = Picture(
             head: Self.head(snapshot), instant: query.instant, filter: query.filter, area: query.cells)
         let content = try await content(picture, snapshot)

@@ -72,8 +72,13 @@ extension FrameSource {
             guard let plane, plane.width == grid.columns, plane.height == grid.rows else { continue }
             if largest == nil { largest = plane } else { largest?.formMaximum(with: plane) }
         }
-        guard let largest else { throw EngineError.damageFound }
-        return largest
+        if let largest { return largest }
+        // Nothing of it can be read: the snapshot is marked, and what is missing is not smooth.
+        let nothing = [UInt8](repeating: FieldPlane.missing, count: grid.count)
+        guard let plane = FieldPlane(width: grid.columns, height: grid.rows, values: nothing) else {
+            throw EngineError.damageFound
+        }
+        return plane
     }
 }
 

@@ -58,6 +58,11 @@ extension FrameSource {
         guard revision.version < current.version, revision.version >= snapshot.frameVersions.rules else {
             return .redirect(current)
         }
+        // Of a deleted field nobody knows whether that version showed it.
+        let showsField = layers.contains { $0.content == .field }
+        guard !showsField || snapshot.fields.isKnown(at: instant, asOf: revision.version) else {
+            return .redirect(current)
+        }
         // Before the first version there was nothing to see.
         let data = seen(in: layers, at: instant, filter: filter)
         let field = fieldVersion(of: layers, at: instant, filter: filter, in: snapshot, asOf: revision.version)

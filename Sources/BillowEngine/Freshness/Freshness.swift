@@ -1,9 +1,9 @@
 import BillowExchange
-import BillowFields
+package import BillowFields
 package import BillowSnapshot
 package import BillowSync
-package import BillowTiles
-import Datasets
+import BillowTiles
+package import Datasets
 package import Geometry
 package import Turbulence
 
@@ -62,7 +62,7 @@ package struct Freshness: Sendable, Hashable {
 
 /// Where and when the log holds all data of a kind. What isn't known is not covered.
 enum Coverage: Sendable, Hashable {
-    /// There is neither a source nor stored data: nothing is known.
+    /// No source is asked for it, and nothing of it was ever stored: nothing is known.
     case nothing
     /// A source was never fetched, or doesn't say from when on it is complete: nothing is known to be complete.
     case unknown
@@ -80,6 +80,8 @@ enum Coverage: Sendable, Hashable {
         var retainedSince: Instant
         /// When this was determined: no fetch can tell of later observations.
         var now: Instant
+        /// Whether the sources tell of instants after `now` too.
+        var looksAhead = false
         var sources: [Source]
 
         /// The sources by what they fetch from.
@@ -131,7 +133,7 @@ enum Coverage: Sendable, Hashable {
             guard instant >= span.retainedSince,
                 first >= max(span.storedSince, span.retainedSince.advanced(by: -History.sixHours.seconds))
             else { return false }
-            let last = min(instant, span.now)
+            let last = span.looksAhead ? instant : min(instant, span.now)
             return !span.sources.isEmpty
                 && span.services.allSatisfy { sources in
                     let shares = sources.map { $0.share(of: region, from: first, to: last) }
@@ -189,10 +191,14 @@ package struct FreshnessSettings: Sendable {
         package var staleAfterSeconds: Int?
         /// Kinds that are fetched less often, and how often.
         var slowKinds: [DataKind: Int] = [:]
+        /// The products of fields that it is asked for; nil for those that it has.
+        package var fieldProducts: Set<FieldProduct>?
 
         package init(
-            kinds: Set<DataKind>, service: String = "", intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil
+            kinds: Set<DataKind>, service: String = "", intervalSeconds: Int? = 60, staleAfterSeconds: Int? = nil,
+            fieldProducts: Set<FieldProduct>? = nil
         ) {
+            self.fieldProducts = fieldProducts
             self.kinds = kinds
             self.service = service
             self.intervalSeconds = intervalSeconds
@@ -203,9 +209,6 @@ package struct FreshnessSettings: Sendable {
     /// How long a source may be silent where no setting says so, unless it is fetched less often than twice in that
     /// time.
     package static let defaultStaleAfterSeconds = 300
-
-    /// By how many seconds a fetch may seem to lie ahead: a snapshot is as old as its last publication.
-    static let aheadSeconds = 300
 
     /// For all sources that have no setting of their own.
     fileprivate let staleAfterSeconds: Int?
@@ -253,7 +256,7 @@ package struct FreshnessPolicy: Sendable {
 
     /// Whether a source was last fetched, for a kind of data or at all, too long ago; one that never was is.
     package func isStale(_ id: SourceID, _ kind: DataKind? = nil, fetchedAt: Instant?, at now: Instant) -> Bool {
-        guard let fetchedAt, fetchedAt <= now.advanced(by: FreshnessSettings.aheadSeconds) else { return true }
+        guard let fetchedAt, !fetchedAt.isAhead(of: now) else { return true }
         return fetchedAt < now.advanced(by: -staleAfterSeconds(feed(id), kind))
     }
 
@@ -265,7 +268,9 @@ package struct FreshnessPolicy: Sendable {
         let now = now ?? snapshot.publication.asOf
         let sources = SelectedSources(snapshot.sources.filter { filter.sources?.contains($0.id) ?? true })
         let configured = settings.feeds.keys.filter { filter.sources?.contains($0) ?? true }
-        let stored = sources.records.filter { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
+        let storedSources = sources.records.filter { feed($0.id)?.kinds.isEmpty ?? ($0.fetchedAt == nil) }
+        let stored = Dictionary(
+            uniqueKeysWithValues: kinds.map { kind in (kind, storedSources.filter { $0.storedKinds.contains(kind) }) })
         let feeding = Dictionary(
             uniqueKeysWithValues: kinds.map { kind in
                 let feeding = self.feeding(kind, configured, sources)
@@ -275,20 +280,24 @@ package struct FreshnessPolicy: Sendable {
         return Freshness(
             dataTime: times.contains(nil) ? nil : times.compactMap { $0 }.min(),
             // Nothing is known of what has neither a source nor stored data.
-            isStale: times.isEmpty && stored.isEmpty
+            isStale: times.isEmpty && stored.values.allSatisfy(\.isEmpty)
                 || feeding.contains { kind, sources in
-                    !sources.isEmpty && sources.allSatisfy { isStale($0.id, kind, fetchedAt: $0.fetchedAt, at: now) }
+                    !sources.isEmpty
+                        && sources.allSatisfy {
+                            kind == .fields
+                                ? isOverdue($0, in: snapshot, at: now)
+                                : isStale($0.id, kind, fetchedAt: $0.fetchedAt, at: now)
+                        }
                 },
             // A log holds simulated data alone or none, whatever a filter selects of it.
             isSimulated: snapshot.sources.contains { $0.simulated == true },
             coverage: Dictionary(
                 uniqueKeysWithValues: feeding.map { kind, feeding in
-                    // Nothing is known of fields where none is stored, whatever else is.
-                    let hasNone = kind == .fields && snapshot.fields.frames.isEmpty
-                    return (
+                    (
                         kind,
-                        hasNone
-                            ? .nothing : coverage(of: kind, feeding: feeding, sources, stored: stored, at: now)
+                        kind == .fields
+                            ? fieldCoverage(feeding: feeding, sources, in: snapshot, at: now)
+                            : coverage(of: kind, feeding: feeding, sources, stored: stored[kind] ?? [], at: now)
                     )
                 }),
             lost: sources.records.reduce(into: [:]) { lost, source in
@@ -300,14 +309,15 @@ package struct FreshnessPolicy: Sendable {
             }, region: region)
     }
 
-    /// The same of some layers.
+    /// The same of pictures of some layers at an instant.
     package func freshness(
-        of layers: LayerList, of region: GeographicRegion = .everywhere, in snapshot: Snapshot, filter: Filter,
-        at now: Instant? = nil
+        of layers: [Dataset], of region: GeographicRegion = .everywhere, at instant: Instant, in snapshot: Snapshot,
+        filter: Filter, now: Instant? = nil
     ) -> Freshness {
+        let kinds = lookBack(of: layers, at: instant, filter: filter, in: snapshot).keys
         // Our own polygons have a source name of their own, which no stored source has.
-        let filter = layers.layers.contains(.polygons) ? filter.ofOwnPolygons : filter
-        return freshness(of: Set(layers.layers.map(\.kind)), of: region, in: snapshot, filter: filter, at: now)
+        let filter = layers.contains(.polygons) ? filter.ofOwnPolygons : filter
+        return freshness(of: Set(kinds), of: region, in: snapshot, filter: filter, at: now)
     }
 
     /// A source that feeds a kind of data, and when it was last fetched for it.
@@ -317,8 +327,7 @@ package struct FreshnessPolicy: Sendable {
 
         /// Of a fetch that lies ahead nobody knows when it was: the clock was wrong then, or is now.
         func known(at now: Instant) -> Feeding {
-            let isAhead = fetchedAt.map { $0 > now.advanced(by: FreshnessSettings.aheadSeconds) } ?? false
-            return isAhead ? Feeding(id: id, fetchedAt: nil) : self
+            fetchedAt?.isAhead(of: now) == true ? Feeding(id: id, fetchedAt: nil) : self
         }
     }
 
@@ -337,7 +346,9 @@ package struct FreshnessPolicy: Sendable {
     private func feeding(_ kind: DataKind, _ configured: [SourceID], _ sources: SelectedSources) -> [Feeding] {
         if settings.feeds.isEmpty {
             return sources.records.compactMap { record in
-                record.fetchedAt == nil ? nil : Feeding(id: record.id, fetchedAt: record.fetchedAt(kind))
+                // A source that never had a field feeds none.
+                guard record.fetchedAt != nil, kind != .fields || record.fetchedKinds[kind] != nil else { return nil }
+                return record.fetchedAt(kind).map { Feeding(id: record.id, fetchedAt: $0) }
             }
         }
         return configured.compactMap { id in
@@ -353,6 +364,33 @@ package struct FreshnessPolicy: Sendable {
     /// Whether there is any source or stored data that a kind of data could come from.
     func offers(_ kind: DataKind, in snapshot: Snapshot, filter: Filter) -> Bool {
         freshness(of: [kind], in: snapshot, filter: filter).coverage[kind] != .nothing
+    }
+
+    /// Whether a product of a source is late by its own schedule, whenever the source was last asked.
+    private func isOverdue(_ source: Feeding, in snapshot: Snapshot, at now: Instant) -> Bool {
+        guard let fetchedAt = source.fetchedAt else { return true }
+        if let seconds = feed(source.id)?.staleAfterSeconds, fetchedAt < now.advanced(by: -seconds) { return true }
+        let newest = snapshot.fieldCoverage.newest[source.id] ?? [:]
+        let products = feed(source.id)?.fieldProducts ?? Set(newest.keys)
+        return products.isEmpty
+            || products.contains { product in
+                guard let last = newest[product] else { return true }
+                return now.seconds - last.seconds > product.longestSilence
+            }
+    }
+
+    /// Fields tell by themselves where and when they are: nothing that is fetched besides is shown with them.
+    private func fieldCoverage(
+        feeding: [Feeding], _ sources: SelectedSources, in snapshot: Snapshot, at now: Instant
+    ) -> Coverage {
+        let known = snapshot.fieldCoverage.areas.filter { sources.byID[$0.key] != nil }
+        guard !known.isEmpty else { return feeding.isEmpty ? .nothing : .unknown }
+        return .fetched(
+            Coverage.Span(
+                storedSince: .distantPast, retainedSince: .distantPast, now: now, looksAhead: true,
+                sources: known.values.map {
+                    Coverage.Source(since: .distantPast, until: .distantFuture, kind: .fields, areas: $0)
+                }))
     }
 
     private func coverage(

@@ -1,7 +1,7 @@
 import BillowExchange
 package import BillowSnapshot
 package import BillowTiles
-import Datasets
+package import Datasets
 package import Geometry
 package import Turbulence
 
@@ -37,21 +37,47 @@ extension FreshnessPolicy {
         filter: Filter, in snapshot: Snapshot
     ) -> Shown {
         Shown(
-            freshness(of: layers, of: region, in: snapshot, filter: filter), at: instant,
-            lookBack: (scene ?? layers).lookBack(filter))
+            freshness(of: layers.layers, of: region, at: instant, in: snapshot, filter: filter), at: instant,
+            lookBack: lookBack(of: (scene ?? layers).layers, at: instant, filter: filter, in: snapshot))
+    }
+
+    /// How far back pictures of layers at an instant look, by the kinds of data that they are made of, in seconds.
+    package func lookBack(of layers: [Dataset], at instant: Instant, filter: Filter, in snapshot: Snapshot)
+        -> [DataKind: Int]
+    {
+        layers.reduce(into: [:]) { lookBack, layer in
+            lookBack.merge(self.lookBack(of: layer, at: instant, filter: filter, in: snapshot), uniquingKeysWith: max)
+        }
+    }
+
+    private func lookBack(of layer: Dataset, at instant: Instant, filter: Filter, in snapshot: Snapshot)
+        -> [DataKind: Int]
+    {
+        let own = [layer.kind: layer.lookBackSeconds(filter)]
+        guard layer == .polygons, filter.prefersIssuedPolygons else { return own }
+        let issued = [DataKind.polygons: 0]
+        if filter.takesNoReports { return issued }
+        // Of an archived instant it isn't known here whose polygons are drawn.
+        if snapshot.areas(.polygons, at: instant)?.contains(where: filter.isIssuer) == true { return issued }
+        return offers(.polygons, in: snapshot, filter: filter) ? own.merging(issued) { $1 } : own
     }
 
     /// What a query for features selects.
     package func shown(_ query: FeatureQuery, in snapshot: Snapshot) -> Shown {
-        let freshness = freshness(
-            of: [query.collection.kind], of: query.region, in: snapshot, filter: query.filter)
         let range = query.range(upTo: snapshot.publication.asOf)
-        let seconds = range.upperBound.seconds - range.lowerBound.seconds
+        var lookBack = [query.collection.kind: range.upperBound.seconds - range.lowerBound.seconds]
+        if query.collection == .polygons {
+            // Ours and the issued ones beside each other, where there are any of these.
+            if query.filter.takesNoReports { lookBack = [:] }
+            if lookBack.isEmpty || query.takesIssuedPolygons && offers(.polygons, in: snapshot, filter: query.filter) {
+                lookBack[.polygons] = 0
+            }
+        }
+        let freshness = freshness(
+            of: Set(lookBack.keys), of: query.region, in: snapshot, filter: query.filter)
         return Shown(
             freshness, at: query.instant,
-            isIncomplete: freshness.isIncomplete(
-                at: range.upperBound,
-                lookBack: [query.collection.kind: seconds])
+            isIncomplete: freshness.isIncomplete(at: range.upperBound, lookBack: lookBack)
                 || query.asksForWhateverIsStored && freshness.hasLost(upTo: range.upperBound))
     }
 
@@ -72,6 +98,9 @@ extension FeatureQuery {
     package var region: GeographicRegion {
         area.map { .area($0.area) } ?? box.map(GeographicRegion.box) ?? .everywhere
     }
+
+    /// Whether polygons of any issuer are asked for, and not only those that are dissolved here.
+    fileprivate var takesIssuedPolygons: Bool { issuers?.contains { $0.name != Filter.ownSource } ?? true }
 
     /// Whether it has no start. Such a query lacks nothing that was never stored; but what was stored and is lost, it
     /// lacks.

@@ -138,7 +138,7 @@ package final class SnapshotPublisher: Service {
                 publication: old.publication, log: old.log, window: old.window, liveFrom: old.liveFrom,
                 sources: state.sources, extent: state.extent, severityTable: severityTable, reports: old.reports,
                 areas: old.areas, traffic: old.traffic, versions: old.versions, frameVersions: old.frameVersions
-            ).with(old.fields, on: old.fieldGrids))
+            ).with(old.fields, on: old.fieldGrids, after: old))
     }
 
     private func load(asOf now: Instant) async throws(StoreError) {
@@ -179,7 +179,7 @@ package final class SnapshotPublisher: Service {
                 window: Window(joining: windows, sources: sources), liveFrom: liveFrom, sources: sources,
                 extent: state.extent, severityTable: severityTable, reports: reports, areas: AreaWindow(areas),
                 traffic: Traffic(positions, asOf: now), frameVersions: frameVersions
-            ).with(fields.index, on: fields.grids))
+            ).with(fields.index, on: fields.grids, after: self.snapshot))
     }
 
     /// So often both are read anew; after that what is too new counts as the head, which is true at the next look.
@@ -326,7 +326,7 @@ extension Snapshot {
             liveFrom: max(liveFrom, self.liveFrom),
             sources: changes.sources, extent: changes.extent, severityTable: severityTable, reports: reports,
             areas: areas, traffic: traffic, versions: versions, frameVersions: frameVersions
-        ).with(fields, on: fieldGrids.merging(changes.fieldGrids) { $1 })
+        ).with(fields, on: fieldGrids.merging(changes.fieldGrids) { $1 }, after: self)
     }
 }
 

@@ -1,7 +1,7 @@
 package import BillowSnapshot
 package import BillowTiles
 package import Datasets
-package import Turbulence
+import Turbulence
 
 /// What a picture of a dataset needs of the log.
 extension Dataset {
@@ -13,7 +13,7 @@ extension Dataset {
 
     /// How far back before an instant its picture looks, in seconds. Aircraft and areas are as they were fetched last:
     /// no earlier fetch is needed to show them.
-    fileprivate func lookBackSeconds(_ filter: Filter) -> Int {
+    func lookBackSeconds(_ filter: Filter) -> Int {
         switch content {
         case .history, .polygons: filter.lookBackSeconds
         case .positions(let trackSeconds): trackSeconds
@@ -48,22 +48,15 @@ extension Dataset {
     }
 }
 
-extension Sequence where Element == Dataset {
-    /// How far back before an instant datasets look, by kind of data, in seconds.
-    package func lookBack(_ filter: Filter) -> [DataKind: Int] {
-        reduce(into: [:]) { lookBack, dataset in
-            lookBack[dataset.kind] = Swift.max(lookBack[dataset.kind] ?? 0, dataset.lookBackSeconds(filter))
-        }
-    }
-}
-
 extension LayerList {
-    /// How far back before an instant layers look, by kind of data, in seconds.
-    package func lookBack(_ filter: Filter) -> [DataKind: Int] { layers.lookBack(filter) }
-
     /// The history that layers show of what was observed; 0 where they show none.
     package func historySeconds(_ filter: Filter) -> Int {
-        let lookBack = lookBack(filter)
-        return lookBack[.observations] ?? lookBack[.reports] ?? 0
+        let hasHistory = layers.contains { layer in
+            switch layer.content {
+            case .history, .polygons: true
+            case .positions, .areas, .field: false
+            }
+        }
+        return hasHistory ? filter.lookBackSeconds : 0
     }
 }

@@ -181,20 +181,24 @@ package struct TimelineService: Sendable {
             return "\(request.base)/tiles/\(id)/\(time)/{z}/{x}/{y}.png"
                 + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         }
-        let freshness = policy.freshness(of: Set(picture.map(\.kind)), in: snapshot, filter: request.filter)
+        let freshness = policy.freshness(
+            of: picture, at: snapshot.publication.asOf, in: snapshot, filter: request.filter)
+        let everything = policy.freshness(
+            of: Set(picture.flatMap(\.kinds)), in: snapshot,
+            filter: picture.contains(.polygons) ? request.filter.ofOwnPolygons : request.filter)
         var list: [TimelineManifest.Frame] = []
         for time in times {
             let there = picture.filter { frames.reach(of: $0, in: snapshot).contains(time) }
             let version = try await frames.frameVersion(of: there, at: time, filter: request.filter, in: snapshot)
             let showsField = there.contains { $0.content == .field }
             let field = showsField ? snapshot.field(at: time, request.filter)?.identity : nil
+            let lookBack = policy.lookBack(of: there, at: time, filter: request.filter, in: snapshot)
             list.append(
                 TimelineManifest.Frame(
                     time: time.description, v: version.rawValue, tiles: tiles(time.compact, version),
                     forecast: time > snapshot.publication.asOf ? true : nil,
                     live: time == Self.now(snapshot) ? true : nil,
-                    incomplete: freshness.isIncomplete(
-                        at: time, lookBack: there.lookBack(request.filter)) ? true : nil,
+                    incomplete: everything.isIncomplete(at: time, lookBack: lookBack) ? true : nil,
                     product: field?.product.name, run: field?.run.description, lead: field?.lead))
         }
         return TimelineManifest.Layer(

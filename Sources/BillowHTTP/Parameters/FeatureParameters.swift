@@ -120,6 +120,7 @@ package struct FeatureParameters: Sendable {
                     "an interval with a start, of more than 0 s and at most 6 h")
             }
             query.filter.lookBackSeconds = seconds
+            query.hasOwnHistory = true
         }
     }
 

@@ -86,6 +86,11 @@ extension Problem {
                 .storeReplaced,
                 detail: "The database file was removed or replaced: nothing can be stored until the server is started "
                     + "again.", retryAfterSeconds: 5)
+        case .corrupt:
+            self.init(
+                .storeUnavailable,
+                detail: "The database is damaged, and what this needs of it can't be read. /status names the tables as "
+                    + "far as they are known; billow salvage copies what can be read.", retryAfterSeconds: 5)
         default:
             self.init(
                 .storeUnavailable, detail: "The stored data can't be read or written at present.", retryAfterSeconds: 5)

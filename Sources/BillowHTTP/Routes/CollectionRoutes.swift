@@ -63,6 +63,8 @@ struct CollectionRoutes: Sendable {
         var id: String
         var title: String
         var description: String
+        /// Source: OGC API – Features – Part 1, collection description (`attribution` of OGC API – Common – Part 2)
+        var attribution: String?
         var itemType = "feature"
         var extent: Extent
         var links: [Link]
@@ -88,6 +90,7 @@ struct CollectionRoutes: Sendable {
         }
         return Collection(
             id: collection.id, title: collection.title, description: collection.summary,
+            attribution: collection.attribution,
             extent: Collection.Extent(
                 temporal: .init(interval: [[extent.lowerBound.description, extent.upperBound.description]])),
             links: links)

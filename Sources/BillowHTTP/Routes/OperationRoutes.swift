@@ -77,13 +77,13 @@ struct OperationRoutes: Sendable {
 
     private func layerStates(_ snapshot: Snapshot, at now: Instant) -> [String: LayerState] {
         let states = Catalogue.layers.map { layer in
-            let freshness = policy.freshness(of: LayerList(layer), in: snapshot, filter: Filter(), at: now)
+            let freshness = policy.freshness(of: [layer], at: now, in: snapshot, filter: Filter(), now: now)
             return (
                 layer.id,
                 LayerState(
                     stale: freshness.isStale, dataTime: freshness.dataTime?.description,
                     incomplete: freshness.isIncomplete(
-                        at: now, lookBack: [layer].lookBack(Filter())),
+                        at: now, lookBack: policy.lookBack(of: [layer], at: now, filter: Filter(), in: snapshot)),
                     completeSince: freshness.completeSince?.description)
             )
         }

@@ -163,6 +163,11 @@ struct TileRoutes: Sendable {
         }
     }
 
+    private func attribution(of layers: [Dataset], isSimulated: Bool) -> String {
+        if isSimulated { return "SIMULATED turbulence, not for operational use" }
+        return (["Turbulence: Billow"] + layers.compactMap(\.attribution)).joined(separator: " | ")
+    }
+
     /// 200, 304, 400 for what can't be read, 404 for a layer that isn't there and a time outside retention.
     private func tileJSON(_ request: Request, _ parameters: Parameters) throws -> Response {
         let document = parameters.text("layers")
@@ -187,7 +192,7 @@ struct TileRoutes: Sendable {
         let shown = if case .instant = asked.time { scene.instant.compact } else { "latest" }
         let answer = TileJSON(
             name: "Billow: \(layers.title)", description: layers.layers.map(\.summary).joined(separator: " "),
-            attribution: freshness.isSimulated ? "SIMULATED turbulence, not for operational use" : "Turbulence: Billow",
+            attribution: attribution(of: shownLayers, isSimulated: freshness.isSimulated),
             tiles: ["\(base)/tiles/\(layers)/\(shown)/{z}/{x}/{y}.\(suffix)\(passed)"],
             legend: "\(base)/legend.png?layer=\(layers)&style=\(asked.style.id)"
                 + (filters.isEmpty ? "" : "&\(filters)"),

@@ -43,9 +43,10 @@ struct TimelineRoutes: Sendable {
     private func headers(_ layers: [Dataset], _ filter: Filter, _ snapshot: Snapshot, isIncomplete: Bool)
         -> HTTPFields
     {
-        let freshness = service.policy.freshness(of: Set(layers.map(\.kind)), in: snapshot, filter: filter)
+        let asOf = snapshot.publication.asOf
+        let freshness = service.policy.freshness(of: layers, at: asOf, in: snapshot, filter: filter)
         return AnswerHeaders.make(
-            Shown(freshness, at: snapshot.publication.asOf, isIncomplete: isIncomplete),
+            Shown(freshness, at: asOf, isIncomplete: isIncomplete),
             freshSeconds: min(Self.freshSeconds, frames.freshSeconds(of: snapshot)))
     }
 
@@ -84,7 +85,6 @@ struct TimelineRoutes: Sendable {
         let filter = Filter()
         let renderKey = try frames.renderKey(styles.style(QueryReader([:])), in: snapshot)
         let timeline = try service.timeline(TimelineRequest(), in: snapshot)
-        let freshness = service.policy.freshness(of: [layer.kind], in: snapshot, filter: filter)
         var past: [WeatherMaps.Frame] = []
         var isIncomplete = false
         for time in try await service.times(of: [layer], timeline, filter, in: snapshot) {
@@ -93,7 +93,8 @@ struct TimelineRoutes: Sendable {
                 layer: layer.id, time: time.compact, FrameRevision(version: version, renderKey: renderKey))
             past.append(WeatherMaps.Frame(time: time.seconds, path: path))
             isIncomplete =
-                isIncomplete || freshness.isIncomplete(at: time, lookBack: [layer].lookBack(filter))
+                isIncomplete
+                || service.policy.shown(LayerList(layer), at: time, filter: filter, in: snapshot).isIncomplete
         }
         let maps = WeatherMaps(
             generated: snapshot.publication.asOf.seconds, host: BaseURL.of(request, publicURL),

@@ -82,5 +82,7 @@ extension Dataset {
         summary: "NOAA's computed turbulence: the nowcast GTGN up to now, the forecast GTG ahead.",
         kind: .fields, geometry: .polygon, content: .field, selection: .picture, timeProperty: "validTime",
         updates: .changes, drawing: .field, properties: Schema.gtg.properties + [.resolution],
-        origins: [Origin("noaa-gtg", "gtgn"), Origin("noaa-gtg", "gtg"), .file], stacking: -1)
+        origins: [Origin("noaa-gtg", "gtgn"), Origin("noaa-gtg", "gtg"), .file], stacking: -1,
+        // Source: docs/upstreams/noaa.md
+        attribution: "Turbulence guidance: NOAA/NWS; not a substitute for SIGMETs")
 }

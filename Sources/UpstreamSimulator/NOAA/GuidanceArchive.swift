@@ -40,7 +40,14 @@ actor GuidanceArchive {
         order.removeAll { $0 == key }
         order.append(key)
         while order.count > capacity { files[order.removeFirst()] = nil }
-        return await task.value
+        // The server that ends must not wait for a file that nobody will read.
+        let made = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        if task.isCancelled { files[key] = nil }
+        return made
     }
 
     private static func make(
@@ -48,7 +55,7 @@ actor GuidanceArchive {
     ) async -> File {
         var buffer = ByteBuffer()
         var index: [String] = []
-        for (place, message) in content.messages(of: file).enumerated() {
+        for (place, message) in content.messages(of: file).enumerated() where !Task.isCancelled {
             var bytes = await content.bytes(of: message, in: file)
             if place % 3 == 2, bytes.count > 16 {
                 if fault == .truncatedMessage { bytes.removeLast(bytes.count / 2) }

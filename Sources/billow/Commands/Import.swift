@@ -7,9 +7,9 @@ import Turbulence
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Read files of observations, pilot reports and hazards into the database.",
+        abstract: "Read files of observations, pilot reports, hazards and turbulence grids into the database.",
         discussion: """
-            GeoJSON, GeoJSONSeq, CSV, and pilot reports, SIGMETs and G-AIRMETs as aviationweather.gov sends them; the form is \
+            GRIB2, GeoJSON, GeoJSONSeq, CSV, and pilot reports, SIGMETs and G-AIRMETs as aviationweather.gov sends them; the form is \
             told by the content. Files of an archive of hazards hold from one pull to the next, by the times in their names. \
             The same file twice changes nothing. May run beside a server, which shows the new data within a second.
             """)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import AsyncHTTPClient
 import AviationWeather
 import BillowRaster
 import BillowEngine
@@ -9,6 +8,7 @@ import BillowSync
 import Foundation
 import Logging
 import NIOCore
+import NOAAGuidance
 import OpenSky
 import ServiceLifecycle
 import SkyPath
@@ -116,20 +116,22 @@ private struct Server {
     /// How often the demo asks its simulator: the world gets a new minute each minute.
     private static let demoInterval = Duration.seconds(10)
 
+    /// What does all heavy work, of answers and of upstreams.
+    let work = WorkExecutor()
+
     func run(simulator: UpstreamSimulator?) async throws {
-        let httpClient = HTTPClient(
-            eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
+        let clients = UpstreamClients(work: work)
         do {
-            try await run(simulator: simulator, httpClient: httpClient)
+            try await run(simulator: simulator, clients: clients)
         } catch {
-            try await httpClient.shutdown()
+            try await clients.shutdown()
             guard let error = error as? IOError else { throw error }
             throw Failure.listening(on: settings.server.host, port: settings.server.port, error)
         }
-        try await httpClient.shutdown()
+        try await clients.shutdown()
     }
 
-    private func run(simulator: UpstreamSimulator?, httpClient: HTTPClient) async throws {
+    private func run(simulator: UpstreamSimulator?, clients: UpstreamClients) async throws {
         let states = SourceStates()
         let loops = SourceLoops()
         // Their port is not known before the simulator runs, and matters not to what they feed.
@@ -143,6 +145,7 @@ private struct Server {
             severityTable: settings.severityTable,
             anonymousRead: settings.server.anonymousRead, isSimulated: settings.isSimulated,
             timeline: settings.timeline, trafficDropSeconds: settings.trafficDropSeconds)
+        configuration.work = work
         configuration.polygonHistories = settings.polygons
         configuration.areaLimitKm2 = settings.areaLimitKm2
         configuration.cacheBytes = settings.cacheMegabytes << 20
@@ -166,12 +169,12 @@ private struct Server {
                     application.receiving(
                         DemoSync(simulator: simulator) { port in
                             let source = try Settings.Source.demo(id, port: port, update: .every(Self.demoInterval))
-                            return try loop(for: source, httpClient, states, loops)
+                            return try loop(for: source, clients, states, loops)
                         }))
             }
         }
         for source in settings.sources {
-            services.append(application.receiving(try loop(for: source, httpClient, states, loops)))
+            services.append(application.receiving(try loop(for: source, clients, states, loops)))
         }
         let address = settings.server.host
         services.append(
@@ -193,11 +196,11 @@ private struct Server {
     }
 
     private func loop(
-        for source: Settings.Source, _ httpClient: HTTPClient, _ states: SourceStates, _ loops: SourceLoops
+        for source: Settings.Source, _ clients: UpstreamClients, _ states: SourceStates, _ loops: SourceLoops
     ) throws -> SourceLoop {
         let loop = SourceLoop(
             upstream: try source.upstream(
-                store: store, httpClient: httpClient, retentionSeconds: settings.retentionSeconds),
+                store: store, clients: clients, retentionSeconds: settings.retentionSeconds),
             update: source.update, lengths: settings.updateLengths, states: states, control: store,
             now: SystemClock.now, logger: logger)
         loops.add(loop)
@@ -235,9 +238,16 @@ extension UpstreamSimulator.Configuration {
     /// The demo's world, with as many of NOAA's grids as its source asks for.
     fileprivate static var demo: UpstreamSimulator.Configuration {
         var configuration = UpstreamSimulator.Configuration()
-        var guidance = GuidanceSimulation(seed: configuration.seed, .levels)
+        #if DEBUG
+            // Without optimisation a level of NOAA's own grid takes seconds.
+            let every = 8
+        #else
+            let every = 1
+        #endif
+        var guidance = GuidanceSimulation(seed: configuration.seed, .levels, every: every)
         // A simulator of one's own may be asked at will.
         guidance.requestsPerMinute = nil
+        guidance.cachedFiles = 2
         configuration.guidance = guidance
         return configuration
     }
@@ -250,8 +260,10 @@ extension SourceID {
     static let simulatedWeather = SourceID.known("\(simulatorName)-awc")
     /// OpenSky's.
     static let simulatedTraffic = SourceID.known("\(simulatorName)-opensky")
+    /// NOAA's.
+    static let simulatedGuidance = SourceID.known("\(simulatorName)-noaa")
     /// The sources of the demo.
-    static let demo = [simulator, simulatedWeather, simulatedTraffic]
+    static let demo = [simulator, simulatedWeather, simulatedTraffic, simulatedGuidance]
 
     private static func known(_ name: String) -> SourceID {
         guard let id = SourceID(name) else { preconditionFailure("\(name) is no source id") }
@@ -272,6 +284,11 @@ extension Settings.Source {
                     products: AviationWeatherUpstream.Product.all, areas: AviationWeatherUpstream.defaultAreas,
                     // A simulator of one's own may be asked at will.
                     spacingSeconds: 0))
+        } else if id == .simulatedGuidance {
+            var configuration = GuidanceConfiguration(baseURL: baseURL)
+            configuration.spacing = .zero
+            // An hour back at the start, so that the timeline has a past.
+            kind = .noaa(NOAASettings(configuration: configuration, plan: GuidancePlan(historySeconds: 3_600)))
         } else if id == .simulatedTraffic {
             kind = .openSky(
                 OpenSkySettings(configuration: OpenSkyConfiguration(baseURL: baseURL), boxes: []))

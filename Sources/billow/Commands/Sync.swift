@@ -1,9 +1,7 @@
 import ArgumentParser
-import AsyncHTTPClient
 import BillowStore
 import BillowSync
 import Foundation
-import SkyPath
 import Turbulence
 
 struct Sync: AsyncParsableCommand {
@@ -26,15 +24,14 @@ struct Sync: AsyncParsableCommand {
                 throw Failure(.usage, "no source is configured; give --config FILE")
             }
             let store = try await SQLiteStore.open(path: settings.database, simulated: settings.isSimulated)
-            let httpClient = HTTPClient(
-                eventLoopGroupProvider: .singleton, configuration: SkyPathClient.recommendedHTTPConfiguration)
+            let clients = UpstreamClients()
             let failed: Failure.Kind?
-            do { failed = try await synchronise(settings, store, httpClient) } catch {
+            do { failed = try await synchronise(settings, store, clients) } catch {
                 // A client that isn't shut down stops the program; the error is what counts.
-                try? await httpClient.shutdown()
+                try? await clients.shutdown()
                 throw error
             }
-            try await httpClient.shutdown()
+            try await clients.shutdown()
             try store.close()
             if let failed { throw ExitCode(failed.rawValue) }
         }
@@ -42,12 +39,12 @@ struct Sync: AsyncParsableCommand {
 
     /// - Returns: what failed, an upstream or our own database; nil where nothing did.
     private func synchronise(
-        _ settings: Settings, _ store: SQLiteStore, _ httpClient: HTTPClient
+        _ settings: Settings, _ store: SQLiteStore, _ clients: UpstreamClients
     ) async throws -> Failure.Kind? {
         var failed: Failure.Kind?
         for source in settings.sources {
             let upstream = try source.upstream(
-                store: store, httpClient: httpClient, retentionSeconds: settings.retentionSeconds)
+                store: store, clients: clients, retentionSeconds: settings.retentionSeconds)
             do throws(SyncError) {
                 var outcome = try await upstream.synchronise(now: SystemClock.now())
                 if case .inbox = source.kind {

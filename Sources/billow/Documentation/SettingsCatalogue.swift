@@ -1,5 +1,6 @@
 import BillowSync
 import Datasets
+import GRIBKit
 import Turbulence
 
 /// What the documentation says about a setting beside its name and its range, which the settings' reader knows.
@@ -163,14 +164,31 @@ enum SettingsCatalogue {
             .init("sources[].staleAfter", .words("as for all"), "`staleAfter` of this source."),
             .init(
                 "sources[].products",
-                .value("[\(AviationWeatherUpstream.Product.all.map(\.rawValue).joined(separator: ", "))]"),
-                "What is requested: pilot reports, domestic and international SIGMETs, G-AIRMETs, and advisories of centres."
-            ),
+                .words("all"),
+                "What is requested. [More](#sourcesproducts)"),
             .init("sources[].bbox", .words("by the kind"), "Where data is requested. [More](#sourcesbbox)"),
             .init("sources[].form", .value("json"), "The format that is requested."),
             .init(
-                "sources[].spacing", .words("PT1M"),
-                "Between two calls of one product. PT0S where `baseURL` is this machine; less is for simulators only."),
+                "sources[].spacing", .words("PT1M; `noaa-gtg`: PT1S"),
+                "Between two calls of one product. PT0S where `baseURL` is this machine; less is for simulators only. [More](#sourcesspacing)"
+            ),
+            .init(
+                "sources[].levels",
+                .value("[\(GuidancePlan.defaultLevels.map { "\($0.feet)" }.joined(separator: ", "))]"),
+                "The altitudes that are fetched. [More](#sourceslevels)"),
+            .init("sources[].column", .value("true"), "Whether the maximum of the column is fetched or made too."),
+            .init(
+                "sources[].leadTimes",
+                .value("[\(GuidancePlan.defaultLeadHours.map(String.init).joined(separator: ", "))]"),
+                "Hours ahead that are fetched of a forecast's run."),
+            .init(
+                "sources[].publish", .value("growing"),
+                "`growing`: lead time by lead time; `whole`: a forecast's run at once, when all of it is there."),
+            .init(
+                "sources[].catchUp", .value("PT0S"), "How far back nowcasts are fetched that were missed."),
+            .init(
+                "sources[].bytesPerDay", .value("\(NOAASettings.defaultBytesPerDay)"),
+                "Bytes received on a day in UTC, at most. [More](#sourcesbytesperday)"),
             .init("sources[].path", .required, "The folder; no two inboxes share one."),
             .init(
                 "sources[].tokenURL", .words("OpenSky's own"),

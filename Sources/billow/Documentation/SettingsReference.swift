@@ -14,7 +14,7 @@ struct SettingsReference {
         }
     }
 
-    static let sourceKinds = ["skypath", "aviationweather", "opensky", "inbox"]
+    static let sourceKinds = ["skypath", "aviationweather", "opensky", "noaa-gtg", "inbox"]
 
     // MARK: What the reader knows
 
@@ -36,9 +36,13 @@ struct SettingsReference {
         }
         var allowed: [String: String] = [:]
         for kind in sourceKinds {
-            for (path, text) in ranges(of: paths.filter { kinds[$0]?.contains(kind) ?? true }, kind: kind)
-            where allowed[path] == nil {
-                allowed[path] = text
+            for (path, text) in ranges(of: paths.filter { kinds[$0]?.contains(kind) ?? true }, kind: kind) {
+                guard let first = allowed[path] else {
+                    allowed[path] = text
+                    continue
+                }
+                // A kind that takes a part of what another takes needs no words of its own.
+                if !first.contains(text) { allowed[path] = "\(first); for `\(kind)` \(text)" }
             }
         }
         return paths.map { Known(path: $0, kinds: kinds[$0] ?? [], allowed: allowed[$0] ?? "") }

@@ -21,6 +21,7 @@ extension Settings {
             case skyPath(SkyPathSettings)
             case aviationWeather(AviationWeatherSettings)
             case openSky(OpenSkySettings)
+            case noaa(NOAASettings)
             case inbox(InboxSettings)
 
             /// As the settings name it.
@@ -29,6 +30,7 @@ extension Settings {
                 case .skyPath: "skypath"
                 case .aviationWeather: "aviationweather"
                 case .openSky: "opensky"
+                case .noaa: "noaa-gtg"
                 case .inbox: "inbox"
                 }
             }
@@ -40,6 +42,7 @@ extension Settings {
             case .skyPath(let settings): settings.query.kinds
             case .aviationWeather(let settings): Set(settings.products.flatMap(\.feeds))
             case .openSky: [.positions]
+            case .noaa: [.fields]
             case .inbox: []
             }
         }
@@ -47,7 +50,7 @@ extension Settings {
 }
 
 extension Settings.Source {
-    private static let kinds = ["skypath", "aviationweather", "opensky", "inbox"]
+    private static let kinds = ["skypath", "aviationweather", "opensky", "noaa-gtg", "inbox"]
 
     /// nil where something in the section is wrong.
     init?(_ section: SettingsReader.Section) {
@@ -55,7 +58,7 @@ extension Settings.Source {
         section.require("id")
         // A misspelt kind is read as the one that was meant, to find what else is wrong.
         var meant = Self.kinds[0]
-        let name = section.value("kind", expected: "skypath, aviationweather, opensky or inbox") { text in
+        let name = section.value("kind", expected: "skypath, aviationweather, opensky, noaa-gtg or inbox") { text in
             let distance = { SettingsEnvironment.distance(text, $0) }
             meant = Self.kinds.min { distance($0) < distance($1) } ?? meant
             return meant == text ? text : nil
@@ -66,6 +69,7 @@ extension Settings.Source {
         switch meant {
         case "aviationweather": kind = AviationWeatherSettings(section).map { .aviationWeather($0) }
         case "opensky": kind = OpenSkySettings(section).map { .openSky($0) }
+        case "noaa-gtg": kind = NOAASettings(section).map { .noaa($0) }
         case "inbox": kind = InboxSettings(section).map { .inbox($0) }
         default: kind = SkyPathSettings(section).map { .skyPath($0) }
         }
@@ -92,7 +96,7 @@ extension Settings.Source.Kind {
         switch self {
         case .skyPath(let settings):
             settings.api == .v5 && settings.query.areas(of: .turbulence).contains(.global) ? .medium : .fast
-        case .aviationWeather: .fast
+        case .aviationWeather, .noaa: .fast
         case .openSky: .every(.seconds(10))
         case .inbox: .every(.seconds(2))
         }

@@ -200,7 +200,7 @@ struct GuidanceAir: Sendable {
         let plane = ground.plane
         for (number, range) in ground.ranges.enumerated() {
             let strength = activity.value(at: Double(file.validSeconds), cellSeconds: 6 * 3_600, number)
-            let amplitude = Float(0.34 * strength * height)
+            let amplitude = Float(0.22 * strength * height)
             let lengthKm = Float(26 + 4 * number)
             guard amplitude > 0.01 else { continue }
             let rows = range.rows.lowerBound * ground.stride..<min(plane.rows, range.rows.upperBound * ground.stride)

@@ -31,6 +31,13 @@ struct GuidanceNoise: Sendable {
         let east = Self.steps(plane.columns, from: -drift.east / cellKm, step)
         let north = Self.steps(plane.rows, from: -drift.north / cellKm, step)
         guard let last = east.places.last else { return }
+        // A grid that is coarser than the lattice passes most of it over.
+        var corners: [Int] = []
+        for place in east.places {
+            for corner in [Int(place), Int(place) + 1] where corners.last.map({ corner > $0 }) ?? true {
+                corners.append(corner)
+            }
+        }
         let layer = altitudeFeet / cellFeet
         var below = [Float](repeating: 0, count: Int(last) + 2)
         var above = below
@@ -40,11 +47,11 @@ struct GuidanceNoise: Sendable {
             for y in 0..<plane.rows {
                 if Int(north.places[y]) != row {
                     row = Int(north.places[y])
-                    fill(&below, east.first, north.first + row, layer)
-                    fill(&above, east.first, north.first + row + 1, layer)
+                    fill(&below, at: corners, east.first, north.first + row, layer)
+                    fill(&above, at: corners, east.first, north.first + row + 1, layer)
                 }
                 let weight = north.weights[y]
-                for x in mixed.indices { mixed[x] = amplitude * (below[x] + (above[x] - below[x]) * weight) }
+                for x in corners { mixed[x] = amplitude * (below[x] + (above[x] - below[x]) * weight) }
                 let start = y * plane.columns
                 mixed.withUnsafeBufferPointer { mixed in
                     east.places.withUnsafeBufferPointer { places in
@@ -79,10 +86,10 @@ struct GuidanceNoise: Sendable {
     }
 
     /// A row of the lattice at an altitude.
-    private func fill(_ row: inout [Float], _ x: Int, _ y: Int, _ layer: Double) {
+    private func fill(_ row: inout [Float], at corners: [Int], _ x: Int, _ y: Int, _ layer: Double) {
         let floor = layer.rounded(.down)
         let part = Float(layer - floor)
-        for place in row.indices {
+        for place in corners {
             let low = number(x + place, y, Int(floor))
             row[place] = low + (number(x + place, y, Int(floor) + 1) - low) * part
         }
@@ -90,8 +97,13 @@ struct GuidanceNoise: Sendable {
 
     /// 0 ..< 1, of a corner of the lattice.
     private func number(_ x: Int, _ y: Int, _ z: Int) -> Float {
-        var random = SeededRandom(seed: seed, salt, x, y, z)
-        return Float(random.unit())
+        var hash = seed
+        for word in [salt, x, y, z] {
+            hash = (hash ^ UInt64(bitPattern: Int64(word))) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 29
+        }
+        hash = (hash ^ hash >> 32) &* 0xBF58_476D_1CE4_E5B9
+        return Float((hash ^ hash >> 31) >> 40) * 0x1p-24
     }
 
     /// One number at an instant, of a pattern that only time moves.

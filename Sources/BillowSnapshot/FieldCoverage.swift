@@ -1,0 +1,57 @@
+package import BillowFields
+package import Geometry
+package import Turbulence
+
+/// Where and when each source has fields to show, and how new they are. Part of a snapshot.
+package struct FieldCoverage: Sendable, Hashable {
+    /// By source, the domains of its grids, each with a time at which all pictures show a field on it.
+    package private(set) var areas: [SourceID: [CoveredArea]] = [:]
+    /// By source and product: the newest instant that a nowcast is about, and the newest run of forecasts.
+    package private(set) var newest: [SourceID: [FieldProduct: Instant]] = [:]
+    /// The domains of grids, which take long to make.
+    private var domains: [GridDefinition: AreaRing?] = [:]
+
+    package static let empty = FieldCoverage()
+
+    private init() {}
+
+    /// - Parameter former: its domains are taken over.
+    package init(_ fields: FieldIndex, on grids: [Int64: GridDefinition], after former: FieldCoverage = .empty) {
+        struct Place: Hashable {
+            var source: SourceID
+            var grid: GridDefinition
+        }
+        var times: [Place: [ClosedRange<Instant>]] = [:]
+        for frame in fields.frames {
+            let (identity, source) = (frame.identity, frame.source)
+            let time = identity.product == .nowcast ? identity.validTime : identity.run
+            let known = newest[source]?[identity.product] ?? time
+            newest[source, default: [:]][identity.product] = max(known, time)
+            guard let grid = grids[frame.grid] else { continue }
+            let reach = identity.product.reach
+            times[Place(source: source, grid: grid), default: []].append(
+                identity.validTime.advanced(by: reach.lowerBound)...identity.validTime.advanced(by: reach.upperBound))
+        }
+        for (place, times) in times {
+            let domain = former.domains[place.grid] ?? place.grid.domain
+            domains[place.grid] = .some(domain)
+            for time in Self.joined(times) {
+                areas[place.source, default: []].append(
+                    CoveredArea(kind: .fields, ring: domain, since: time.lowerBound, until: time.upperBound))
+            }
+        }
+    }
+
+    /// Rising; those that touch are one.
+    private static func joined(_ times: [ClosedRange<Instant>]) -> [ClosedRange<Instant>] {
+        var joined: [ClosedRange<Instant>] = []
+        for time in times.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = joined.last, time.lowerBound <= last.upperBound.advanced(by: 1) {
+                joined[joined.count - 1] = last.lowerBound...max(last.upperBound, time.upperBound)
+            } else {
+                joined.append(time)
+            }
+        }
+        return joined
+    }
+}

@@ -1,0 +1,117 @@
+import BillowExchange
+import BillowFields
+import BillowStore
+import Foundation
+import GRIBKit
+import Geometry
+import Turbulence
+
+/// Files of GRIB2: EDR grids of any model. A file of any length takes the memory of one message and its values.
+extension FileImporter {
+    /// Whether a file's beginning is that of GRIB2; a bulletin's heading may come before it.
+    static func isGRIB(_ start: [UInt8]) -> Bool {
+        let window = start.prefix(64)
+        return window.indices.contains { window[$0...].starts(with: Array("GRIB".utf8)) }
+    }
+
+    /// Levels in one transaction, so that other writers never wait long.
+    private static let levelsPerBatch = 8
+    /// The centre whose grids are NOAA's (common code table C-11).
+    private static let ncep = 7
+
+    /// What the messages of a file have come to.
+    private struct FieldFile {
+        var summary = ImportSummary()
+        /// Levels of one source that are not stored yet.
+        var drafts: [FieldLevelDraft] = []
+        var source: SourceID?
+        var isRegistered = false
+    }
+
+    /// Reads a file of GRIB2 to its end, as `take`.
+    func takeFields(
+        _ first: [UInt8], _ file: inout ImportFile, progress: (ImportFile.Progress, Int) -> Void
+    ) async throws -> ImportSummary {
+        let name = URL(filePath: file.path).lastPathComponent.lowercased()
+        let stored = try await store.sources().lazy.compactMap(\.simulated).first
+        var messages = GRIBMessages()
+        var found = FieldFile()
+        var piece: [UInt8]? = first
+        while true {
+            let items = if let piece { messages.read(piece) } else { messages.finish() }
+            for item in items {
+                switch item {
+                case .refused(let refusal, let number, _):
+                    found.summary.refuse(message: number, FieldRefusal.message(refusal.code).description)
+                case .message(let message):
+                    for place in message.fields.indices { try await take(message, place, name, stored, &found) }
+                }
+            }
+            progress(file.progress, found.summary.read)
+            if piece == nil { break }
+            piece = try file.next()
+        }
+        try await commit(&found, stored)
+        return found.summary
+    }
+
+    private func take(
+        _ message: GRIBMessage, _ place: Int, _ name: String, _ stored: Bool?, _ found: inout FieldFile
+    ) async throws {
+        do {
+            let header = message.fields[place]
+            let level = try FieldReading.level(of: header)
+            guard header.referenceSeconds <= now().seconds + FieldReading.futureSeconds else {
+                throw FieldRefusal.inTheFuture
+            }
+            let run = Instant(clamping: header.referenceSeconds)
+            guard
+                let identity = FieldIdentity(
+                    product: Self.product(header, name: name), run: run,
+                    validTime: Instant(clamping: header.validSeconds))
+            else { throw FieldRefusal.time }
+            let grid: GridDefinition
+            do { grid = try header.grid.definition() } catch { throw FieldRefusal.grid }
+            let packed = try await work.run { try FieldReading.plane(message, field: place).packed() }
+            let source = source ?? (header.centre == Self.ncep ? .noaaGuidance : .import)
+            if found.source != source || found.drafts.count >= Self.levelsPerBatch { try await commit(&found, stored) }
+            found.source = source
+            found.drafts.append(FieldLevelDraft(identity: identity, grid: grid, level: level, packed: packed))
+            found.summary.take(levelOf: identity.product.name)
+        } catch FieldRefusal.parameter {
+            // A file of GTG has three of these for each EDR.
+            found.summary.leaveOut(message: FieldRefusal.parameter.description)
+        } catch let refusal as FieldRefusal {
+            found.summary.refuse(message: message.number, refusal.description)
+        }
+    }
+
+    /// A nowcast where the file's name says so, or where the field is of its run's own instant and packed as NOAA packs
+    /// nowcasts, or of a quarter of an hour; else a forecast.
+    private static func product(_ header: GRIBHeader, name: String) -> FieldProduct {
+        if name.contains("gtgn") { return .nowcast }
+        if name.contains("gtg") || header.leadSeconds != 0 { return .forecast }
+        return header.referenceSeconds % 3_600 != 0 || header.packing.kind == .jpeg2000 ? .nowcast : .forecast
+    }
+
+    private func commit(_ found: inout FieldFile, _ stored: Bool?) async throws {
+        guard let source = found.source, !found.drafts.isEmpty else { return }
+        let isSimulated = simulated == true || source.name.hasPrefix(SourceID.simulatorName)
+        if isSimulated, stored == false { throw SimulatedDataError(source: source) }
+        if !isSimulated, stored == true { throw SimulatedDataError(source: source, isReal: true) }
+        var batch = Batch(source: source)
+        batch.fields = found.drafts
+        batch.registration = SourceRegistration([source], simulated: isSimulated)
+        let result = try await store.commit(batch)
+        found.summary.duplicates += found.drafts.count - result.fieldLevels
+        found.drafts = []
+    }
+}
+
+extension SourceID {
+    /// The name of NOAA's grids, where a file is imported.
+    static let noaaGuidance: SourceID = {
+        guard let id = SourceID("noaa-gtg") else { preconditionFailure("a name of letters and a hyphen") }
+        return id
+    }()
+}

@@ -1,0 +1,36 @@
+import NOAAGuidance
+
+/// Follows one download: gives its events to the intake, and stores a slow download in portions.
+actor GuidanceKeeper {
+    private let upstream: NOAAUpstream
+    private let intake: GuidanceIntake
+    private let client: GuidanceClient
+    private let portion: Duration
+    private var last = ContinuousClock.now
+    /// What the portions brought.
+    private(set) var outcome = SyncOutcome()
+
+    init(_ upstream: NOAAUpstream, _ intake: GuidanceIntake, _ client: GuidanceClient, every seconds: Int) {
+        self.upstream = upstream
+        self.intake = intake
+        self.client = client
+        portion = .seconds(seconds)
+    }
+
+    func note(_ event: GuidanceEvent) async -> GuidanceStep {
+        do throws(SyncError) {
+            if case .began(let plan) = event { try await upstream.register(answerIsSimulated: plan.isSimulated) }
+            let step = await intake.note(event)
+            if step == .goOn, upstream.storesPortions, last.duration(to: .now) > portion {
+                last = .now
+                var portions = SyncOutcome()
+                try await upstream.keep([intake], completes: false, client, &portions)
+                outcome.add(portions)
+            }
+            return step
+        } catch {
+            await intake.fail(error)
+            return .stop
+        }
+    }
+}
