@@ -267,19 +267,46 @@ extension SourceRecord {
 }
 
 extension Database {
-    /// A contradiction between readable pages of a table, in SQLite's words; nil where there is none. A page that can't
-    /// be read is not such a contradiction: each read of the table meets it.
+    /// A contradiction between readable pages of a table and its indices, in SQLite's words; nil where there is none:
+    /// rows that are out of order, or that an index doesn't have. Neither a page that can't be read is such a
+    /// contradiction nor a row whose sum doesn't hold: each read of the table meets them.
     ///
-    /// - Complexity: reads the whole table in one transaction.
+    /// - Complexity: reads the whole table in one transaction, with its indices.
     func contradiction(in table: StoredTable) throws -> String? {
         let lines: [String]
-        do { lines = try String.fetchAll(self, sql: "PRAGMA quick_check(\(table.rawValue))") } catch let error
-            as DatabaseError where error.isPageDamage
-        { return nil }
+        do {
+            lines = try String.fetchAll(self, sql: "PRAGMA integrity_check(\(table.rawValue))")
+                .flatMap { $0.split(separator: "\n") }.map(String.init)
+        } catch let error as DatabaseError where error.isPageDamage { return nil }
         let unreadable = ["btreeInitPage", "Child page depth differs", "unable to get the page", "failed to get page"]
-        return lines.lazy.flatMap { $0.split(separator: "\n") }.map(String.init).first { line in
-            line.contains("page ") && !unreadable.contains { line.contains($0) } && !line.hasPrefix("***")
+        func isUnreadable(_ line: String) -> Bool { unreadable.contains { line.contains($0) } }
+        let ofPages = lines.first { $0.contains("page ") && !isUnreadable($0) && !$0.hasPrefix("***") }
+        if let ofPages { return ofPages }
+        // What lies in pages that can't be read is missing from the others.
+        guard !lines.contains(where: isUnreadable) else { return nil }
+        return try lines.first { line in
+            if line.hasPrefix("wrong # of entries") || line.hasPrefix("row not in PRIMARY KEY order") { return true }
+            guard line.hasPrefix("row "), line.contains(" missing from index ") else { return false }
+            let number = line.split(separator: " ").dropFirst().first.flatMap { Int64($0) }
+            return try number.map { try hasWholeRow(atPlace: $0, of: table) } ?? true
         }
+    }
+
+    /// Whether the sum of a row holds; also where its table has no sums.
+    /// - Parameter place: in the order of the table, from 1: so SQLite names it.
+    private func hasWholeRow(atPlace place: Int64, of table: StoredTable) throws -> Bool {
+        let isWhole: String? =
+            switch table {
+            case .observation: ObservationColumn.isWhole
+            case .pilotReport: PilotReportColumn.isWhole
+            case .area: AreaColumn.isWhole
+            case .source: SourceColumn.isWhole
+            case .coveredArea: CoveredAreaColumn.isWhole
+            default: nil
+            }
+        guard let isWhole else { return true }
+        let query = "SELECT \(isWhole) FROM \(table.rawValue) NOT INDEXED ORDER BY rowid LIMIT 1 OFFSET ?"
+        return try Bool.fetchOne(self, sql: query, arguments: [place - 1]) ?? true
     }
 }
 

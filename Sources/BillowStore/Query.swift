@@ -60,8 +60,8 @@ enum Query {
     ]
     static let setFetched = SourceColumn.update([.fetchedAt: "?1"], where: "number = ?2")
     static let fetchedKinds = "SELECT \(FetchedColumn.list) FROM fetched"
-    /// The fourth is how long a gap between two fetches may be, the fifth what is ahead. A row whose sum doesn't hold, or
-    /// of a clock that was ahead, tells of no fetch before.
+    /// The fourth is how long a gap between two fetches may be, the fifth what is ahead. A row whose sum doesn't hold,
+    /// or of a clock that was ahead, tells of no fetch before.
     static let setFetchedKind: String = {
         let since = """
             iif(NOT (\(FetchedColumn.isWhole)) OR ?3 - fetchedAt > ?4 OR fetchedAt > ?5 OR ?3 < since, ?3, since)
@@ -279,13 +279,14 @@ enum Query {
     private static let positions = "SELECT \(PositionColumn.list) FROM position"
 
     static let insertPosition = PositionColumn.insertUnlessWhole(key: [.bucket, .icao24, .observedAt, .source])
-    static let positionsBetween = """
-        \(positions) WHERE bucket BETWEEN ? AND ? AND observedAt >= ? AND observedAt < ? AND since <= ?
+    /// Rows whose sum doesn't hold come along, whatever time they seem to be of.
+    private static let positionIsSeen = """
+        (observedAt >= ? AND observedAt < ? AND since <= ? OR NOT (\(PositionColumn.isWhole)))
         """
+    static let positionsBetween = "\(positions) WHERE bucket BETWEEN ? AND ? AND \(positionIsSeen)"
     static let positionsPage = """
         \(positions)
-        WHERE (bucket, icao24, observedAt, source) > (?, ?, ?, ?) AND bucket <= ?
-            AND observedAt >= ? AND observedAt < ? AND since <= ?
+        WHERE (bucket, icao24, observedAt, source) > (?, ?, ?, ?) AND bucket <= ? AND \(positionIsSeen)
         ORDER BY bucket, icao24, observedAt, source
         """
     static let aircraftBetween = """
@@ -295,7 +296,7 @@ enum Query {
         """
     /// One bucket of a track.
     static let trackInBucket = """
-        \(positions) WHERE bucket = ? AND icao24 = ? AND observedAt >= ? AND observedAt < ? AND since <= ?
+        \(positions) WHERE bucket = ? AND icao24 = ? AND \(positionIsSeen)
         ORDER BY observedAt, source
         """
     static let oldestBucket = edgeBucket("")
@@ -488,6 +489,7 @@ enum Query {
     static let everyObservation = "SELECT \(row) FROM observation"
     static let everyReport = reports
     static let everyArea = areas
+    static let everyPosition = positions
     static let everyReporter = "SELECT number, accessKey FROM reporter"
     static let everyReporterSource = "SELECT reporter, source FROM reporterSource"
     static let everyCursor = "SELECT \(CursorColumn.list) FROM cursor"

@@ -162,7 +162,10 @@ extension SQLiteStore {
                 if bucket % 100 == 0 { try db.checkCancellation() }
                 try statement.bind(
                     bucket, Int64(aircraft.rawValue), Int64(from.seconds), Int64(to.seconds), version.bound)
-                do { track += try statement.positions(register, names) } catch let error as DatabaseError
+                // Behind a garbled row SQLite may go on with another aircraft's.
+                do {
+                    track += try statement.positions(register, names).filter { $0.icao24 == aircraft }
+                } catch let error as DatabaseError
                     where error.isPageDamage
                 {
                     let start = Instant(clamping: Int(bucket) * AircraftPosition.bucketSeconds)

@@ -35,10 +35,11 @@ extension SQLiteStore {
             let statement = try RawStatement(db, query)
             try statement.bind(Int64(number.rawValue))
             var pairs: [String: String] = [:]
+            // Behind a garbled row SQLite may go on with another source's. The source is the first column.
             try statement.forEachReadable(register) {
-                try Self.pair($0, nameColumn, valueColumn)
-            } _: { name, value in
-                pairs[name] = value
+                ($0.integer(0), try Self.pair($0, nameColumn, valueColumn))
+            } _: { source, pair in
+                if source == Int64(number.rawValue) { pairs[pair.0] = pair.1 }
             }
             return pairs
         }

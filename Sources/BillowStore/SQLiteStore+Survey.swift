@@ -37,6 +37,7 @@ extension SQLiteStore {
         try await survey(.area) { () async throws(StoreError) in
             _ = try await areas(nil, from: .distantPast, to: .distantFuture, asOf: nil)
         }
+        try await surveyRows(.position, Query.everyPosition) { try AircraftPosition($0, names) }
         try await survey(.position) { () async throws(StoreError) in try await surveyPositions(rest) }
         try await survey(.fieldLevel) { () async throws(StoreError) in
             try await surveyFields { () async throws(StoreError) in try await pause(rest) }

@@ -13,7 +13,7 @@ struct Salvage {
     let isListLost: Bool
     /// Whether a build from before the first release wrote the source.
     let isUnreleased: Bool
-    /// The newest time that a stored row may have had.
+    /// The newest time that a stored row may have had: whatever a damaged row tells, it was no later.
     let end: Instant
     var result = Salvaged()
     /// The end of the last thing that is missing.
@@ -29,7 +29,21 @@ struct Salvage {
         self.target = target
         self.isListLost = isListLost
         self.isUnreleased = isUnreleased
-        end = now.advanced(by: Instant.mostAheadSeconds)
+        // The clock may be behind: what is stored says that it was later.
+        let stored = [source, found].compactMap(\.self).compactMap(Self.newestTime)
+        end = max(now, stored.max() ?? now).advanced(by: Instant.mostAheadSeconds)
+    }
+
+    /// The newest time of a row whose sum holds; nil where there is none or it can't be read.
+    private static func newestTime(_ db: Database) -> Instant? {
+        func value(_ query: String) -> Int64? { (try? Int64.fetchOne(db, sql: query)) ?? nil }
+        let report = "SELECT max(observedAt) FROM pilotReport WHERE \(PilotReportColumn.isWhole)"
+        let times: [Instant?] = [
+            value(Query.newestKey).map { ObservationKey(rawValue: $0).observedAt },
+            value(report).map { Instant(clamping: Int($0)) },
+            value(Query.newestBucket).map { Instant(clamping: Int($0) * AircraftPosition.bucketSeconds) },
+        ]
+        return times.compactMap(\.self).max()
     }
 
     /// Copies everything, and marks what is missing.

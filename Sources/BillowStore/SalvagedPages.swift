@@ -1,8 +1,8 @@
 internal import Foundation
 internal import GRDB
 
-/// Rows of a damaged file that are found page by page, whatever leads to those pages: the ones whose sum proves to which
-/// table they belong. A record of another table, or of an index, has the same sum in one of 16 million cases.
+/// Rows of a damaged file that are found page by page, whatever leads to those pages: the ones whose sum proves to
+/// which table they belong. A record of another table, or of an index, has the same sum in one of 16 million cases.
 struct SalvagedPages {
     /// A table whose rows have a sum, as the new file has it.
     private struct Table {

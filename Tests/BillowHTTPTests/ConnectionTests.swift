@@ -348,6 +348,8 @@ struct RequestRuleTests {
             ("GET /\u{661} HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid-path"),
             ("GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid-request"),
             ("\u{0}\u{1}\r\n\r\n", 400, "invalid-request"),
+            // Refused before its path is read: whether there is one of this name doesn't count.
+            ("FOO /nosuch HTTP/1.1\r\nHost: a\r\n\r\n", 400, "invalid-request"),
             ("POST /alerts HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "invalid-request"),
             ("GET /?\(String(repeating: "a=1&", count: 20_000)) HTTP/1.1\r\nHost: a\r\n\r\n", 414, "url-too-long"),
             (

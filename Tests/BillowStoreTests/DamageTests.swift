@@ -486,8 +486,22 @@ struct DamageTests {
     func salvageWithoutKeys() async throws {
         let path = try await makeFile(count: 5)
         #expect(try overwrite(path, pagesOf: "accessKey") { $0 } == 1)
-        let salvaged = try await SQLiteStore.salvage(path, to: folder.path("new.sqlite"), now: noon)
-        #expect(!salvaged.isWhole && salvaged.completeSince == noon.advanced(by: 300))
+        let salvaged = try await SQLiteStore.salvage(path, to: folder.path("new.sqlite"), now: noon.advanced(by: 60))
+        #expect(!salvaged.isWhole && salvaged.completeSince == noon.advanced(by: 360))
+    }
+
+    @Test("a salvage by a clock that is years behind marks what is missing all the same")
+    func salvageByClockBehind() async throws {
+        let path = try await makeFile(count: 1_200)
+        #expect(try overwrite(path, pagesOf: "pilotReport") { $0 } >= 1)
+        let new = folder.path("new.sqlite")
+        let salvaged = try await SQLiteStore.salvage(path, to: new, now: noon.advanced(by: -2 * 365 * 86_400))
+        // As new as any report that was stored.
+        #expect(try salvaged.completeSince.orMissing() > noon.advanced(by: 19))
+        let store = try await SQLiteStore.open(path: new)
+        for record in try await store.sources() {
+            #expect(try record.lost[.reports].orMissing().contains(noon.advanced(by: 20)))
+        }
     }
 
     @Test("a salvage of a sound database is the same database, cursors too")

@@ -195,6 +195,33 @@ struct FlippedBitTests {
         }
     }
 
+    @Test("of a position is missed wherever it was asked for, whichever time it seems to be of now")
+    func positionOfAnotherTime() async throws {
+        for (column, value) in [("since", 1_000_000), ("observedAt", 5)] {
+            let path = folder.path("\(column).sqlite")
+            var store = try await SQLiteStore.open(path: path)
+            _ = try await store.register(source("awc"), merge: .keep, simulated: false)
+            _ = try await store.commit(
+                Batch(source: source("awc"), positions: try (0..<3).map { try position("00000\($0 + 1)", at: $0) }))
+            try store.close()
+            let queue = try DatabaseQueue(path: path)
+            try await queue.writeWithoutTransaction { db in
+                try db.execute(sql: "UPDATE position SET \(column) = \(value) WHERE icao24 = 2")
+            }
+            try queue.close()
+            store = try await SQLiteStore.open(path: path)
+            let seen = try await store.positions(from: noon, to: noon.advanced(by: 10), asOf: nil)
+            #expect(seen.count == 2 && store.damage.first?.rows == 1, "\(column)")
+            #expect(try await store.sources().first?.lost[.positions].orMissing().contains(noon) == true)
+            try store.close()
+            store = try await SQLiteStore.open(path: path)
+            let page = try await store.positions(
+                after: nil, from: noon, to: noon.advanced(by: 10), limit: 10, asOf: nil)
+            #expect(page.count == 2 && store.damage.first?.rows == 1, "\(column)")
+            try store.close()
+        }
+    }
+
     @Test("of the sources ends the reading, because nothing else says whose the rows are; a salvage names them")
     func damagedSource() async throws {
         let path = try await makeFile()

@@ -65,7 +65,9 @@ struct GarbledPageTests {
 
     /// The tables in which a file contradicts itself.
     private func contradictions(_ path: String) throws -> [StoredTable] {
-        let queue = try DatabaseQueue(path: path)
+        var configuration = Configuration()
+        configuration.prepareDatabase(RowSum.register)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
         // Without a transaction: none ends well in such a file.
         let tables = try queue.inDatabase { db in
             try StoredTable.allCases.filter { try db.contradiction(in: $0) != nil }
@@ -102,5 +104,66 @@ struct GarbledPageTests {
         bytes.replaceSubrange(page..<page + 4_096, with: sound[other..<other + 4_096])
         try bytes.write(to: URL(fileURLWithPath: path))
         #expect(try contradictions(path) == [.pilotReport])
+    }
+
+    /// A file with some thousand positions.
+    private func makeTraffic() async throws -> String {
+        let path = folder.path("traffic.sqlite")
+        let store = try await SQLiteStore.open(path: path)
+        _ = try await store.register(source("awc"), merge: .keep, simulated: false)
+        _ = try await store.commit(
+            Batch(
+                source: source("awc"),
+                positions: try (0..<4_000).map { try position(String(format: "%06x", $0 % 200 + 1), at: $0 / 200 * 60) }
+            ))
+        try store.close()
+        return path
+    }
+
+    @Test(
+        "a page of a table or an index in another's place is found, although SQLite reads on",
+        arguments: [
+            ("position", StoredTable.position), ("positionSince", .position), ("pilotReportTime", .pilotReport),
+            ("pilotReportAny", .pilotReport), ("changedStep", .changedStep),
+        ])
+    func astray(name: String, table: StoredTable) async throws {
+        let path = table == .pilotReport ? try await makeFile() : try await makeTraffic()
+        #expect(try contradictions(path).isEmpty)
+        let leaves = try leaves(path, of: name)
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        if leaves.count > 2 {
+            let (page, other) = ((leaves[leaves.count / 2] - 1) * 4_096, (leaves[0] - 1) * 4_096)
+            let content = bytes[other..<other + 4_096]
+            bytes.replaceSubrange(page..<page + 4_096, with: content)
+        } else {
+            // The two first cells of the only page, the one in the other's place.
+            let page = (leaves[0] - 1) * 4_096
+            let first = bytes[page + 8..<page + 10]
+            bytes.replaceSubrange(page + 8..<page + 10, with: bytes[page + 10..<page + 12])
+            bytes.replaceSubrange(page + 10..<page + 12, with: first)
+        }
+        try bytes.write(to: URL(fileURLWithPath: path))
+        #expect(try contradictions(path) == [table])
+        let store = try await SQLiteStore.open(path: path)
+        try await store.survey(rest: .zero)
+        #expect(store.damage.contains { $0.table == table && $0.gaps == 1 })
+        let kind = table == .pilotReport ? DataKind.reports : .positions
+        #expect(try await store.sources().first?.lost[kind] == .distantPast ... .distantFuture)
+    }
+
+    @Test("a row with a flipped bit that its index names otherwise is one damaged row, and no more")
+    func flippedInTheTable() async throws {
+        let path = try await makeFile()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let page = (try leaves(path, of: "pilotReport")[0] - 1) * 4_096
+        // The id of a report, in the table alone.
+        let id = try bytes[page..<page + 4_096].range(of: Data("r3awc".utf8).prefix(2)).orMissing()
+        bytes[id.lowerBound + 1] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: path))
+        #expect(try contradictions(path).isEmpty)
+        let store = try await SQLiteStore.open(path: path)
+        try await store.survey(rest: .zero)
+        #expect(store.damage.map(\.table) == [.pilotReport])
+        #expect(store.damage.first?.rows == 1 && store.damage.first?.gaps == 0)
     }
 }

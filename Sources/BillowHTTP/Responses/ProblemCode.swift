@@ -103,7 +103,11 @@ package enum ProblemCode: String, CaseIterable, Sendable {
 
     private var row: (status: HTTPResponse.Status, meaning: String) {
         switch self {
-        case .invalidRequest: (.badRequest, "the bytes are no HTTP/1.1 request, or the body is not framed as announced")
+        case .invalidRequest:
+            (
+                .badRequest,
+                "the bytes are no HTTP/1.1 request with a registered method, or the body is not framed as announced"
+            )
         case .invalidHost: (.badRequest, "`Host` is missing, repeated, or not a host with an optional port")
         case .invalidPath: (.badRequest, "the path has control characters, `..`, or invalid percent-encoding")
         case .invalidParameter: (.badRequest, "the value of a parameter or header can't be used")
