@@ -3,15 +3,15 @@
 ///
 /// Positions are 1/1024 of a pixel (`subpixels`); a pixel wholly covered counts `full`. Sums wrap in 16 bits, which is
 /// exact as long as no class covers a place twice.
-package final class CoverageRaster {
+@usableFromInline package final class CoverageRaster {
     /// One class's share of a pixel in each lane.
     package typealias Shares = SIMD8<UInt16>
 
-    package static let classes = 8
+    @inlinable package static var classes: Int { 8 }
     /// Positions in a pixel's width.
     package static let subpixels: Int64 = 1 << SignedAreaGrid<Shares>.subpixelBits
     /// The share of a pixel wholly covered.
-    package static let full: UInt16 = 1 << 14
+    @inlinable package static var full: UInt16 { 1 << 14 }
     /// The largest width and height.
     package static let maximumSize = 4_096
 

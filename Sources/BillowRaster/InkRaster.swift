@@ -74,11 +74,11 @@ struct PixelColour: Hashable {
 
 /// Accumulates the exact colour of every pixel of a picture of areas that don't overlap: the mean of their colours,
 /// weighted by area, in premultiplied space.
-package final class InkRaster {
+@usableFromInline package final class InkRaster {
     /// One class of area after the other may be drawn; class 0 is nothing at all.
-    package static let nothing: UInt8 = 0
+    @inlinable package static var nothing: UInt8 { 0 }
     /// In place of the class beyond an edge: the edge belongs to the neighbour, who draws it.
-    package static let neighbours: UInt8 = 255
+    @inlinable package static var neighbours: UInt8 { 255 }
 
     package var width: Int { grid.width }
     package var height: Int { grid.height }

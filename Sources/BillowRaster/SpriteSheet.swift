@@ -5,7 +5,7 @@ import Geometry
 ///
 /// Holds the sprites of so many outlines of one zoom and one size of raster. Immutable, so that all workers draw by
 /// them.
-package final class SpriteSheet: Sendable {
+@usableFromInline package final class SpriteSheet: Sendable {
     fileprivate struct Sprite {
         /// The north-western pixel, counted from the world's.
         var row: Int32 = 0
@@ -32,7 +32,7 @@ package final class SpriteSheet: Sendable {
     }
 
     fileprivate let columns: Columns
-    package static let unknown: UInt16 = 0xFFFF
+    @inlinable package static var unknown: UInt16 { 0xFFFF }
     fileprivate static let tooLarge: UInt16 = 0xFFFE
 
     /// Pixels each way, beyond which an outline has no sprite.
@@ -183,13 +183,13 @@ package final class SpriteMaker {
 
 extension InkRaster {
     /// How an outline is drawn by its sprite.
-    package struct SpriteUse {
-        let place: UInt16
-        let rim: UInt8
-        let fill: UInt8
+    @usableFromInline package struct SpriteUse {
+        @usableFromInline let place: UInt16
+        @usableFromInline let rim: UInt8
+        @usableFromInline let fill: UInt8
 
         /// The outline of class `rim` and its inset of class `fill`, by its place of `withPlaces`.
-        package init(place: UInt16, rim: UInt8, fill: UInt8) {
+        @inlinable package init(place: UInt16, rim: UInt8, fill: UInt8) {
             self.place = place
             self.rim = rim
             self.fill = fill

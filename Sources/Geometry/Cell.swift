@@ -12,11 +12,11 @@ public struct Cell: Sendable, Hashable, Comparable {
     /// The resolution of every cell.
     public static let resolution = 5
     /// Base cells of H3.
-    package static let baseCells = 122
+    @inlinable package static var baseCells: Int { 122 }
     /// Descendants of one base cell at resolution 5: 7⁵.
-    package static let slotsPerBaseCell = 16_807
+    @inlinable package static var slotsPerBaseCell: Int { 16_807 }
     /// The size of a table indexed by `dense`.
-    public static let slots = baseCells * slotsPerBaseCell
+    @inlinable public static var slots: Int { baseCells * slotsPerBaseCell }
 
     /// The cell of a dense index, or nil where it is out of range or one of the gaps under a pentagon.
     public init?(dense: Int) {

@@ -12,7 +12,7 @@ public final class CellTable: Sendable {
     private let chunks: Mutex<[CellChunk?]>
 
     /// Cells in one chunk: 7³.
-    package static let chunkSize = 343
+    @inlinable package static var chunkSize: Int { 343 }
 
     private static let tables = (0...Cell.resolution).map(CellTable.init(resolution:))
 
@@ -41,9 +41,9 @@ public final class CellTable: Sendable {
 }
 
 /// The outlines of up to 343 cells that follow each other.
-package final class CellChunk: Sendable {
+@usableFromInline package final class CellChunk: Sendable {
     /// A ring for each cell, by its position; without corners for one of a pentagon's gaps.
-    package let mesh: RingMesh
+    @usableFromInline package let mesh: RingMesh
     /// Whether all vertices lie in the one world between the antimeridian and itself.
     package let isWithinWorld: Bool
     /// Around the outline of each cell, for a search.
@@ -90,7 +90,7 @@ package final class CellChunk: Sendable {
     }
 
     /// The outline of the cell at a position in the chunk; empty for one of a pentagon's gaps.
-    package func vertices(_ position: Int) -> RingMesh.Ring { mesh.ring(position) }
+    @inlinable package func vertices(_ position: Int) -> RingMesh.Ring { mesh.ring(position) }
 }
 
 /// Makes the outline of one cell.

@@ -8,7 +8,7 @@ public enum Grid {
     /// Units around the world.
     public static let world = Int64(1) << 31
     /// From the middle to an edge.
-    package static let half = Int64(1) << 30
+    @inlinable package static var half: Int64 { 1 << 30 }
 
     static func units(_ unit: Double) -> Double { (unit - 0.5) * Double(world) }
 
@@ -22,13 +22,13 @@ public enum Grid {
 }
 
 /// A box of grid points, edges included.
-package struct GridBox: Sendable, Hashable {
-    package var minX: Int64
-    package var minY: Int64
-    package var maxX: Int64
-    package var maxY: Int64
+@usableFromInline package struct GridBox: Sendable, Hashable {
+    @usableFromInline package var minX: Int64
+    @usableFromInline package var minY: Int64
+    @usableFromInline package var maxX: Int64
+    @usableFromInline package var maxY: Int64
 
-    package init(minX: Int64, minY: Int64, maxX: Int64, maxY: Int64) {
+    @inlinable package init(minX: Int64, minY: Int64, maxX: Int64, maxY: Int64) {
         self.minX = minX
         self.minY = minY
         self.maxX = maxX

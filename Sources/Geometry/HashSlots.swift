@@ -1,6 +1,6 @@
 /// Places of things in an array, by a key of 64 bits: linear probing, never full. For hot loops, where a dictionary
 /// would take most of the time.
-package struct HashSlots: Sendable {
+@usableFromInline package struct HashSlots: Sendable {
     /// 1 + the place; 0 is free.
     @usableFromInline var slots: [UInt32]
     @usableFromInline let mask: Int

@@ -15,7 +15,7 @@ public struct RingMesh: Sendable {
     package let rimCount: Int
 
     /// As a position, the one after the last.
-    package static let noNeighbour = UInt16(CellTable.chunkSize)
+    @inlinable package static var noNeighbour: UInt16 { UInt16(CellTable.chunkSize) }
 
     /// - Parameters:
     ///   - starts: where each ring begins in `vertices`, and where the last ends.
@@ -51,17 +51,22 @@ public struct RingMesh: Sendable {
     /// Where the corners of a ring lie in `corners`.
     @inlinable package func range(of ring: Int) -> Range<Int> { Int(starts[ring])..<Int(starts[ring + 1]) }
 
-    package func ring(_ index: Int) -> Ring { Ring(points: points, corners: corners[range(of: index)]) }
+    @inlinable package func ring(_ index: Int) -> Ring { Ring(points: points, corners: corners[range(of: index)]) }
 
     /// The corners of one ring.
     public struct Ring: RandomAccessCollection, Sendable {
-        let points: [GridPoint]
-        let corners: ArraySlice<UInt16>
+        @usableFromInline let points: [GridPoint]
+        @usableFromInline let corners: ArraySlice<UInt16>
 
-        public var startIndex: Int { corners.startIndex }
-        public var endIndex: Int { corners.endIndex }
+        @inlinable init(points: [GridPoint], corners: ArraySlice<UInt16>) {
+            self.points = points
+            self.corners = corners
+        }
+
+        @inlinable public var startIndex: Int { corners.startIndex }
+        @inlinable public var endIndex: Int { corners.endIndex }
         /// The corner at a place of the ring.
-        public subscript(index: Int) -> GridPoint { points[Int(corners[index])] }
+        @inlinable public subscript(index: Int) -> GridPoint { points[Int(corners[index])] }
     }
 
     /// Every edge: the place of its first corner in `corners`, the numbers of both, and its ring.

@@ -24,6 +24,7 @@ public struct ObservationRow: Sendable, Hashable {
     public var until: Version?
 
     /// A row as the log stores it.
+    @inlinable
     public init(
         key: ObservationKey, cell: Cell, altitude: AltitudeBand, intensity: Intensity, observedAt: Instant,
         category: AircraftCategory?, source: SourceNumber, kind: ObservationKind, since: Version, until: Version? = nil
@@ -46,7 +47,7 @@ public struct ObservationRow: Sendable, Hashable {
 public struct ObservationKey: Sendable, Hashable, Comparable {
     /// The number itself.
     public let rawValue: Int64
-    package static let tagBits: Int64 = 30
+    @inlinable package static var tagBits: Int64 { 30 }
 
     /// Wraps a stored number.
     public init(rawValue: Int64) { self.rawValue = rawValue }
