@@ -5,6 +5,7 @@ import BillowStore
 import BillowTiles
 import Datasets
 import Foundation
+import JSONKit
 import Testing
 import Turbulence
 
