@@ -128,18 +128,32 @@ package struct FeatureWriter: Sendable {
         _ feature: ObservationFeature, geometry: FeatureGeometry,
         more: [(name: StaticString, value: PropertyValue)] = []
     ) {
-        guard format != .csv else {
-            beginRow(feature.id)
-            for step in plan.steps { cell(step, feature) }
-            if case .point(let place) = geometry {
-                cells(place)
-            } else {
-                cells(H3.center(of: feature.observation.cell))
-            }
-            return endRow()
-        }
-        openFeature(id: feature.id, geometry: geometry)
-        for step in plan.steps { json.member(step, feature) }
+        guard format == .csv else { return write(feature, plan, id: feature.id, geometry: geometry, more: more) }
+        let place = if case .point(let place) = geometry { place } else { H3.center(of: feature.observation.cell) }
+        row(feature, plan, id: feature.id, at: place)
+    }
+
+    /// Writes a pilot report. Its turbulence groups are an array, empty where it says nothing about turbulence.
+    package mutating func write(_ report: PilotReport) { write(report, .reports, id: report.id, at: report.place) }
+
+    /// Writes an aircraft where it was.
+    package mutating func write(_ position: AircraftPosition) {
+        write(position, .traffic, id: position.icao24.text, at: position.place)
+    }
+
+    private mutating func write<Record>(
+        _ record: borrowing Record, _ plan: WritingPlan<Record>, id: String, at place: LonLat
+    ) {
+        guard format == .csv else { return write(record, plan, id: id, geometry: .point(place)) }
+        row(record, plan, id: id, at: place)
+    }
+
+    private mutating func write<Record>(
+        _ record: borrowing Record, _ plan: WritingPlan<Record>, id: String, geometry: FeatureGeometry,
+        more: [(name: StaticString, value: PropertyValue)] = []
+    ) {
+        openFeature(id: id, geometry: geometry)
+        for step in plan.steps { json.member(step, record) }
         for (name, value) in more {
             json.name(name)
             json.value(value)
@@ -147,10 +161,7 @@ package struct FeatureWriter: Sendable {
         closeFeature()
     }
 
-    /// Writes a pilot report. Its turbulence groups are an array, empty where it says nothing about turbulence.
-    package mutating func write(_ report: PilotReport) { write(Feature(report)) }
-
-    /// Writes a feature of any other collection. In CSV a line or an area is Well-known Text.
+    /// Writes a feature of a collection that has few. In CSV a line or an area is Well-known Text.
     package mutating func write(_ feature: Feature) {
         if format == .csv { return row(feature) }
         openFeature(id: feature.id, geometry: feature.geometry)
@@ -339,6 +350,16 @@ package struct FeatureWriter: Sendable {
         json.append("\r\n")
     }
 
+    /// A record as a row with its place, empty where it has no value.
+    private mutating func row<Record>(
+        _ record: borrowing Record, _ plan: WritingPlan<Record>, id: String, at place: LonLat
+    ) {
+        beginRow(id)
+        for step in plan.steps { cell(step, record) }
+        cells(place)
+        endRow()
+    }
+
     /// A feature as a row, empty where it has no value.
     private mutating func row(_ feature: Feature) {
         rowWithoutGeometry(feature)
@@ -366,15 +387,15 @@ package struct FeatureWriter: Sendable {
     }
 
     /// What a step finds in a feature, empty where that is nothing.
-    private mutating func cell(_ step: WritingPlan<ObservationFeature>.Step, _ feature: borrowing ObservationFeature) {
+    private mutating func cell<Record>(_ step: WritingPlan<Record>.Step, _ record: borrowing Record) {
         switch step.reading {
-        case .text(let read): if let text = read(feature) { return cell(text) }
-        case .integer(let read): if let number = read(feature) { return cell(number) }
-        case .decimal(let read): if let number = read(feature) { return cell(number, decimals: step.decimals) }
-        case .flag(let read): if let flag = read(feature) { return cell(flag ? "true" : "false") }
-        case .instant(let read): if let instant = read(feature) { return cell(instant) }
-        case .instants(let read): if let instants = read(feature) { return cell(.instants(instants)) }
-        case .groups(let read): if let groups = read(feature) { return cell(.groups(groups)) }
+        case .text(let read): if let text = read(record) { return cell(text) }
+        case .integer(let read): if let number = read(record) { return cell(number) }
+        case .decimal(let read): if let number = read(record) { return cell(number, decimals: step.decimals) }
+        case .flag(let read): if let flag = read(record) { return cell(flag ? "true" : "false") }
+        case .instant(let read): if let instant = read(record) { return cell(instant) }
+        case .instants(let read): if let instants = read(record) { return cell(.instants(instants)) }
+        case .groups(let read): if let groups = read(record) { return cell(.groups(groups)) }
         }
         json.append(",")
     }

@@ -1,4 +1,5 @@
 import Datasets
+import Turbulence
 
 /// A schema made ready to be written: each name as its bytes, beside the way to its value. From a record to the bytes
 /// of a property there is one call of a function with the value's own type, and nothing is allocated.
@@ -27,6 +28,14 @@ struct WritingPlan<Record>: Sendable {
 extension WritingPlan where Record == ObservationFeature {
     static let observations = WritingPlan(.observations)
     static let hexagons = WritingPlan(.hexagons)
+}
+
+extension WritingPlan where Record == PilotReport {
+    static let reports = WritingPlan(.pireps)
+}
+
+extension WritingPlan where Record == AircraftPosition {
+    static let traffic = WritingPlan(.traffic)
 }
 
 extension JSONWriter {

@@ -5,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import Synchronization
 import Testing

@@ -4,6 +4,7 @@ import BillowSync
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import Synchronization
 import Testing

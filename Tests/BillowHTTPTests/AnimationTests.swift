@@ -5,6 +5,7 @@ import Geometry
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import Testing
 import Turbulence

@@ -1,6 +1,7 @@
 import EngineTestSupport
 import HTTPTypes
 import HummingbirdCore
+import JSONKit
 import NIOCore
 import Testing
 

@@ -7,6 +7,7 @@ import Geometry
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import Testing
 import Turbulence
@@ -44,7 +45,7 @@ extension World {
     }
 
     fileprivate func ids(_ uri: String) async throws -> [String] {
-        try await json(uri).features.compactMap { if case .text(let id)? = $0["id"] { id } else { nil } }
+        try await json(uri).features.compactMap { if case .string(let id)? = $0["id"] { id } else { nil } }
     }
 }
 

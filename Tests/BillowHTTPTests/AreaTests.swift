@@ -5,6 +5,7 @@ import Foundation
 import Geometry
 import HTTPTypes
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import Synchronization
 import TestSupport

@@ -11,6 +11,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import NIOHTTP1
 import Synchronization

@@ -2,6 +2,7 @@ import EngineTestSupport
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1

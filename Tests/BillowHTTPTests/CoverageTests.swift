@@ -10,6 +10,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import JSONKit
 import Testing
 import Turbulence
 

@@ -1,5 +1,6 @@
 import BillowStore
 import HTTPTypes
+import JSONKit
 import Testing
 import Turbulence
 

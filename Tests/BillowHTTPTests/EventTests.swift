@@ -6,6 +6,7 @@ import Geometry
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import Synchronization
 import TestSupport

@@ -6,6 +6,7 @@ import BillowTiles
 import Datasets
 import Foundation
 import Geometry
+import JSONKit
 import Testing
 import Turbulence
 

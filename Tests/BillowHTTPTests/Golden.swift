@@ -1,5 +1,6 @@
 import BillowRaster
 import Foundation
+import JSONKit
 import Testing
 
 /// Pictures that were looked at, in `Fixtures`. What a test draws must have their pixels.

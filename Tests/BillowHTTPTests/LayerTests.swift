@@ -4,6 +4,7 @@ import BillowStore
 import Geometry
 import HTTPTypes
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import Testing
 import Turbulence

@@ -1,4 +1,5 @@
 import EngineTestSupport
+import JSONKit
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1

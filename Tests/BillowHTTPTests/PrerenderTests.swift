@@ -5,6 +5,7 @@ import BillowStore
 import BillowSync
 import Foundation
 import Geometry
+import JSONKit
 import Testing
 import Turbulence
 

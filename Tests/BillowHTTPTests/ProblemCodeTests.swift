@@ -1,6 +1,7 @@
 import EngineTestSupport
 import Foundation
 import HTTPTypes
+import JSONKit
 import Testing
 
 @testable import BillowEngine

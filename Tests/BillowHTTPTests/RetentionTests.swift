@@ -4,6 +4,7 @@ import Foundation
 import Geometry
 import HTTPTypes
 import HummingbirdTesting
+import JSONKit
 import Testing
 import Turbulence
 

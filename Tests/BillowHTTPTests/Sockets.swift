@@ -2,6 +2,7 @@ import EngineTestSupport
 import Foundation
 import HTTPTypes
 import Hummingbird
+import JSONKit
 import NIOCore
 
 @testable import BillowEngine

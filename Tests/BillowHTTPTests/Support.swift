@@ -8,6 +8,7 @@ import Geometry
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import JSONKit
 import Logging
 import NIOCore
 import Synchronization
@@ -221,40 +222,17 @@ extension TestResponse {
 }
 
 /// Any JSON value, for looking into answers.
-enum JSON: Decodable, Hashable, Sendable {
-    case null
-    case bool(Bool)
-    case number(Double)
-    case text(String)
-    case array([JSON])
-    case object([String: JSON])
+typealias JSON = JSONValue
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .text(value)
-        } else if let value = try? container.decode([JSON].self) {
-            self = .array(value)
-        } else {
-            self = .object(try container.decode([String: JSON].self))
-        }
-    }
+extension JSONValue {
+    static func text(_ text: String) -> JSONValue { .string(text) }
 
-    subscript(name: String) -> JSON? { if case .object(let members) = self { members[name] } else { nil } }
     subscript(index: Int) -> JSON? {
         if case .array(let items) = self, items.indices.contains(index) { items[index] } else { nil }
     }
-    var items: [JSON] { if case .array(let items) = self { items } else { [] } }
+    var items: [JSON] { array ?? [] }
     var members: [String: JSON] { if case .object(let members) = self { members } else { [:] } }
-    var string: String? { if case .text(let text) = self { text } else { nil } }
-    var double: Double? { if case .number(let number) = self { number } else { nil } }
-    var bool: Bool? { if case .bool(let bool) = self { bool } else { nil } }
+    var double: Double? { number }
 
     /// The features of a collection.
     var features: [JSON] { self["features"]?.items ?? [] }

@@ -9,6 +9,7 @@ import Geometry
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import JSONKit
 import Testing
 import Turbulence
 

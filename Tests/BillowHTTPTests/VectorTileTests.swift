@@ -5,6 +5,7 @@ import Datasets
 import Geometry
 import HTTPTypes
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import TestSupport
 import Testing
@@ -75,7 +76,7 @@ struct VectorTileRouteTests {
             #expect(feature.properties["id"] == item["id"]?.string)
             for (name, value) in members {
                 switch value {
-                case .text(let text): #expect(feature.properties[name] == text, "\(name)")
+                case .string(let text): #expect(feature.properties[name] == text, "\(name)")
                 case .number(let number): #expect(feature.properties[name].flatMap(Double.init) == number, "\(name)")
                 case .bool(let flag): #expect(feature.properties[name] == "\(flag)", "\(name)")
                 default: #expect(feature.properties[name]?.hasPrefix("[") == true, "\(name)")

@@ -25,35 +25,26 @@ extension FeatureSource {
     package func observations(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int, to writer: inout FeatureWriter
     ) async throws -> Cursor? {
-        var after = try cursor.map { try Self.key($0.text) }
         let sources = Dictionary(snapshot.sources.map { ($0.number, $0.id) }) { first, _ in first }
         var area = CellAnswers(query.cells)
-        var written = 0
-        var scanned = 0
-        while scanned < Self.scanLimit {
-            // One more than wanted tells whether there is a next page.
-            let asked = min(Self.storePage, max(limit - written + 1, 100, scanned))
-            let place = after
-            let page = try await frames.reading(in: snapshot) {
+        let next = try await Self.scan(limit: limit, after: try cursor.map { try Self.key($0.text) }) { after, count in
+            try await frames.reading(in: snapshot) {
                 try await store.page(
-                    after: place, from: query.from, to: query.to, limit: asked, asOf: snapshot.publication.version)
+                    after: after, from: query.from, to: query.to, limit: count, asOf: snapshot.publication.version)
             }
-            for (row, details) in page {
-                // The first that has no room any more: the page ends before it.
-                if written == limit { return after.map { Cursor(text: $0.id) } }
-                after = row.key
-                guard let source = sources[row.source], area.contains(row.cell) else { continue }
-                let observation = Self.observation(row, source, details)
-                guard let (severity, basis) = query.severity(of: observation, table: snapshot.severityTable)
-                else { continue }
-                writer.write(
-                    ObservationFeature(observation, id: details.id ?? row.key.id, severity: severity, basis: basis),
-                    geometry: Self.geometry(of: row.cell, isWritten: writer.writesOutlines))
-                written += 1
+        } place: {
+            $0.0.key
+        } write: { row, details in
+            guard let source = sources[row.source], area.contains(row.cell) else { return false }
+            let observation = Self.observation(row, source, details)
+            guard let (severity, basis) = query.severity(of: observation, table: snapshot.severityTable) else {
+                return false
             }
-            if page.count < asked { return nil }
-            scanned += page.count
+            writer.write(
+                ObservationFeature(observation, id: details.id ?? row.key.id, severity: severity, basis: basis),
+                geometry: Self.geometry(of: row.cell, isWritten: writer.writesOutlines))
+            return true
         }
-        return after.map { Cursor(text: $0.id) }
+        return next.map { Cursor(text: $0.id) }
     }
 }

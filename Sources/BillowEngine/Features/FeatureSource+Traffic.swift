@@ -21,29 +21,21 @@ extension FeatureSource {
             }
             return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
         }
-        let limit = limit.features
-        var after = try cursor.map { try Self.place($0) }
-        var written = 0
-        var scanned = 0
-        while scanned < Self.scanLimit {
-            // One more than wanted tells whether there is a next page.
-            let asked = min(Self.storePage, max(limit - written + 1, 100, scanned))
-            let place = after
-            let page = try await frames.reading(in: snapshot) {
+        let next = try await Self.scan(
+            limit: limit.features, after: try cursor.map { try Self.place($0) }
+        ) { after, count in
+            try await frames.reading(in: snapshot) {
                 try await store.positions(
-                    after: place, from: query.from, to: query.to, limit: asked, asOf: snapshot.publication.version)
+                    after: after, from: query.from, to: query.to, limit: count, asOf: snapshot.publication.version)
             }
-            for position in page {
-                if written == limit { return after.map(Self.cursor) }
-                after = PositionPlace(position)
-                guard Self.takes(position, query) else { continue }
-                writer.write(Feature(position))
-                written += 1
-            }
-            if page.count < asked { return nil }
-            scanned += page.count
+        } place: {
+            PositionPlace($0)
+        } write: { position in
+            guard Self.takes(position, query) else { return false }
+            writer.write(position)
+            return true
         }
-        return after.map(Self.cursor)
+        return next.map(Self.cursor)
     }
 
     package func aircraft(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
@@ -53,7 +45,7 @@ extension FeatureSource {
         let positions = try await frames.positions(
             at: query.instant, droppedAfterSeconds: frames.trafficDropSeconds, in: snapshot)
         if let position = positions.first(where: { $0.icao24 == aircraft }) {
-            writer.write(Feature(Self.reckoned(position, query)))
+            writer.write(Self.reckoned(position, query))
         }
     }
 

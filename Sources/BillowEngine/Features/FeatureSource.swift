@@ -35,6 +35,37 @@ package struct FeatureSource: Sendable {
     static let scanLimit = 100_000
     static let storePage = 5_000
 
+    /// Goes through rows of the store page by page, until there is no room or `scanLimit` rows were looked through.
+    /// - Parameters:
+    ///   - limit: features that there is room for.
+    ///   - after: where the page before ended.
+    ///   - page: so many rows of the store after a place.
+    ///   - place: where a row stands in the order.
+    ///   - write: writes a row where it is wanted, and says whether it did.
+    /// - Returns: where the next page begins; nil at the end.
+    static func scan<Row, Place: Sendable>(
+        limit: Int, after: Place?, page: (_ after: Place?, _ count: Int) async throws -> [Row],
+        place: (Row) -> Place, write: (Row) -> Bool
+    ) async throws -> Place? {
+        var after = after
+        var written = 0
+        var scanned = 0
+        while scanned < scanLimit {
+            // One more than wanted tells whether there is a next page.
+            let count = min(storePage, max(limit - written + 1, 100, scanned))
+            let rows = try await page(after, count)
+            for row in rows {
+                // The first that has no room any more: the page ends before it.
+                if written == limit { return after }
+                after = place(row)
+                if write(row) { written += 1 }
+            }
+            if rows.count < count { return nil }
+            scanned += rows.count
+        }
+        return after
+    }
+
     /// Writes up to `limit` features that come after a cursor.
     /// - Returns: the cursor of the next page; nil at the end.
     /// - Throws: `EngineError.invalid` for a cursor that can't be read; `StoreError`.

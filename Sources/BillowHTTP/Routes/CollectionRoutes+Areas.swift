@@ -59,31 +59,37 @@ extension CollectionRoutes {
     }
 
     private func area(_ request: Request, _ parameters: Parameters, body: ShapeBody?) async throws -> Response {
-        let collection = try collection(parameters)
-        let reader = try QueryReader(
-            request,
-            known: FeatureParameters.names(collection).union(PageParameters.names).union(AreaParameters.names))
-        let asked = try FeatureParameters(reader, of: collection)
-        let place = try AreaParameters(reader, body: body, limitKm2: areaLimitKm2)
-        let page = try PageParameters(reader)
-        let snapshot = try frames.snapshot()
-        var query = try asked.query(frames, in: snapshot)
-        query.area = place.area
-        return try await answer(query, page, in: snapshot, request)
+        try await features(request, parameters, within: AreaParameters.names) { reader in
+            let place = try AreaParameters(reader, body: body, limitKm2: areaLimitKm2)
+            return { query in query.area = place.area }
+        }
     }
 
     private func corridor(_ request: Request, _ parameters: Parameters, body: ShapeBody?) async throws -> Response {
+        try await features(request, parameters, within: CorridorParameters.names) { reader in
+            let route = try CorridorParameters(reader, body: body, airports: airports)
+            return { query in
+                query.area = route.area
+                query.route = route.along(from: query.instant)
+            }
+        }
+    }
+
+    /// The features of a collection in a place that has parameters of its own.
+    /// - Parameter place: reads these parameters; what it gives puts the place into a query.
+    private func features(
+        _ request: Request, _ parameters: Parameters, within names: Set<String>,
+        _ place: (QueryReader) throws -> (inout FeatureQuery) -> Void
+    ) async throws -> Response {
         let collection = try collection(parameters)
         let reader = try QueryReader(
-            request,
-            known: FeatureParameters.names(collection).union(PageParameters.names).union(CorridorParameters.names))
+            request, known: FeatureParameters.names(collection).union(PageParameters.names).union(names))
         let asked = try FeatureParameters(reader, of: collection)
-        let route = try CorridorParameters(reader, body: body, airports: airports)
+        let restrict = try place(reader)
         let page = try PageParameters(reader)
         let snapshot = try frames.snapshot()
         var query = try asked.query(frames, in: snapshot)
-        query.area = route.area
-        query.route = route.along(from: query.instant)
+        restrict(&query)
         return try await answer(query, page, in: snapshot, request)
     }
 }
