@@ -343,6 +343,30 @@ def inspect_place(viewer):
     viewer.until("document.querySelector('#details').hidden")
 
 
+def inspect_beside(viewer):
+    """a click some pixels beside a cell finds the worst one there, and says where it lies and why it is drawn so"""
+    viewer.open("#layers=hexagons&map=4/37/-95")
+    places = viewer.page.evaluate("""async () => {
+        const answer = await fetch("collections/hexagons/items?hours=2&minSeverity=3&bbox=-105,28,-80,46&limit=500");
+        const { features } = await answer.json();
+        return features.map(({ geometry, properties }) => {
+            const { x, y } = billow.map.project(geometry.coordinates[0][0]);
+            return { x, y, severity: properties.severity };
+        });
+    }""")
+    on_map = [place for place in places if 340 < place["x"] < 940 and 60 < place["y"] < 540]
+    assert on_map, f"{len(places)} cells, none of them on the map"
+    names = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"]
+    for place in on_map[:: max(1, len(on_map) // 8)][:8]:
+        viewer.page.mouse.click(place["x"] - 5, place["y"] + 5)
+        viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+        heading = viewer.text("#details-body h3")
+        assert names.index(heading) >= place["severity"], (place, heading)
+        words = viewer.text("#details-body")
+        assert "report" in words and "of the last 2 h" in words, words
+        viewer.page.click("#details-close")
+
+
 def lost_contact(viewer):
     """where the server can't be reached any more the page says so, and goes on when it is back"""
     viewer.open()
@@ -410,6 +434,6 @@ def status_page(viewer):
 
 ALL = [
     live_picture, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, one_time,
-    forecast_instant, slow_tiles, filters_keep_playing, toggle_layers, filters,
-    incomplete_instant, typed_instant, bad_link, inspect_place, lost_contact, key_entry, narrow_screen, status_page,
+    forecast_instant, slow_tiles, filters_keep_playing, toggle_layers, filters, incomplete_instant, typed_instant,
+    bad_link, inspect_place, inspect_beside, lost_contact, key_entry, narrow_screen, status_page,
 ]
