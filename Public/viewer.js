@@ -10,6 +10,7 @@ import { concerns, listen } from "./js/events.js";
 import { compact, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
 import { Legend } from "./js/legend.js";
+import { measureCards } from "./js/layout.js";
 import { makeMap } from "./js/map.js";
 import { momentOf } from "./js/moment.js";
 import { Pictures } from "./js/picture.js";
@@ -25,6 +26,8 @@ const POLL_MILLISECONDS = 15_000;
 const FOLLOWED_POLL_MILLISECONDS = 30_000;
 const TICK_MILLISECONDS = 1_000;
 const BURST_MILLISECONDS = 1_000;
+/** A picture is renewed no more often, whatever the sources send: on a poor line that is what it costs. */
+const RENEWAL_MILLISECONDS = 30_000;
 
 const { view: firstView, problems: firstProblems } = parseHash(location.hash);
 const knowledge = emptyKnowledge(firstView);
@@ -39,6 +42,7 @@ let changedAt = null;
 
 function start() {
     noteLink(firstProblems);
+    measureCards();
     // Asked for before the map is made, which takes a while.
     const styles = loadStyles().catch(() => {});
     const made = makeMap(view, themeOf(view));
@@ -157,17 +161,20 @@ function start() {
     function follow() {
         /** @type {number | null} */
         let soon = null;
+        let renewed = -Infinity;
         listen("events", (name, data) => {
             const version = name === "data" ? concerns(data, view.layers) : null;
             if (version === null) return;
             changedAt = Math.max(changedAt ?? 0, version);
             // Data comes in bursts: one look for all of one.
+            const rest = renewed + RENEWAL_MILLISECONDS - performance.now();
             soon ??= setTimeout(() => {
                 soon = null;
+                renewed = performance.now();
                 if (document.visibilityState === "hidden") return;
                 poll();
                 dock.refresh();
-            }, BURST_MILLISECONDS);
+            }, Math.max(BURST_MILLISECONDS, rest));
         }, () => {
             changedAt = null;
             poll();

@@ -5,6 +5,7 @@ import { bandText, dateTime, fromTyped, hoursText, typed } from "./format.js";
 import { byId, element } from "./dom.js";
 import { now } from "./server.js";
 import { allStyles } from "./styles.js";
+import { COMPACT } from "./layout.js";
 import { CEILING_FEET, HISTORIES, inOrder, SEVERITIES, severityText } from "./view.js";
 
 const FEET_PER_STEP = 1000;
@@ -60,8 +61,12 @@ export class Controls {
         byId("later").addEventListener("click", () => this.#step(STEP_MILLISECONDS));
         byId("toggle").addEventListener("click", () => this.#toggle());
         addEventListener("keydown", (event) => {
-            if (event.key === "Escape" && byId("toggle").getAttribute("aria-expanded") === "true") this.#toggle();
+            if (event.key === "Escape" && COMPACT.matches && this.#isOpen) this.#toggle();
         });
+        // Beside the map there is room for the form; over it, it is opened when it is wanted.
+        const fold = () => this.#open(!COMPACT.matches && innerWidth >= 960);
+        COMPACT.addEventListener("change", fold);
+        fold();
     }
 
     /** Shows a view's values.
@@ -158,10 +163,16 @@ export class Controls {
         byId("instant-problem").textContent = text ?? "";
     }
 
+    get #isOpen() { return byId("toggle").getAttribute("aria-expanded") === "true"; }
+
     #toggle() {
-        const open = byId("toggle").getAttribute("aria-expanded") !== "true";
-        byId("toggle").setAttribute("aria-expanded", String(open));
-        document.body.classList.toggle("settings-open", open);
-        if (!open) byId("toggle").focus();
+        this.#open(!this.#isOpen);
+        if (!this.#isOpen) byId("toggle").focus();
+    }
+
+    /** @param {boolean} isOpen */
+    #open(isOpen) {
+        byId("toggle").setAttribute("aria-expanded", String(isOpen));
+        document.body.classList.toggle("settings-open", isOpen);
     }
 }

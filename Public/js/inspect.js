@@ -55,7 +55,12 @@ export class Inspector {
         this.#marker = new library.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
         byId("details-close").addEventListener("click", () => this.close());
         map.on("click", (event) => this.open(event.lngLat));
-        map.getCanvas().addEventListener("keydown", (event) => event.key === "Enter" && this.open(map.getCenter()));
+        map.getCanvas().addEventListener("keydown", (event) => {
+            if (event.key !== "Enter") return;
+            this.open(map.getCenter());
+            // Who asked by the keyboard goes on in the card, and by Escape back to the map.
+            this.#root.focus();
+        });
         addEventListener("keydown", (event) => event.key === "Escape" && this.close());
     }
 

@@ -426,6 +426,71 @@ def narrow_screen(viewer):
     viewer.page.wait_for_selector("#settings", state="hidden")
 
 
+SIZES = [(1440, 900), (1024, 768), (820, 1180), (390, 844), (844, 390)]
+
+
+def layouts(viewer):
+    """at every size nothing of the page is cut off, no card covers another, and a finger finds each control"""
+    viewer.open("#map=4/37/-92")
+    for width, height in SIZES:
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.until_shown()
+        viewer.page.wait_for_timeout(300)
+        problems = viewer.page.evaluate("""(touch) => {
+            const rect = (node) => node.getBoundingClientRect();
+            const isSeen = (node) => node.checkVisibility({ checkVisibilityCSS: true }) && rect(node).width > 2;
+            const cards = [...document.querySelectorAll(".bar, .settings, .legend, .dock, .banner")].filter(isSeen);
+            const found = [];
+            for (const [index, card] of cards.entries()) {
+                const a = rect(card);
+                if (a.left < 0 || a.top < 0 || a.right > innerWidth || a.bottom > innerHeight) {
+                    found.push(`${card.className} is cut off`);
+                }
+                for (const other of cards.slice(index + 1)) {
+                    const b = rect(other);
+                    if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) {
+                        found.push(`${card.className} covers ${other.className}`);
+                    }
+                }
+            }
+            const controls = "button, select, summary, a, .chips label, .segments label";
+            for (const control of document.querySelectorAll(controls)) {
+                if (!touch || !isSeen(control) || control.closest(".maplibregl-ctrl-attrib-inner")) continue;
+                const { width, height } = rect(control);
+                if (width < 44 || height < 44) found.push(`${control.id || control.textContent} ${width}x${height}`);
+            }
+            return found;
+        }""", width <= 900 or height <= 560)
+        assert not problems, (width, height, problems)
+
+
+def accessible(viewer):
+    """axe finds nothing in any state of the page: live, past, with a card, on a phone with its settings"""
+    from axe_playwright_python.sync_playwright import Axe
+
+    def judge(state):
+        found = Axe().run(viewer.page).response["violations"]
+        assert not found, (state, [(each["id"], each["nodes"][0]["html"][:200]) for each in found])
+
+    viewer.open()
+    judge("live")
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.page.select_option("#severity", "2")
+    viewer.page.focus("#map canvas")
+    viewer.page.keyboard.press("Enter")
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+    judge("past, filtered, with a card")
+    viewer.page.set_viewport_size({"width": 390, "height": 844})
+    judge("phone with a card")
+    viewer.page.keyboard.press("Escape")
+    viewer.page.emulate_media(color_scheme="dark")
+    viewer.page.click("#toggle")
+    viewer.page.wait_for_selector("#settings", state="visible")
+    judge("phone with settings, dark")
+
+
 def status_page(viewer):
     """the status page names the sources, and leads back to the map"""
     viewer.page.goto(f"{viewer.base}/status", wait_until="load")
@@ -435,5 +500,6 @@ def status_page(viewer):
 ALL = [
     live_picture, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, one_time,
     forecast_instant, slow_tiles, filters_keep_playing, toggle_layers, filters, incomplete_instant, typed_instant,
-    bad_link, inspect_place, inspect_beside, lost_contact, key_entry, narrow_screen, status_page,
+    bad_link, inspect_place, inspect_beside, lost_contact, key_entry, narrow_screen, layouts, accessible,
+    status_page,
 ]
