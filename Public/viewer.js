@@ -1,6 +1,5 @@
 // @ts-check
-// The viewer: composes the map, the pictures on it, the form, the legend and the status line, and asks the server for
-// what is newer.
+// The viewer: composes the map and what is around it, and asks the server for what is newer.
 import { BASE_MAP, setTheme } from "./js/basemap.js";
 import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
@@ -15,6 +14,7 @@ import { makeMap } from "./js/map.js";
 import { momentOf } from "./js/moment.js";
 import { Pictures } from "./js/picture.js";
 import { pictureRequest, subjectOf } from "./js/request.js";
+import { RoutePanel } from "./js/route.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { showSources } from "./js/sources.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
@@ -79,6 +79,7 @@ function start() {
         },
     });
     const inspector = new Inspector(map, maplibregl, legend, () => ({ ...view, time: shownTime() }));
+    const route = new RoutePanel(map, () => ({ ...view, time: shownTime() }), legend, change);
     /** @type {string | null} */
     let shownKey = null;
     /** What there was no picture of, as its instant lies outside of what there is.
@@ -106,6 +107,7 @@ function start() {
             if (key !== shownKey && !knowledge.frame?.playing) {
                 shownKey = key;
                 inspector.refresh();
+                route.refresh();
             }
             draw();
         }, 0);
@@ -135,6 +137,7 @@ function start() {
         refused = null;
         writeHash();
         applyView();
+        if ("route" in difference || "level" in difference) route.refresh();
     }
 
     function applyView() {

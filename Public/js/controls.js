@@ -39,7 +39,7 @@ export class Controls {
         this.#view = view;
         this.show(view);
 
-        byId("settings").addEventListener("submit", (event) => event.preventDefault());
+        byId("filters").addEventListener("submit", (event) => event.preventDefault());
         byId("layers").addEventListener("change", (event) => {
             const wanted = inOrder(
                 [...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value)
@@ -92,7 +92,7 @@ export class Controls {
         const select = byId("style", HTMLSelectElement);
         const styles = allStyles();
         if (select.length !== styles.length + 1) select.replaceChildren(
-            element("option", { value: "" }, "Day or night, by this device"),
+            element("option", { value: "" }, "Day or night"),
             ...styles.map(({ id, title, description }) => element("option", { value: id, title: description }, title)));
         select.value = this.#view.style ?? "";
     }

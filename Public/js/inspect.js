@@ -64,8 +64,7 @@ export class Inspector {
         addEventListener("keydown", (event) => event.key === "Escape" && this.close());
     }
 
-    /** Shows what is at a place.
-     * @param {maplibregl.LngLat} lngLat */
+    /** @param {maplibregl.LngLat} lngLat */
     open(lngLat) {
         this.#place = lngLat;
         this.#ahead.clear();
@@ -91,7 +90,6 @@ export class Inspector {
         this.#map.getCanvas().focus();
     }
 
-    /** Asks again for the open place, when the picture has changed. */
     async refresh() {
         if (!this.#place) return;
         this.#abort?.abort();
@@ -293,8 +291,7 @@ function levels({ altitudeMin, altitudeMax, altitude }) {
     return high > low ? `${flightLevel(low)} – ${flightLevel(high)}` : flightLevel(low);
 }
 
-/** When, and how long before the picture's instant.
- * @param {Properties} record
+/** @param {Properties} record
  * @param {number | null} time */
 function observed(record, time) {
     const instant = instantOf(record.observedAt);

@@ -6,6 +6,7 @@
 //   minSeverity  0 to 4
 //   time         an instant, or null for live
 //   style        the id of one of the server's styles, or null for the one of the reader's scheme
+//   route, level  waypoints with blanks between them, and the planned altitude in feet; null is none
 //   zoom, longitude, latitude
 import { LAYERS } from "./datasets.js";
 import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js";
@@ -18,7 +19,7 @@ const SHAPES = ["field", "areas", "polygons", "cells", "tracks", "aircraft", "re
 /** @type {Billow.View} */
 const DEFAULT = {
     layers: inOrder(LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id)),
-    hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, time: null, style: null,
+    hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, time: null, style: null, route: null, level: null,
     zoom: 4, longitude: -96, latitude: 39,
 };
 
@@ -78,6 +79,16 @@ export function parseHash(hash) {
         view.style = text;
         return true;
     });
+    take("route", "waypoints with blanks between them", (text) => {
+        if (!/^[\w.,-]{2,24}( [\w.,-]{2,24}){1,60}$/.test(text)) return false;
+        view.route = text;
+        return true;
+    });
+    take("level", "a flight level such as 370", (text) => {
+        if (!/^\d{2,3}$/.test(text) || Number(text) * 100 > CEILING_FEET) return false;
+        view.level = Math.round(Number(text) / 10) * 1000;
+        return true;
+    });
     take("map", "zoom/latitude/longitude", (text) => {
         const [zoom, latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
         if (!(zoom >= 0 && zoom <= 24 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 540)) return false;
@@ -109,6 +120,8 @@ export function formatHash(view) {
     if (view.minAltitude !== null) parts.push(`min=${view.minAltitude}`);
     if (view.maxAltitude !== null) parts.push(`max=${view.maxAltitude}`);
     if (view.minSeverity > 0) parts.push(`severity=${view.minSeverity}`);
+    if (view.route !== null) parts.push(`route=${view.route.replaceAll(" ", "+")}`);
+    if (view.level !== null) parts.push(`level=${view.level / 100}`);
     if (view.style !== null) parts.push(`style=${view.style}`);
     if (view.time !== null) parts.push(`time=${compact(view.time)}`);
     return `#${parts.join("&")}`;

@@ -22,6 +22,10 @@ declare namespace Billow {
         time: number | null;
         /** One of the server's styles, or null for the one of the reader's scheme. */
         style: string | null;
+        /** Waypoints with blanks between them, or null. */
+        route: string | null;
+        /** The planned altitude in feet, or null. */
+        level: number | null;
         zoom: number;
         longitude: number;
         latitude: number;
