@@ -202,7 +202,7 @@ let package = Package(
             dependencies: [
                 "AviationFormats", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowParameters", "BillowRaster",
                 "BillowSnapshot",
-                "BillowTiles", "BillowTimeline", "GRIBKit", "Geometry",
+                "BillowTiles", "BillowTimeline", "GRIBKit", "Geometry", "NOAAGuidance",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
         // What a user's package could contain: it sees nothing that isn't public.

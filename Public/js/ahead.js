@@ -144,4 +144,4 @@ const line = (what, note) => element("li", {}, element("strong", {}, what), elem
 /** @param {string} title
  * @param {...(Node | string | null)} children */
 const section = (title, ...children) =>
-    element("section", { className: "others ahead" }, element("h4", {}, title), ...children);
+    element("section", { className: "others ahead" }, element("h3", {}, title), ...children);

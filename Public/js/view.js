@@ -5,6 +5,7 @@
 //   minAltitude, maxAltitude   feet, whole thousands; null is open
 //   minSeverity  0 to 4
 //   time         an instant, or null for live
+//   style        the id of one of the server's styles, or null for the one of the reader's scheme
 //   zoom, longitude, latitude
 import { LAYERS } from "./datasets.js";
 import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js";
@@ -12,11 +13,13 @@ import { bandText, compact, dateTime, fromCompact, hoursText } from "./format.js
 export const HISTORIES = [0.5, 1, 2, 4, 6];
 export const CEILING_FEET = 60_000;
 export const SEVERITIES = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"];
+/** By their shapes, the lowest first: an area's tint and hatch never lie over a cell. */
+const SHAPES = ["field", "areas", "polygons", "cells", "tracks", "aircraft", "reports"];
 /** @type {Billow.View} */
 const DEFAULT = {
-    layers: LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id),
-    hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, time: null,
-    zoom: 3.6, longitude: -96, latitude: 39,
+    layers: inOrder(LAYERS.filter(({ isShownAtFirst }) => isShownAtFirst).map(({ id }) => id)),
+    hours: 2, minAltitude: null, maxAltitude: null, minSeverity: 0, time: null, style: null,
+    zoom: 4, longitude: -96, latitude: 39,
 };
 
 /** Reads a hash. What can't be read keeps its default and is named in `problems`: a link must not quietly show another
@@ -70,6 +73,11 @@ export function parseHash(hash) {
         view.time = fromCompact(text);
         return view.time !== null;
     });
+    take("style", "the id of a style, such as night", (text) => {
+        if (!/^[a-z0-9-]{1,40}$/.test(text)) return false;
+        view.style = text;
+        return true;
+    });
     take("map", "zoom/latitude/longitude", (text) => {
         const [zoom, latitude, longitude] = text.split("/").map((part) => (part === "" ? NaN : Number(part)));
         if (!(zoom >= 0 && zoom <= 24 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 540)) return false;
@@ -82,7 +90,8 @@ export function parseHash(hash) {
 /** Some layers in the order of drawing, each once.
  * @param {string[]} wanted */
 export function inOrder(wanted) {
-    return LAYERS.map(({ id }) => id).filter((id) => wanted.includes(id));
+    const known = LAYERS.filter(({ id }) => wanted.includes(id));
+    return known.sort((a, b) => SHAPES.indexOf(a.shape) - SHAPES.indexOf(b.shape)).map(({ id }) => id);
 }
 
 /** The short name of a layer.
@@ -100,6 +109,7 @@ export function formatHash(view) {
     if (view.minAltitude !== null) parts.push(`min=${view.minAltitude}`);
     if (view.maxAltitude !== null) parts.push(`max=${view.maxAltitude}`);
     if (view.minSeverity > 0) parts.push(`severity=${view.minSeverity}`);
+    if (view.style !== null) parts.push(`style=${view.style}`);
     if (view.time !== null) parts.push(`time=${compact(view.time)}`);
     return `#${parts.join("&")}`;
 }

@@ -2,8 +2,11 @@ internal import GRDB
 internal import Turbulence
 
 extension SQLiteStore {
-    /// Seconds of the log that are read in one transaction: three parts of the archive.
-    private static let pieceSeconds = 3_600
+    /// Keys of the log that are read in one transaction: of an hour, which is three parts of the archive.
+    private static let pieceKeys: Int64 = 3_600 << ObservationKey.tagBits
+    /// The keys of all times.
+    private static let keys: ClosedRange<Int64> =
+        ObservationKey.first(of: .distantPast).rawValue...ObservationKey.first(of: .distantFuture).rawValue - 1
 
     /// Decodes every row that counts or ever counted, and compares its sum and the sums of packed parts. Damage is
     /// noted (`damage`), and marks the sources as incomplete from then on.
@@ -66,14 +69,15 @@ extension SQLiteStore {
     }
 
     private func surveyObservations(_ rest: Duration) async throws(StoreError) {
-        guard let extent = try await storedExtent() else { return }
-        var next = extent.lowerBound
-        while next <= extent.upperBound {
-            let end = next.advanced(by: Self.pieceSeconds)
-            try await surveyObservations(from: next, to: end)
+        try await surveyRows(.observation, Query.rowsOfNoTime, ObservationRow.init)
+        var first = Self.keys.lowerBound
+        // Years may lie between two rows.
+        while let found = try await firstKey(from: first) {
+            let last = min(found + Self.pieceKeys, Self.keys.upperBound)
+            try await surveyObservations(found...last)
+            guard last < Self.keys.upperBound else { return }
+            first = last + 1
             try await pause(rest)
-            // Years may lie between two rows.
-            next = try await firstTime(from: end)
         }
     }
 
@@ -103,58 +107,41 @@ extension SQLiteStore {
         do { try await Task.sleep(for: rest) } catch { throw StoreError(error, path: path) }
     }
 
-    /// When the next row was observed that can be read; past all rows where there is none.
-    private func firstTime(from instant: Instant) async throws(StoreError) -> Instant {
+    /// The first key from another on whose row can be read; nil where there is none. It is never below the other,
+    /// whatever order garbled rows have.
+    private func firstKey(from first: Int64) async throws(StoreError) -> Int64? {
         try await reading { db in
-            let statement = try RawStatement(db, Query.allRows)
-            try statement.bind(ObservationKey.first(of: instant).rawValue)
-            do {
-                return try statement.first { ObservationKey(rawValue: $0.integer(0)).observedAt } ?? .distantFuture
-            } catch let error as DatabaseError where error.isPageDamage {
-                let keys =
-                    ObservationKey.first(of: instant).rawValue...ObservationKey.first(of: .distantFuture).rawValue - 1
-                var found: Instant?
-                do {
-                    try self.readAround(error, keys, db) { keys, body in
-                        try statement.bind(keys.lowerBound)
-                        try statement.forEachRow { try body($0.integer(0), ()) }
-                    } body: { key, _ in
-                        found = ObservationKey(rawValue: key).observedAt
-                        throw EndOfPage()
-                    }
-                } catch is EndOfPage {}
-                return found ?? .distantFuture
-            }
-        }
-    }
-
-    /// The first and last second of all rows, closed ones too.
-    private func storedExtent() async throws(StoreError) -> ClosedRange<Instant>? {
-        try await reading { db in
-            func edge(_ query: String) throws -> Instant? {
-                do {
-                    return try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
-                } catch let error as DatabaseError where error.isPageDamage {
-                    let stored = try Self.storedTimes(.observations, db)
-                    return query == Query.firstKey ? stored?.lowerBound : stored?.upperBound
+            func scan(_ keys: ClosedRange<Int64>, _ body: (Int64, Void) throws -> Void) throws {
+                let statement = try RawStatement(db, Query.allRows)
+                try statement.bind(keys.lowerBound)
+                try statement.forEachRow {
+                    let key = $0.integer(0)
+                    if keys.contains(key) { try body(key, ()) }
                 }
             }
-            guard let first = try edge(Query.firstKey), let last = try edge(Query.lastKey) else { return nil }
-            return first...max(first, last)
+            var found: Int64?
+            func end(_ key: Int64, _: Void) throws {
+                found = key
+                throw EndOfPage()
+            }
+            do {
+                do { try scan(first...Self.keys.upperBound, end) } catch let error as DatabaseError
+                    where error.isPageDamage
+                { try self.readAround(error, first...Self.keys.upperBound, db, scan, body: end) }
+            } catch is EndOfPage {}
+            return found
         }
     }
 
-    private func surveyObservations(from: Instant, to: Instant) async throws(StoreError) {
+    private func surveyObservations(_ keys: ClosedRange<Int64>) async throws(StoreError) {
         try await reading { db in
-            let first = ObservationKey.first(of: from).rawValue
-            let end = ObservationKey.first(of: to).rawValue
             let statement = try RawStatement(db, Query.allRows)
-            try statement.bind(first)
+            try statement.bind(keys.lowerBound)
             do {
-                try statement.forEachObservation(through: end - 1, self.register, ObservationRow.init) { _ in }
+                try statement.forEachObservation(through: keys.upperBound, self.register, ObservationRow.init) { _ in }
             } catch let error as DatabaseError where error.isPageDamage {
                 // Finds and notes where the pages are.
-                _ = try self.observations(first, end, asOf: nil, db)
+                _ = try self.observations(keys.lowerBound, keys.upperBound + 1, asOf: nil, db)
             }
         }
     }

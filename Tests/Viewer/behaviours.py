@@ -3,7 +3,7 @@ import json
 import time
 from urllib.parse import urlparse
 
-WAIT_MILLISECONDS = 120_000
+WAIT_MILLISECONDS = 300_000
 
 
 class Viewer:
@@ -53,6 +53,14 @@ class Viewer:
 
     def tiles(self):
         return [url for url in self.requests if "/tiles/" in url and ".png" in url]
+
+    def drawn(self):
+        """The instants of the rasters on the map that can be seen, as in their addresses."""
+        return set(self.page.evaluate("""() => {
+            const { layers, sources } = billow.map.getStyle();
+            const seen = layers.filter(({ type, paint }) => type === "raster" && paint["raster-opacity"] > 0);
+            return seen.map(({ source }) => sources[source].tiles[0].match(/(\\/\\w+\\/)\\{z\\}/)[1]);
+        }"""))
 
     def change_answer(self, pattern, change):
         """Answers some requests with what the server says, changed."""
@@ -158,6 +166,87 @@ def incomplete_frame(viewer):
     viewer.until("document.querySelector('#banners').textContent.includes('INCOMPLETE: some data')")
 
 
+def one_time(viewer):
+    """form, timeline, header and address say the same instant, whether it was played, paused, typed or linked"""
+    start = int(time.time()) // 60 * 60 - 3 * 3600
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(start))
+    viewer.open(f"#time={stamp}")
+    clock = time.strftime("%H:%MZ", time.gmtime(start))
+    assert viewer.text("#frame-time") == clock, viewer.text("#frame-time")
+    assert viewer.text("#state-text") == "Past"
+    # Live is live, also after the timeline was used from an instant.
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#play').dataset.playing === 'true'")
+    viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#play').dataset.playing === 'false'")
+    viewer.page.click("#to-live")
+    viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
+    viewer.until_shown()
+    assert viewer.text("#frame-time") == "Live" and "time=" not in viewer.hash(), viewer.hash()
+    assert viewer.drawn() == {"/latest/"}, viewer.drawn()
+    assert viewer.page.is_checked("#when input[value=live]")
+    # Paused in the past, the form and the address say so.
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.until_shown()
+    assert viewer.page.is_checked("#when input[value=past]")
+    shown = viewer.text("#frame-time").rstrip("Z")
+    assert shown in viewer.page.input_value("#instant"), (shown, viewer.page.input_value("#instant"))
+    assert f"T{shown.replace(':', '')}" in viewer.hash(), (shown, viewer.hash())
+    # A link that is opened meanwhile counts, for the map too.
+    viewer.page.evaluate("(stamp) => { location.hash = `#time=${stamp}` }", stamp)
+    viewer.until("(clock) => document.querySelector('#frame-time').textContent === clock", clock)
+    viewer.until_shown()
+    assert viewer.drawn() == {f"/{stamp}/"}, viewer.drawn()
+    assert viewer.page.input_value("#instant").endswith(clock.rstrip("Z"))
+
+
+def forecast_instant(viewer):
+    """an instant to come is a forecast and names what is not observed yet; one before all data says so too"""
+    ahead = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) + 3600))
+    viewer.open(f"#layers=hexagons,hazards&time={ahead}")
+    assert viewer.text("#state-text") == "Forecast", viewer.text("#state-text")
+    assert "Nothing is observed then yet: Hexagons" in viewer.text("#banners"), viewer.text("#banners")
+    assert "forecast, in" in viewer.text("#frame-age"), viewer.text("#frame-age")
+    before = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(int(time.time()) - 5 * 86_400))
+    viewer.page.evaluate("(stamp) => { location.hash = `#time=${stamp}` }", before)
+    viewer.until("document.querySelector('#banners').textContent.includes('little or nothing is stored')")
+
+
+def slow_tiles(viewer):
+    """while the tiles of a frame load, the time shown is that of the pixels shown"""
+    viewer.open()
+    network = viewer.context.new_cdp_session(viewer.page)
+    network.send("Network.enable")
+    throughput = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
+    network.send("Network.emulateNetworkConditions", {"latency": 4_000, **throughput})
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#frame-next').textContent.startsWith('loading')")
+    for _ in range(6):
+        assert viewer.text("#frame-time") == "Live", viewer.text("#frame-time")
+        assert viewer.text("#state-text") == "Loading…", viewer.text("#state-text")
+        viewer.page.wait_for_timeout(300)
+    network.send("Network.emulateNetworkConditions", {"latency": 0, **throughput})
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.until_shown()
+    assert viewer.text("#frame-next") == "" and viewer.text("#frame-time") != "Live"
+
+
+def filters_keep_playing(viewer):
+    """another filter or span does not stop the loop"""
+    viewer.open()
+    viewer.page.click("#play")
+    viewer.until("document.querySelector('#play').dataset.playing === 'true'")
+    viewer.page.select_option("#severity", "1")
+    viewer.page.select_option("#span", "-1h")
+    viewer.page.wait_for_timeout(1_500)
+    viewer.until("document.querySelector('#play').dataset.playing === 'true'")
+    viewer.until("document.querySelector('#state-text').textContent === 'Playing'")
+
+
 def toggle_layers(viewer):
     """a layer that is ticked is drawn and stands in the address, and the last one can't be taken off"""
     viewer.open("#layers=hexagons")
@@ -220,7 +309,10 @@ def typed_instant(viewer):
     viewer.page.check("#when input[value=past]", force=True)
     viewer.until("location.hash.includes('time=')")
     before = viewer.hash()
-    for text, words in (("noon", "Please give a UTC date"), ("2999-01-01 00:00", "still to come")):
+    refused = (
+        ("noon", "Please give a UTC date"), ("2999-01-01 00:00", "still to come"), ("2000-01-01 00:00", "log begins"),
+    )
+    for text, words in refused:
         viewer.page.fill("#instant", text)
         viewer.page.keyboard.press("Enter")
         viewer.until("(words) => document.querySelector('#instant-problem').textContent.includes(words)", words)
@@ -251,6 +343,30 @@ def inspect_place(viewer):
     viewer.until("document.querySelector('#details').hidden")
 
 
+def inspect_beside(viewer):
+    """a click some pixels beside a cell finds the worst one there, and says where it lies and why it is drawn so"""
+    viewer.open("#layers=hexagons&map=4/37/-95")
+    places = viewer.page.evaluate("""async () => {
+        const answer = await fetch("collections/hexagons/items?hours=2&minSeverity=3&bbox=-105,28,-80,46&limit=500");
+        const { features } = await answer.json();
+        return features.map(({ geometry, properties }) => {
+            const { x, y } = billow.map.project(geometry.coordinates[0][0]);
+            return { x, y, severity: properties.severity };
+        });
+    }""")
+    on_map = [place for place in places if 340 < place["x"] < 940 and 60 < place["y"] < 540]
+    assert on_map, f"{len(places)} cells, none of them on the map"
+    names = ["Smooth", "Light", "Light-Moderate", "Moderate", "Moderate-Occasionally Severe"]
+    for place in on_map[:: max(1, len(on_map) // 8)][:8]:
+        viewer.page.mouse.click(place["x"] - 5, place["y"] + 5)
+        viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+        heading = viewer.text("#details-body h3")
+        assert names.index(heading) >= place["severity"], (place, heading)
+        words = viewer.text("#details-body")
+        assert "report" in words and "of the last 2 h" in words, words
+        viewer.page.click("#details-close")
+
+
 def lost_contact(viewer):
     """where the server can't be reached any more the page says so, and goes on when it is back"""
     viewer.open()
@@ -258,6 +374,8 @@ def lost_contact(viewer):
     viewer.page.route("**/*", lambda route: route.abort())
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent === 'No contact'")
+    words = viewer.text("#sources")
+    assert "not known now" in words and viewer.page.locator("#sources [data-level=good]").count() == 0, words
     viewer.page.unroute("**/*")
     viewer.page.evaluate("dispatchEvent(new Event('online'))")
     viewer.until("document.querySelector('#state-text').textContent.startsWith('Live')")
@@ -315,6 +433,7 @@ def status_page(viewer):
 
 
 ALL = [
-    live_picture, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, toggle_layers, filters,
-    incomplete_instant, typed_instant, bad_link, inspect_place, lost_contact, key_entry, narrow_screen, status_page,
+    live_picture, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, one_time,
+    forecast_instant, slow_tiles, filters_keep_playing, toggle_layers, filters, incomplete_instant, typed_instant,
+    bad_link, inspect_place, inspect_beside, lost_contact, key_entry, narrow_screen, status_page,
 ]
