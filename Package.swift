@@ -202,7 +202,7 @@ let package = Package(
             dependencies: [
                 "AviationFormats", "BillowEngine", "BillowExchange", "BillowHTTP", "BillowParameters", "BillowRaster",
                 "BillowSnapshot",
-                "BillowTiles", "BillowTimeline", "GRIBKit", "Geometry",
+                "BillowTiles", "BillowTimeline", "GRIBKit", "Geometry", "NOAAGuidance",
                 "OpenSky", "SkyPath", "Turbulence",
             ], path: "Fuzz/Targets", swiftSettings: strict),
         // What a user's package could contain: it sees nothing that isn't public.
@@ -311,8 +311,8 @@ let package = Package(
         .testTarget(
             name: "BillowEngineTests",
             dependencies: [
-                "EngineTestSupport", "TestSupport", "BillowEngine", "BillowFields", "BillowStore", "BillowSnapshot",
-                "BillowTiles",
+                "EngineTestSupport", "TestSupport", "BillowEngine", "BillowAreas", "BillowFields", "BillowStore",
+                "BillowSnapshot", "BillowTiles",
                 "BillowRaster", "Turbulence", "Geometry", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -34,6 +34,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case packed
     /// Messages of GRIB2, and their values.
     case grib
+    /// NOAA's files as they come, their indexes, and its directories.
+    case guidance
 
     /// Any fixed time.
     private static let now = Instant(clamping: 1_795_262_400)
@@ -58,6 +60,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .body: Self.body(bytes)
         case .packed: Self.packed(bytes)
         case .grib: GRIBFuzz.run(bytes)
+        case .guidance: GuidanceFuzz.run(bytes)
         }
     }
 

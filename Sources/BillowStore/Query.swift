@@ -156,8 +156,11 @@ enum Query {
         SELECT \(row) FROM observation
         WHERE source = ? AND transient = 1 AND kind = 2 AND until IS NULL AND key >= ?
         """
-    static let firstKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key LIMIT 1"
-    static let lastKey = "SELECT key FROM observation WHERE key >= 0 ORDER BY key DESC LIMIT 1"
+    /// Those whose key tells no time: garbled ones.
+    static let rowsOfNoTime = """
+        SELECT \(row) FROM observation
+        WHERE key < 0 OR key >= \(ObservationKey.first(of: .distantFuture).rawValue)
+        """
     /// Closed ones too.
     static let allRows = "SELECT \(row) FROM observation WHERE key >= ? ORDER BY key"
     static let countKeys = "SELECT count(*) FROM observation WHERE key >= ? AND key < ?"
@@ -496,7 +499,7 @@ enum Query {
     static let everySourceValue = "SELECT \(SourceValueColumn.list) FROM sourceValue"
 
     private static let readAroundDamage = [
-        firstKey, lastKey, allRows, newestReportNumber, newestAreaNumber, reportsByNumber, areasByNumber, openKeys,
+        rowsOfNoTime, allRows, newestReportNumber, newestAreaNumber, reportsByNumber, areasByNumber, openKeys,
     ]
 
     private static let allOfConfirmation = [newestVoices, lastKeyBefore, newestReports, newestIssues, newestBuckets]

@@ -2,8 +2,11 @@ internal import GRDB
 internal import Turbulence
 
 extension SQLiteStore {
-    /// Seconds of the log that are read in one transaction: three parts of the archive.
-    private static let pieceSeconds = 3_600
+    /// Keys of the log that are read in one transaction: of an hour, which is three parts of the archive.
+    private static let pieceKeys: Int64 = 3_600 << ObservationKey.tagBits
+    /// The keys of all times.
+    private static let keys: ClosedRange<Int64> =
+        ObservationKey.first(of: .distantPast).rawValue...ObservationKey.first(of: .distantFuture).rawValue - 1
 
     /// Decodes every row that counts or ever counted, and compares its sum and the sums of packed parts. Damage is
     /// noted (`damage`), and marks the sources as incomplete from then on.
@@ -14,13 +17,13 @@ extension SQLiteStore {
         }
         try await survey(.accessKey) { () async throws(StoreError) in _ = try await accessKeys() }
         try await survey(.followedFlight) { () async throws(StoreError) in _ = try await followedFlights() }
-        try await surveyRows(.sourceControl, Query.sourceControls, Self.controlValue)
-        try await surveyRows(.cursor, Query.everyCursor) { try Self.pair($0, CursorColumn.piece, .value) }
-        try await surveyRows(.sourceValue, Query.everySourceValue) { try Self.pair($0, SourceValueColumn.name, .value) }
-        try await surveyRows(.reporter, Query.everyReporter) { _ in }
-        try await surveyRows(.reporterSource, Query.everyReporterSource) { _ in }
-        // Nothing else can be decoded without them.
-        let names = SourceNames(try await sources())
+        try await surveyRows(.sourceControl, Query.sourceControls) { row, _ in try Self.controlValue(row) }
+        try await surveyRows(.cursor, Query.everyCursor) { row, _ in try Self.pair(row, CursorColumn.piece, .value) }
+        try await surveyRows(.sourceValue, Query.everySourceValue) { row, _ in
+            try Self.pair(row, SourceValueColumn.name, .value)
+        }
+        try await surveyRows(.reporter, Query.everyReporter) { _, _ in }
+        try await surveyRows(.reporterSource, Query.everyReporterSource) { _, _ in }
         try await survey(.observation) { () async throws(StoreError) in try await surveyObservations(rest) }
         try await survey(.packedPart) { () async throws(StoreError) in
             for part in try await packedParts() {
@@ -29,15 +32,15 @@ extension SQLiteStore {
             }
         }
         // Every version: rows that were closed long ago are read too. Then the rows around pages that can't be read.
-        try await surveyRows(.pilotReport, Query.everyReport) { try PilotReport($0, names) }
+        try await surveyRows(.pilotReport, Query.everyReport) { try PilotReport($0, $1) }
         try await survey(.pilotReport) { () async throws(StoreError) in
             _ = try await pilotReports(from: .distantPast, to: .distantFuture, asOf: nil)
         }
-        try await surveyRows(.area, Query.everyArea) { try StoredArea($0, names) }
+        try await surveyRows(.area, Query.everyArea) { try StoredArea($0, $1) }
         try await survey(.area) { () async throws(StoreError) in
             _ = try await areas(nil, from: .distantPast, to: .distantFuture, asOf: nil)
         }
-        try await surveyRows(.position, Query.everyPosition) { try AircraftPosition($0, names) }
+        try await surveyRows(.position, Query.everyPosition) { try AircraftPosition($0, $1) }
         try await survey(.position) { () async throws(StoreError) in try await surveyPositions(rest) }
         try await survey(.fieldLevel) { () async throws(StoreError) in
             try await surveyFields { () async throws(StoreError) in try await pause(rest) }
@@ -52,28 +55,32 @@ extension SQLiteStore {
         }
     }
 
-    /// Decodes each row of a table, up to a page that can't be read.
+    /// Decodes each row of a table, up to a page that can't be read. The names of the sources are of the same
+    /// transaction: a survey goes on for long, and sources come meanwhile.
     private func surveyRows<Row>(
-        _ table: StoredTable, _ query: String, _ decode: @escaping @Sendable (Columns) throws -> Row
+        _ table: StoredTable, _ query: String, _ decode: @escaping @Sendable (Columns, SourceNames) throws -> Row
     ) async throws(StoreError) {
         try await reading { [register] db in
-            do { try RawStatement(db, query).forEachReadable(register, decode) { _ in } } catch let error
-                as DatabaseError where error.isPageDamage && !table.isReadAround
-            { register.note(unreadable: table, error.description) } catch let error
-                as DatabaseError where error.isPageDamage
-            {}
+            let names = try SourceNames(db)
+            let statement = try RawStatement(db, query)
+            do {
+                try statement.forEachReadable(register, { try decode($0, names) }) { _ in }
+            } catch let error as DatabaseError where error.isPageDamage {
+                if !table.isReadAround { register.note(unreadable: table, error.description) }
+            }
         }
     }
 
     private func surveyObservations(_ rest: Duration) async throws(StoreError) {
-        guard let extent = try await storedExtent() else { return }
-        var next = extent.lowerBound
-        while next <= extent.upperBound {
-            let end = next.advanced(by: Self.pieceSeconds)
-            try await surveyObservations(from: next, to: end)
+        try await surveyRows(.observation, Query.rowsOfNoTime) { row, _ in try ObservationRow(row) }
+        var first = Self.keys.lowerBound
+        // Years may lie between two rows.
+        while let found = try await firstKey(from: first) {
+            let last = min(found + Self.pieceKeys, Self.keys.upperBound)
+            try await surveyObservations(found...last)
+            guard last < Self.keys.upperBound else { return }
+            first = last + 1
             try await pause(rest)
-            // Years may lie between two rows.
-            next = try await firstTime(from: end)
         }
     }
 
@@ -103,58 +110,41 @@ extension SQLiteStore {
         do { try await Task.sleep(for: rest) } catch { throw StoreError(error, path: path) }
     }
 
-    /// When the next row was observed that can be read; past all rows where there is none.
-    private func firstTime(from instant: Instant) async throws(StoreError) -> Instant {
+    /// The first key from another on whose row can be read; nil where there is none. It is never below the other,
+    /// whatever order garbled rows have.
+    private func firstKey(from first: Int64) async throws(StoreError) -> Int64? {
         try await reading { db in
-            let statement = try RawStatement(db, Query.allRows)
-            try statement.bind(ObservationKey.first(of: instant).rawValue)
-            do {
-                return try statement.first { ObservationKey(rawValue: $0.integer(0)).observedAt } ?? .distantFuture
-            } catch let error as DatabaseError where error.isPageDamage {
-                let keys =
-                    ObservationKey.first(of: instant).rawValue...ObservationKey.first(of: .distantFuture).rawValue - 1
-                var found: Instant?
-                do {
-                    try self.readAround(error, keys, db) { keys, body in
-                        try statement.bind(keys.lowerBound)
-                        try statement.forEachRow { try body($0.integer(0), ()) }
-                    } body: { key, _ in
-                        found = ObservationKey(rawValue: key).observedAt
-                        throw EndOfPage()
-                    }
-                } catch is EndOfPage {}
-                return found ?? .distantFuture
-            }
-        }
-    }
-
-    /// The first and last second of all rows, closed ones too.
-    private func storedExtent() async throws(StoreError) -> ClosedRange<Instant>? {
-        try await reading { db in
-            func edge(_ query: String) throws -> Instant? {
-                do {
-                    return try RawStatement(db, query).first { ObservationKey(rawValue: $0.integer(0)).observedAt }
-                } catch let error as DatabaseError where error.isPageDamage {
-                    let stored = try Self.storedTimes(.observations, db)
-                    return query == Query.firstKey ? stored?.lowerBound : stored?.upperBound
+            func scan(_ keys: ClosedRange<Int64>, _ body: (Int64, Void) throws -> Void) throws {
+                let statement = try RawStatement(db, Query.allRows)
+                try statement.bind(keys.lowerBound)
+                try statement.forEachRow {
+                    let key = $0.integer(0)
+                    if keys.contains(key) { try body(key, ()) }
                 }
             }
-            guard let first = try edge(Query.firstKey), let last = try edge(Query.lastKey) else { return nil }
-            return first...max(first, last)
+            var found: Int64?
+            func end(_ key: Int64, _: Void) throws {
+                found = key
+                throw EndOfPage()
+            }
+            do {
+                do { try scan(first...Self.keys.upperBound, end) } catch let error as DatabaseError
+                    where error.isPageDamage
+                { try self.readAround(error, first...Self.keys.upperBound, db, scan, body: end) }
+            } catch is EndOfPage {}
+            return found
         }
     }
 
-    private func surveyObservations(from: Instant, to: Instant) async throws(StoreError) {
+    private func surveyObservations(_ keys: ClosedRange<Int64>) async throws(StoreError) {
         try await reading { db in
-            let first = ObservationKey.first(of: from).rawValue
-            let end = ObservationKey.first(of: to).rawValue
             let statement = try RawStatement(db, Query.allRows)
-            try statement.bind(first)
+            try statement.bind(keys.lowerBound)
             do {
-                try statement.forEachObservation(through: end - 1, self.register, ObservationRow.init) { _ in }
+                try statement.forEachObservation(through: keys.upperBound, self.register, ObservationRow.init) { _ in }
             } catch let error as DatabaseError where error.isPageDamage {
                 // Finds and notes where the pages are.
-                _ = try self.observations(first, end, asOf: nil, db)
+                _ = try self.observations(keys.lowerBound, keys.upperBound + 1, asOf: nil, db)
             }
         }
     }

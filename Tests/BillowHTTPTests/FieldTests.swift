@@ -5,6 +5,7 @@ import EngineTestSupport
 import Geometry
 import HTTPTypes
 import HummingbirdTesting
+import JSONKit
 import NIOCore
 import TestSupport
 import Testing

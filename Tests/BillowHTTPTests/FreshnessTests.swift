@@ -7,6 +7,7 @@ import Datasets
 import Foundation
 import Geometry
 import JSONKit
+import TestSupport
 import Testing
 import Turbulence
 
@@ -66,6 +67,8 @@ struct AgeTests {
                     areas: try [Dataset.forecast, .advisories].map {
                         try formerArea($0.areas.orMissing(), source: "inbox")
                     }))
+            _ = try await world.store.commit(
+                Batch(source: try source("inbox"), fields: [try TestField.draft(run: noon, on: TestField.grid())]))
             for name in Self.feeds.keys {
                 try await world.fetched(name, secondsAgo: silent.contains(name) ? Self.silent : Self.fresh)
             }

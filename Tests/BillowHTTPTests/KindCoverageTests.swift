@@ -6,6 +6,7 @@ import Foundation
 import Geometry
 import HTTPTypes
 import HummingbirdTesting
+import JSONKit
 import Testing
 import Turbulence
 

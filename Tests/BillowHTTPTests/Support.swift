@@ -122,7 +122,7 @@ struct World: Sendable {
 /// Runs a test over a world with the sources `skypath` (replace), `other` (replace), `import` and `awc` (keep).
 ///
 /// - Parameters:
-///   - configured: sources that feed every layer.
+///   - configured: sources that feed every layer but the fields.
 ///   - feeds: sources that feed some.
 ///   - freshness: in place of the settings that follow from them.
 ///   - known: the sources that the store knows.
@@ -141,7 +141,7 @@ func withWorld(
         _ = try await store.register(try source(name), merge: rule, simulated: simulated)
     }
     var fed: [SourceID: Set<DataKind>] = [:]
-    for name in configured { fed[try source(name)] = Set(Catalogue.kinds) }
+    for name in configured { fed[try source(name)] = Set(Catalogue.kinds).subtracting([.fields]) }
     for (name, kinds) in feeds { fed[try source(name)] = kinds }
     let clock = TestClock(now)
     let states = SourceStates()

@@ -337,9 +337,10 @@ struct FlippedBitTests {
         #expect(try await store.positions(from: .distantPast, to: .distantFuture, asOf: nil).count == 2)
     }
 
-    @Test("behind a key that became larger, the rows of its range are read all the same")
-    func largerKey() async throws {
-        let path = try await makeFile()
+    /// A copy of a file of which one bit of the first observation's key changed.
+    ///
+    /// - Parameter bit: from the first bit of the nine bytes that SQLite stores a key of this size in.
+    private func changeKey(of path: String, bit: Int, into copy: String) async throws {
         let queue = try DatabaseQueue(path: path)
         let page = try await queue.read { db in
             try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'observation'")
@@ -348,17 +349,37 @@ struct FlippedBitTests {
             .orMissing()
         try queue.close()
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        // A key this large is nine bytes: seven bits each, and the last one whole.
+        // Seven bits each, and the last one whole.
         var varint = (1...8).map { UInt8(truncatingIfNeeded: UInt64(first) >> UInt64(8 + 7 * (8 - $0))) & 0x7F | 0x80 }
         varint.append(UInt8(truncatingIfNeeded: first))
         let place = try bytes.range(of: Data(varint), in: (page - 1) * 4_096..<page * 4_096).orMissing()
-        bytes[place.lowerBound + 2] ^= 0x10
-        try bytes.write(to: URL(fileURLWithPath: path))
+        bytes[place.lowerBound + bit / 8] ^= 0x80 >> UInt8(bit % 8)
+        try bytes.write(to: URL(fileURLWithPath: copy))
+    }
+
+    @Test("behind a key that became larger, the rows of its range are read all the same")
+    func largerKey() async throws {
+        let path = try await makeFile()
+        try await changeKey(of: path, bit: 19, into: path)
         let store = try await SQLiteStore.open(path: path)
         let rows = try await store.rows(from: noon, to: noon.advanced(by: 3))
         #expect(rows.rows.map(\.observedAt) == [noon.advanced(by: 2)])
         #expect(store.damage.first?.rows == 1)
         #expect(try await store.sources()[1].lost[.observations].orMissing().contains(noon.advanced(by: 1)))
+    }
+
+    @Test("is found by a survey that ends, whatever time its key tells: also one that no instant has")
+    func anyKey() async throws {
+        let path = try await makeFile()
+        // The first bit of each byte but the last says that the key goes on.
+        for bit in 0..<72 where bit % 8 > 0 || bit == 64 {
+            let copy = folder.path("\(bit).sqlite")
+            try await changeKey(of: path, bit: bit, into: copy)
+            let store = try await SQLiteStore.open(path: copy)
+            try await store.survey(rest: .zero)
+            #expect(!store.damage.filter { $0.table == .observation }.isEmpty, "bit \(bit)")
+            try store.close()
+        }
     }
 
     @Test(

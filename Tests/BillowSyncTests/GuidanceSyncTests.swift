@@ -20,6 +20,44 @@ private func noaa() throws -> SourceID { try SourceID("noaa").orMissing() }
 private let every = 120
 private let levels = [10_000, 22_000, 34_000]
 
+/// The simulated grids, each made once for all tests: most tests serve the same files, and a debug build takes long.
+private final class RememberedGuidance: GuidanceContent {
+    private struct Key: Hashable {
+        let file: SimulatedGuidanceFile
+        /// nil for the values of the column.
+        let feet: Int?
+        let message: SimulatedGuidanceMessage?
+    }
+
+    private let content: SimulatedGuidance
+    private let made = Mutex<[Key: Task<[UInt8], Never>]>([:])
+    private let values = Mutex<[Key: [Float]]>([:])
+
+    init(_ content: SimulatedGuidance) { self.content = content }
+
+    func messages(of file: SimulatedGuidanceFile) -> [SimulatedGuidanceMessage] { content.messages(of: file) }
+
+    func bytes(of message: SimulatedGuidanceMessage, in file: SimulatedGuidanceFile) async -> [UInt8] {
+        let key = Key(file: file, feet: nil, message: message)
+        let task = made.withLock { made in
+            if let known = made[key] { return known }
+            let task = Task { [content] in await content.bytes(of: message, in: file) }
+            made[key] = task
+            return task
+        }
+        return await task.value
+    }
+
+    /// What a message packs.
+    func edrs(of file: SimulatedGuidanceFile, altitudeFeet: Int?) -> [Float] {
+        let key = Key(file: file, feet: altitudeFeet, message: nil)
+        if let known = values.withLock({ $0[key] }) { return known }
+        let edrs = content.edrs(of: file, altitudeFeet: altitudeFeet)
+        values.withLock { $0[key] = edrs }
+        return edrs
+    }
+}
+
 /// NOAA's look-alike, a store, and what brings the one into the other.
 private struct GuidanceRig: Sendable {
     let simulator: UpstreamSimulator
@@ -62,7 +100,7 @@ private struct GuidanceRig: Sendable {
     }
 
     /// Whether every level that is stored has the values that the simulator packed, and none is stored twice.
-    func isRight(_ content: SimulatedGuidance) async throws -> Bool {
+    func isRight(_ content: RememberedGuidance) async throws -> Bool {
         for frame in try await frames() {
             let identity = frame.identity
             let file = SimulatedGuidanceFile(
@@ -83,7 +121,7 @@ private struct GuidanceRig: Sendable {
 
     /// A nowcast's column is that of the levels that were fetched, a forecast's that of all levels.
     private static func made(
-        _ content: SimulatedGuidance, _ file: SimulatedGuidanceFile, _ level: FieldLevel
+        _ content: RememberedGuidance, _ file: SimulatedGuidanceFile, _ level: FieldLevel
     ) -> [Float] {
         if case .feet(let feet) = level { return content.edrs(of: file, altitudeFeet: Int(feet)) }
         if file.product == .gtg { return content.edrs(of: file, altitudeFeet: nil) }
@@ -94,7 +132,7 @@ private struct GuidanceRig: Sendable {
 
 /// - Parameter clock: 22:40 by default.
 private func withGuidance(
-    clock: ManualClock = ManualClock(), content: any GuidanceContent = SimulatedGuidance(seed: 7, every: every),
+    clock: ManualClock = ManualClock(), content: any GuidanceContent,
     simulate: @Sendable (inout GuidanceSimulation) -> Void = { _ in },
     _ body: @Sendable (GuidanceRig) async throws -> Void
 ) async throws {
@@ -138,7 +176,7 @@ private final class CountedWork: LongWork {
 
 @Suite("NOAA's grids in the store")
 struct GuidanceSyncTests {
-    private static let content = SimulatedGuidance(seed: 7, every: every)
+    private static let content = RememberedGuidance(SimulatedGuidance(seed: 7, every: every))
 
     @Test("a round brings the newest nowcast with its column and the newest run, and the same again brings nothing")
     func round() async throws {
@@ -286,7 +324,7 @@ struct GuidanceSyncTests {
     }
 
     @Test("without an index the whole file is read, and the wanted levels taken") func sequential() async throws {
-        let content = SimulatedGuidance(seed: 7, extent: .whole, every: every)
+        let content = RememberedGuidance(SimulatedGuidance(seed: 7, extent: .whole, every: every))
         try await withGuidance(content: content, simulate: { $0.indexed = [.gtg] }) { rig in
             let plan = GuidancePlan(products: [.gtgn], levels: levels.map { AltitudeLevel(feet: $0) })
             let outcome = try await rig.upstream(plan).synchronise(now: rig.clock.now)
@@ -403,6 +441,8 @@ private struct BadContent: GuidanceContent {
         ("duplicate", .duplicate),
     ]
 
+    private static let air = SimulatedGuidance(seed: 7, every: every)
+
     static func feet(_ place: Int) -> Int { 10_000 + 2_000 * place }
 
     /// The second of two of a level has the level of the first.
@@ -428,9 +468,8 @@ private struct BadContent: GuidanceContent {
     }
 
     private static func bytes(_ place: Int, _ file: SimulatedGuidanceFile) -> [UInt8] {
-        let content = SimulatedGuidance(seed: 7, every: every)
-        var grid = content.grid
-        var values = content.edrs(of: file, altitudeFeet: 20_000)
+        var grid = air.grid
+        var values = air.edrs(of: file, altitudeFeet: 20_000)
         let point = values.count / 2
         let name = messages[place].0
         switch name {

@@ -216,8 +216,8 @@ struct SettingsTests {
             ["[1].path is missing", "[1].simulated must be true as another source's"]
         ),
         (
-            "sources: [{ id: a, kind: inbox, path: /tmp/x }, { id: b, kind: inbox, path: /tmp/../tmp/x/ }]",
-            ["[1].path is '/tmp/x', as another inbox's"]
+            "sources: [{ id: a, kind: inbox, path: /tmp/billow-x }, { id: b, kind: inbox, path: /tmp/../tmp/billow-x/ }]",
+            ["[1].path is '/tmp/billow-x', as another inbox's"]
         ),
         (source("company: ABC"), ["user is missing, where company is given"]),
         (source("timeout: '${NOWHERE}'"), ["timeout names the environment variable NOWHERE, which is not set"]),

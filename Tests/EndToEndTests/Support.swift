@@ -185,8 +185,10 @@ struct Simulator: Sendable {
     let command: Command
     let port: Int
 
-    init(flights: Int, seed: Int = 7, port: Int = 0) async throws {
-        command = try Command(["simulate", "--port", "\(port)", "--flights", "\(flights)", "--seed", "\(seed)"])
+    /// - Parameter more: further arguments.
+    init(flights: Int, seed: Int = 7, port: Int = 0, more: [String] = []) async throws {
+        command = try Command(
+            ["simulate", "--port", "\(port)", "--flights", "\(flights)", "--seed", "\(seed)"] + more)
         self.port = try await command.port(after: "listening on 127.0.0.1:")
     }
 

@@ -49,7 +49,7 @@ private func error(of address: String) async throws -> UpstreamError? {
     let http = HTTPClient(configuration: SkyPathClient.recommendedHTTPConfiguration)
     let client = try SkyPathClient(
         configuration: SkyPathConfiguration(
-            environment: .custom(address), apiKey: try unwrap(Secret("demo")), timeout: .seconds(120)),
+            environment: .custom(address), apiKey: try unwrap(Secret("demo")), timeout: .seconds(900)),
         httpClient: http)
     var result: UpstreamError?
     do throws(UpstreamError) { _ = try await client.map(SkyPathMapQuery(.hours(2))) } catch { result = error }

@@ -3,7 +3,7 @@ import json
 import time
 from urllib.parse import urlparse
 
-WAIT_MILLISECONDS = 120_000
+WAIT_MILLISECONDS = 300_000
 
 
 class Viewer:

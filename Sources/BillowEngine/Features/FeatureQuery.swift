@@ -28,7 +28,9 @@ package struct FeatureQuery: Sendable {
     /// Of polygons: whose issued ones are wanted, where those dissolved here are asked for by the name of their source;
     /// nil where the filter says.
     package var issuers: Set<SourceID>?
-    /// How polygons are made.
+    /// Whether fields are given as areas by severity in place of cells.
+    package var isContoured = false
+    /// How polygons and such areas are made.
     package var shape = PolygonShape()
     /// Whether hexagons are aggregated; false gives every standing record.
     package var aggregate: Bool

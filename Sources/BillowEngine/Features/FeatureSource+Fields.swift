@@ -1,13 +1,25 @@
+package import BillowAreas
 import BillowExchange
 package import BillowFields
 package import BillowSnapshot
 package import Datasets
 import Geometry
-import Turbulence
+package import Turbulence
 
-/// Turbulence fields by H3 cell: the most severe value in each, and the mean.
+/// Turbulence fields by H3 cell, the most severe value in each and the mean; or as areas by severity.
 extension FeatureSource {
-    func fieldCells(
+    func field(
+        _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: PageLimit,
+        memory: inout PageMemory, to writer: inout FeatureWriter
+    ) async throws -> Cursor? {
+        guard query.isContoured else {
+            return try await fieldCells(query, in: snapshot, after: cursor, limit: limit.features, to: &writer)
+        }
+        if memory.made == nil { memory.made = try await fieldContours(query, in: snapshot) }
+        return try write(memory.made ?? [], after: cursor, limit: limit, memory: &memory, to: &writer)
+    }
+
+    private func fieldCells(
         _ query: FeatureQuery, in snapshot: Snapshot, after cursor: Cursor?, limit: Int,
         to writer: inout FeatureWriter
     ) async throws -> Cursor? {
@@ -23,24 +35,51 @@ extension FeatureSource {
             if written == limit { return last }
             writer.write(
                 Feature(
-                    id: feature.cell, geometry: Self.geometry(of: cell, isWritten: true),
+                    id: feature.id, geometry: Self.geometry(of: cell, isWritten: true),
                     properties: Schema.gtg.values(of: feature)))
             written += 1
-            last = Cursor(text: feature.cell)
+            last = Cursor(text: feature.id)
         }
         return nil
     }
 
-    func fieldCell(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
+    /// A cell by its H3 index, or an area by its severity.
+    func field(_ id: String, _ query: FeatureQuery, in snapshot: Snapshot, to writer: inout FeatureWriter)
         async throws
     {
+        if id.hasPrefix(FieldFeature.contourPrefix) {
+            let made = try await fieldContours(query, in: snapshot).first { $0.id == id }
+            if let made { writer.write(made.feature) }
+            return
+        }
         guard let cell = Cell(h3String: id), let shown = try await shownField(query, in: snapshot),
             let entry = shown.cells.entries.first(where: { $0.dense == cell.dense }), let feature = shown.feature(entry)
         else { return }
         writer.write(
             Feature(
-                id: feature.cell, geometry: Self.geometry(of: cell, isWritten: true),
+                id: feature.id, geometry: Self.geometry(of: cell, isWritten: true),
                 properties: Schema.gtg.values(of: feature)))
+    }
+
+    /// The field as areas of one severity, or of it and worse: its cells dissolved.
+    private func fieldContours(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> [Made] {
+        guard let shown = try await shownField(query, in: snapshot) else { return [] }
+        var area = CellAnswers(query.cells)
+        let entries = shown.cells.entries.compactMap { entry -> (FieldCells.Entry, Severity)? in
+            guard let severity = shown.severity(of: entry), area.contains(Cell(uncheckedDense: entry.dense)) else {
+                return nil
+            }
+            return (entry, severity)
+        }
+        let classes = CellClasses(
+            entries.lazy.map { (Cell(uncheckedDense: $0.0.dense), CellClasses.value($0.1)) })
+        let areas = try await polygons.areas(of: classes, shape: query.shape, severities: query.filter.severities)
+        return shown.contours(of: entries, query.shape.mode).compactMap { feature in
+            guard let area = areas[feature.severity] else { return nil }
+            return Made(id: feature.id, polygons: area) {
+                Feature(id: feature.id, geometry: .multiPolygon([]), properties: Schema.gtg.values(of: feature))
+            }
+        }
     }
 
     private func shownField(_ query: FeatureQuery, in snapshot: Snapshot) async throws -> ShownField? {
@@ -66,18 +105,65 @@ package struct ShownField: Sendable {
         thresholds = snapshot.severityTable.thresholds(for: filter.category)
     }
 
-    /// A cell as a feature; nil where the filter doesn't take it. Smooth air is left out as in pictures.
+    /// A cell as a feature; nil where the filter doesn't take it.
     package func feature(_ entry: FieldCells.Entry) -> FieldFeature? {
+        guard let severity = severity(of: entry) else { return nil }
+        return FieldFeature(
+            identity: values.frame.identity, source: values.frame.source,
+            cell: H3.text(dense: Int(entry.dense), resolution: cells.resolution),
+            largestEDR: Double(entry.largest) / 100, meanEDR: entry.mean, severity: severity, points: Int(entry.count),
+            levels: values.feet)
+    }
+
+    /// The severity of a cell; nil where the filter doesn't take it. Smooth air is left out as in pictures.
+    package func severity(of entry: FieldCells.Entry) -> Severity? {
         guard let edr = EDR(tenThousandths: min(Int(entry.largest) * 100, 10_000)) else { return nil }
         let severity = thresholds.severity(of: edr)
         guard filter.severities.contains(severity), severity != .smooth || filter.field.showsSmoothAir else {
             return nil
         }
-        return FieldFeature(
-            identity: values.frame.identity, source: values.frame.source,
-            cell: H3.text(dense: Int(entry.dense), resolution: cells.resolution), resolution: cells.resolution,
-            largestEDR: Double(entry.largest) / 100, meanEDR: entry.mean, severity: severity, points: Int(entry.count),
-            levels: values.feet)
+        return severity
+    }
+
+    /// What is to be said of the areas that some cells make, in the order of their severities; none for a severity
+    /// without a cell.
+    package func contours(of entries: [(FieldCells.Entry, Severity)], _ mode: PolygonMode) -> [FieldFeature] {
+        var parts = [ContourPart](repeating: ContourPart(), count: Severity.allCases.count)
+        for (entry, severity) in entries { parts[Int(severity.rawValue)].add(entry) }
+        return Severity.allCases.compactMap { severity in
+            let own = parts[Int(severity.rawValue)]
+            let part =
+                mode == .exact ? own : parts[Int(severity.rawValue)...].reduce(into: ContourPart()) { $0.add($1) }
+            guard part.hexagons > 0, filter.severities.contains(severity) else { return nil }
+            return FieldFeature(
+                identity: values.frame.identity, source: values.frame.source, mode: mode.rawValue,
+                hexagons: part.hexagons, largestEDR: Double(part.largest) / 100,
+                meanEDR: Double(part.sum) / Double(max(1, part.points)) / 100, severity: severity, points: part.points,
+                levels: values.feet)
+        }
+    }
+
+    /// What the cells of a severity have together.
+    private struct ContourPart {
+        var hexagons = 0
+        /// In hundredths, as the cells have them.
+        var largest: UInt8 = 0
+        var sum = 0
+        var points = 0
+
+        mutating func add(_ entry: FieldCells.Entry) {
+            hexagons += 1
+            largest = max(largest, entry.largest)
+            sum += Int(entry.sum)
+            points += Int(entry.count)
+        }
+
+        mutating func add(_ other: ContourPart) {
+            hexagons += other.hexagons
+            largest = max(largest, other.largest)
+            sum += other.sum
+            points += other.points
+        }
     }
 }
 

@@ -109,7 +109,7 @@ package struct FeatureSource: Sendable {
         case .history(.reports):
             return try await pilotReports(query, in: snapshot, after: cursor, limit: limit, to: &writer)
         case .field:
-            return try await fieldCells(query, in: snapshot, after: cursor, limit: limit.features, to: &writer)
+            return try await field(query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
         case .polygons:
             return try await polygons(query, in: snapshot, after: cursor, limit: limit, memory: &memory, to: &writer)
         case .areas(let collection):
@@ -136,7 +136,7 @@ package struct FeatureSource: Sendable {
                 try await store.pilotReport(id: id, asOf: snapshot.publication.version)
             }
             if let report { writer.write(report) }
-        case .field: try await fieldCell(id, query, in: snapshot, to: &writer)
+        case .field: try await field(id, query, in: snapshot, to: &writer)
         case .polygons: try await polygon(id, query, in: snapshot, to: &writer)
         case .areas(let collection): try await area(id, collection, query, in: snapshot, to: &writer)
         case .history(.positions), .positions(trackSeconds: 0): try await aircraft(id, query, in: snapshot, to: &writer)

@@ -75,7 +75,8 @@ package final class PolygonSource: Sendable {
         let picture = Picture(
             head: Self.head(snapshot), instant: query.instant, filter: query.filter, area: query.cells)
         let content = try await content(picture, snapshot)
-        let areas = try await areas(of: content, in: picture, shape: query.shape)
+        let areas = try await areas(
+            of: content.cells, content.fingerprint, shape: query.shape, severities: query.filter.severities)
         return TurbulencePolygon.all(
             of: content.cells, areas: areas, mode: query.shape.mode, severities: query.filter.severities,
             observed: content.observed)
@@ -107,17 +108,23 @@ package final class PolygonSource: Sendable {
         }
     }
 
-    private func areas(of content: Content, in picture: Picture, shape: PolygonShape) async throws
+    /// The areas of cells by the class of their severity (`CellClasses.value`).
+    func areas(of cells: CellClasses, shape: PolygonShape, severities: SeveritySet) async throws
         -> [Severity: PackedArea]
     {
-        let severities = picture.filter.severities
-        if shape == PolygonShape(), severities == .all, let ready = ready.withLock({ $0.areas[content.fingerprint] }) {
+        try await areas(of: cells, cells.fingerprint, shape: shape, severities: severities)
+    }
+
+    private func areas(
+        of cells: CellClasses, _ fingerprint: Fingerprint, shape: PolygonShape, severities: SeveritySet
+    ) async throws -> [Severity: PackedArea] {
+        if shape == PolygonShape(), severities == .all, let ready = ready.withLock({ $0.areas[fingerprint] }) {
             return ready
         }
-        let key = AreaKey(cells: content.fingerprint, shape: shape, severities: severities)
+        let key = AreaKey(cells: fingerprint, shape: shape, severities: severities)
         return try await areas.value(for: key) { [self] in
-            var dissolved = try await dissolves.value(for: content.fingerprint) { [self] in
-                DissolvedCells(chunks(of: content))
+            var dissolved = try await dissolves.value(for: fingerprint) { [self] in
+                DissolvedCells(chunks(of: cells))
             }
             try Task.checkCancellation()
             if shape.tolerance > 0 || shape.smoothing > 0 {
@@ -129,8 +136,8 @@ package final class PolygonSource: Sendable {
         }
     }
 
-    private func chunks(of content: Content) -> DissolvedChunks {
-        DissolvedChunks(content.cells, reusing: [ready.withLock { $0.chunks }])
+    private func chunks(of cells: CellClasses) -> DissolvedChunks {
+        DissolvedChunks(cells, reusing: [ready.withLock { $0.chunks }])
     }
 
     /// Makes what is asked for most: the whole world, every history that is configured, exact sets.
@@ -152,7 +159,7 @@ package final class PolygonSource: Sendable {
         if let known = ready.withLock({ $0.areas[content.fingerprint] }) { return known }
         let key = AreaKey(cells: content.fingerprint, shape: PolygonShape(), severities: .all)
         return try await areas.value(for: key, isKept: false) { [self] in
-            let chunks = chunks(of: content)
+            let chunks = chunks(of: content.cells)
             let areas = TurbulencePolygon.areas(of: DissolvedCells(chunks), mode: .exact, severities: .all)
             ready.withLock { ready in
                 if isLongest { ready.chunks = chunks }

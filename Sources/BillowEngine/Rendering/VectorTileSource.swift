@@ -15,17 +15,21 @@ package struct VectorTileRequest: Sendable, Hashable {
     package var coord: TileCoord
     package var instant: Instant
     package var filter: Filter
-    /// Of polygons.
+    /// Of polygons and contours.
     var mode = PolygonMode.exact
+    /// Whether fields are areas by severity in place of cells.
+    var isContoured = false
 
     package init(
-        layers: LayerList, coord: TileCoord, instant: Instant, filter: Filter, mode: PolygonMode = PolygonMode.exact
+        layers: LayerList, coord: TileCoord, instant: Instant, filter: Filter, mode: PolygonMode = PolygonMode.exact,
+        isContoured: Bool = false
     ) {
         self.layers = layers
         self.coord = coord
         self.instant = instant
         self.filter = filter
         self.mode = mode
+        self.isContoured = isContoured
     }
 }
 
@@ -176,6 +180,12 @@ package final class VectorTileSource: Sendable {
         let cells = try await frames.cells(of: values, resolution: resolution, in: snapshot)
         let shown = ShownField(values, cells, request.filter, snapshot)
         let box = VectorTile.box(of: request.coord)
+        if request.isContoured {
+            // What is said of an area is of all of it, as features have it; its outline is that of the tile's cells.
+            let finest = try await frames.cells(of: values, resolution: Cell.resolution, in: snapshot)
+            let whole = ShownField(values, finest, request.filter, snapshot)
+            return { Self.contours(shown, whole, request.mode, in: box) }
+        }
         return {
             cells.entries.compactMap { entry in
                 let dense = Int(entry.dense)
@@ -184,9 +194,39 @@ package final class VectorTileSource: Sendable {
                 else { return nil }
                 return VectorTile.Feature(
                     id: UInt64(entry.dense), shape: VectorTile.shape(dense: dense, resolution: resolution),
-                    properties: Self.properties(id: feature.cell, Schema.gtg, of: feature)
+                    properties: Self.properties(id: feature.id, Schema.gtg, of: feature)
                         + [("resolution", .integer(resolution))])
             }
+        }
+    }
+
+    /// What of a field's areas lies in a box.
+    ///
+    /// - Parameters:
+    ///   - shown: the cells of the zoom.
+    ///   - whole: those that the areas are made of.
+    private static func contours(_ shown: ShownField, _ whole: ShownField, _ mode: PolygonMode, in box: GridBox)
+        -> [VectorTile.Feature]
+    {
+        let resolution = shown.cells.resolution
+        let inside = shown.cells.entries.compactMap { entry -> (dense: Int, severity: Severity)? in
+            guard let severity = shown.severity(of: entry),
+                VectorTile.touches(box, dense: Int(entry.dense), resolution: resolution)
+            else { return nil }
+            return (Int(entry.dense), severity)
+        }
+        guard !inside.isEmpty else { return [] }
+        let entries = whole.cells.entries.compactMap { entry in whole.severity(of: entry).map { (entry, $0) } }
+        return whole.contours(of: entries, mode).compactMap { feature in
+            let own = inside.filter {
+                mode == .exact ? $0.severity == feature.severity : $0.severity >= feature.severity
+            }
+            guard !own.isEmpty else { return nil }
+            return VectorTile.Feature(
+                id: UInt64(feature.severity.rawValue),
+                shape: VectorTile.outline(of: own.map(\.dense), resolution: resolution),
+                properties: properties(id: feature.id, Schema.gtg, of: feature)
+                    + [("resolution", .integer(resolution))])
         }
     }
 

@@ -20,8 +20,9 @@ import Turbulence
 /// | `bbox` | west,south,east,north in degrees | the earth | none |
 /// | `aggregate` | true or false | | true |
 /// | `deadReckoning` | true or false | | false |
-/// | `mode` | polygons only | exact or atLeast | exact |
-/// | `tolerance`, `smooth` | polygons only: degrees, times | 0…5, 0…3 | 0, 0 |
+/// | `shape` | fields only | cells or contours | cells |
+/// | `mode` | polygons and contours only | exact or atLeast | exact |
+/// | `tolerance`, `smooth` | polygons and contours only: degrees, times | 0…5, 0…3 | 0, 0 |
 /// | `f` | format | json or the route's own | the route's own |
 package struct FeatureParameters: Sendable {
     package let collection: Dataset
@@ -29,6 +30,7 @@ package struct FeatureParameters: Sendable {
     private let box: BoundingBox?
     private let aggregate: Bool
     private let shape: PolygonShape
+    private let isContoured: Bool
     private let issuers: Set<SourceID>?
     private let deadReckoning: Bool
     private let time: RequestedTime
@@ -38,6 +40,7 @@ package struct FeatureParameters: Sendable {
     /// The parameters that a collection has.
     package static func names(_ collection: Dataset) -> Set<String> {
         let names = QueryReader.filterNames.union(["time", "datetime", "bbox", "aggregate", "deadReckoning", "f"])
+        if collection.content == .field { return names.union(PolygonShape.names).union(["shape"]) }
         return collection == .polygons ? names.union(PolygonShape.names) : names
     }
 
@@ -47,7 +50,13 @@ package struct FeatureParameters: Sendable {
         var filter = try reader.filter()
         box = try reader.bbox()
         aggregate = try reader.boolean("aggregate") ?? true
-        shape = collection == .polygons ? try PolygonShape(reader) : PolygonShape()
+        isContoured = collection.content == .field ? try reader.isContoured() : false
+        if collection.content == .field, !isContoured,
+            let name = PolygonShape.names.sorted().first(where: { reader.has($0) })
+        {
+            throw reader.invalid(name, reader.text(name) ?? "", "left out unless shape is contours")
+        }
+        shape = collection == .polygons || isContoured ? try PolygonShape(reader) : PolygonShape()
         // A source of features here, and of no record.
         let isNamed = collection == .polygons && filter.namesOwnPolygons
         issuers = isNamed ? filter.sources : nil
@@ -66,6 +75,7 @@ package struct FeatureParameters: Sendable {
         query.box = box
         query.aggregate = aggregate
         query.shape = shape
+        query.isContoured = isContoured
         query.issuers = issuers
         query.deadReckoning = deadReckoning
         switch collection.selection {

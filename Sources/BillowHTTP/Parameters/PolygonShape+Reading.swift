@@ -14,6 +14,11 @@ extension PolygonShape {
 }
 
 extension QueryReader {
+    /// Whether fields are given as areas by severity in place of cells.
+    func isContoured() throws(ParameterProblem) -> Bool {
+        try choice("shape", [("cells", false), ("contours", true)]) ?? false
+    }
+
     /// Which hexagons polygons are made of.
     func polygonMode() throws(ParameterProblem) -> PolygonMode {
         try choice("mode", PolygonMode.allCases.map { ($0.rawValue, $0) }) ?? .exact

@@ -20,7 +20,8 @@ package struct QueryReader: Sendable {
 
     /// What pictures, legends and manifests know; they ignore the rest.
     private static let pictureNames = filterNames.union([
-        "style", "opacity", "labels", "time", "v", "mode", "bbox", "width", "height", "scale", "legend", "timestamp",
+        "style", "opacity", "labels", "time", "v", "mode", "shape", "bbox", "width", "height", "scale", "legend",
+        "timestamp",
         "scalebar", "layer", "layers", "theme", "orientation", "f", "start", "end", "intervals", "anchor", "rule",
         "delay", "hold", "loop", "form",
     ])

@@ -15,6 +15,7 @@ import Turbulence
 /// | `style`, `opacity` | a style's id, number | 0…1 | skypath, 1 |
 /// | `labels` | pictures only: aircraft named in a block | 0…100 | 25 |
 /// | `incomplete` | pictures only: hatch or none | | none |
+/// | `shape` | vector tiles of fields only: cells or contours | | cells |
 /// | `mode` | vector tiles only: exact or atLeast | | exact |
 package struct TileParameters: Sendable {
     package let layers: LayerList
@@ -27,6 +28,7 @@ package struct TileParameters: Sendable {
     private let labels: Int
     private let hatchesIncomplete: Bool
     private let mode: PolygonMode
+    private let isContoured: Bool
 
     package init(
         layers: LayerList, time: RequestedTime, place: TilePath, revision: FrameRevision?, _ query: QueryReader,
@@ -42,6 +44,7 @@ package struct TileParameters: Sendable {
         labels = isPicture ? try query.labels() : PictureContent.defaultLabels
         hatchesIncomplete = isPicture ? try query.hatchesIncomplete() : false
         mode = isPicture ? .exact : try query.polygonMode()
+        isContoured = isPicture ? false : try query.isContoured()
     }
 
     /// Of a tile's own route, by the parts of its path.
@@ -77,7 +80,8 @@ package struct TileParameters: Sendable {
     /// The vector tile that is made of a scene.
     package func vectorRequest(_ scene: FrameSource.Scene) -> VectorTileRequest {
         VectorTileRequest(
-            layers: scene.layers, coord: place.coord, instant: scene.instant, filter: filter, mode: mode)
+            layers: scene.layers, coord: place.coord, instant: scene.instant, filter: filter, mode: mode,
+            isContoured: isContoured)
     }
 }
 
@@ -139,7 +143,7 @@ package struct TileJSONParameters: Sendable {
 
     /// The parameters of a tile; others are ignored, and passed on to no address.
     private static let passedOnNames = QueryReader.filterNames.union([
-        "style", "opacity", "labels", "mode", "incomplete",
+        "style", "opacity", "labels", "mode", "shape", "incomplete",
     ])
 
     package init(layers: LayerList, _ query: QueryReader, styles: StyleLibrary) throws(ParameterProblem) {

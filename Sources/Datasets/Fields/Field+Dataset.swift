@@ -1,51 +1,61 @@
 package import BillowFields
 package import Turbulence
 
-/// The values of a turbulence field within an H3 cell, as a feature.
+/// The values of a turbulence field within an H3 cell, or within the area of a severity, as a feature.
 package struct FieldFeature: Sendable {
     /// Which field it is.
     package var identity: FieldIdentity
     package var source: SourceID
-    /// The cell's H3 index; of resolution 0…5.
-    package var cell: String
-    package var resolution: Int
-    /// The largest EDR of the grid's points in the cell, and their mean, in m^(2/3)/s.
+    /// The cell's H3 index, of resolution 0…5; nil for an area.
+    package var cell: String?
+    /// Of an area, `exact` or `atLeast`.
+    package var mode: String?
+    /// Cells that an area is made of.
+    package var hexagons: Int?
+    /// The largest EDR of the grid's points in it, and their mean, in m^(2/3)/s.
     package var largestEDR: Double
     package var meanEDR: Double
-    /// By the largest EDR.
+    /// By the largest EDR of each cell.
     package var severity: Severity
-    /// Points of the grid with a value in the cell.
+    /// Points of the grid with a value in it.
     package var points: Int
     /// The lowest and the highest level that it is the maximum of, in feet; nil for the whole column of air.
     package var levels: ClosedRange<Int>?
 
     package init(
-        identity: FieldIdentity, source: SourceID, cell: String, resolution: Int, largestEDR: Double, meanEDR: Double,
-        severity: Severity, points: Int, levels: ClosedRange<Int>?
+        identity: FieldIdentity, source: SourceID, cell: String? = nil, mode: String? = nil, hexagons: Int? = nil,
+        largestEDR: Double, meanEDR: Double, severity: Severity, points: Int, levels: ClosedRange<Int>?
     ) {
         self.identity = identity
         self.source = source
         self.cell = cell
-        self.resolution = resolution
+        self.mode = mode
+        self.hexagons = hexagons
         self.largestEDR = largestEDR
         self.meanEDR = meanEDR
         self.severity = severity
         self.points = points
         self.levels = levels
     }
+
+    /// The feature's id: the cell, or an area's severity.
+    package var id: String { cell ?? Self.contourPrefix + "\(severity.rawValue)" }
+
+    /// What ids of areas begin with.
+    package static let contourPrefix = "contour-"
 }
 
 extension Schema where Record == FieldFeature {
-    /// Of a cell of a field.
+    /// Of a cell of a field, or of an area.
     package static let gtg = Schema([
-        Field(Property("h3", .text, "The H3 cell"), .text { $0.cell }),
+        Field(Property("h3", .text, "The H3 cell; absent of a contour"), .text { $0.cell }),
         Field(
             Property(
-                "edr", .decimal(2), "The largest eddy dissipation rate in the cell, its cube root",
+                "edr", .decimal(2), "The largest eddy dissipation rate in it, its cube root",
                 unit: "m^(2/3) s^-1", range: 0...2.54), .decimal { $0.largestEDR }),
         Field(
             Property(
-                "meanEdr", .decimal(4), "The mean of the cell's values", unit: "m^(2/3) s^-1", range: 0...2.54),
+                "meanEdr", .decimal(4), "The mean of the values in it", unit: "m^(2/3) s^-1", range: 0...2.54),
             .decimal { $0.meanEDR }),
         Field(.severity, .integer { Int($0.severity.rawValue) }),
         Field(.severityName, .text { $0.severity.name }),
@@ -69,8 +79,15 @@ extension Schema where Record == FieldFeature {
             Property("validTime", .instant, "The time that it is about", filter: "datetime"),
             .instant { $0.identity.validTime }),
         Field(
-            Property("points", .integer, "The grid's points in the cell that have a value", range: 1...10_000_000),
+            Property("points", .integer, "The grid's points in it that have a value", range: 1...20_000_000),
             .integer { $0.points }),
+        Field(
+            Property(
+                "mode", .text, "Of a contour; exact: cells of this severity alone; atLeast: of this one and worse",
+                filter: "mode"), .text { $0.mode }),
+        Field(
+            Property("hexagons", .integer, "Of a contour: how many cells it is made of", range: 1...3_000_000),
+            .integer { $0.hexagons }),
         Field(.source, .text { $0.source.name }),
     ])
 }

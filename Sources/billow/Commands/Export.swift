@@ -58,6 +58,9 @@ struct Export: AsyncParsableCommand {
     @Option(help: "false gives every standing record in place of one hexagon a cell.")
     var aggregate: String?
 
+    @Option(help: "gtg: cells, or contours by severity.")
+    var shape: String?
+
     func run() async throws {
         try await Failure.reportedUnlessInterrupted {
             guard let collection = Catalogue.dataset(collection) else {
@@ -99,6 +102,7 @@ struct Export: AsyncParsableCommand {
             ("datetime", datetime), ("bbox", bbox), ("hours", hours), ("severity", severity),
             ("minSeverity", minSeverity), ("minAltitude", minAltitude), ("maxAltitude", maxAltitude),
             ("source", source), ("kind", kind), ("category", category), ("aggregate", aggregate),
+            ("shape", shape),
         ]
         return Dictionary(uniqueKeysWithValues: all.compactMap { name, value in value.map { (name, $0) } })
     }

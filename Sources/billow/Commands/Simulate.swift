@@ -39,15 +39,21 @@ struct Simulate: AsyncParsableCommand {
             """)
     var guidance = GuidanceExtent.levels
 
+    @Option(help: "Of NOAA's grids every so many-th point either way: for quick tests.")
+    var guidanceEvery = 1
+
+    @Option(help: "Requests a minute to NOAA's grids, after which it answers 403; 0 for any number.")
+    var guidanceRequests = 120
+
     /// How much of NOAA's grids there is.
     enum GuidanceExtent: String, CaseIterable, ExpressibleByArgument {
         case none, levels, whole
 
-        fileprivate func simulation(seed: UInt64) -> GuidanceSimulation? {
+        fileprivate func simulation(seed: UInt64, every: Int) -> GuidanceSimulation? {
             switch self {
             case .none: nil
-            case .levels: GuidanceSimulation(seed: seed, .levels)
-            case .whole: GuidanceSimulation(seed: seed, .whole)
+            case .levels: GuidanceSimulation(seed: seed, .levels, every: every)
+            case .whole: GuidanceSimulation(seed: seed, .whole, every: every)
             }
         }
     }
@@ -57,6 +63,12 @@ struct Simulate: AsyncParsableCommand {
         guard (0...5_000).contains(flights) else {
             throw ValidationError("--flights is \(flights); it must be 0 to 5000")
         }
+        guard (1...200).contains(guidanceEvery) else {
+            throw ValidationError("--guidance-every is \(guidanceEvery); it must be 1 to 200")
+        }
+        guard guidanceRequests >= 0 else {
+            throw ValidationError("--guidance-requests is \(guidanceRequests); it must be 0 or more")
+        }
     }
 
     func run() async throws {
@@ -65,7 +77,8 @@ struct Simulate: AsyncParsableCommand {
             let replay = try replay.map { (folder) throws(ReplayError) in try Replay(folder: folder) }
             var upstreams = UpstreamSimulator.Configuration(
                 seed: seed, host: host, port: port, flights: flights, apiKey: apiKey, fault: fault, replay: replay)
-            upstreams.guidance = guidance.simulation(seed: seed)
+            upstreams.guidance = guidance.simulation(seed: seed, every: guidanceEvery)
+            upstreams.guidance?.requestsPerMinute = guidanceRequests == 0 ? nil : guidanceRequests
             let simulator = UpstreamSimulator(upstreams, logger: logger)
             let configuration = ServiceGroupConfiguration(
                 services: [simulator], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)

@@ -31,6 +31,9 @@ package final class SimulatedGuidance: GuidanceContent {
     private let makings: [SimulatedGuidanceProduct: [(SimulatedGuidanceMessage, Making)]]
     /// The column of the file that is being made.
     private let column = Mutex<Column?>(nil)
+    /// The air of the files that are being made: its bodies are the same for each message of a file.
+    private let airs = Mutex<[SimulatedGuidanceFile: GuidanceAir]>([:])
+    private static let mostAirs = 8
 
     private struct Column {
         let file: SimulatedGuidanceFile
@@ -108,12 +111,22 @@ package final class SimulatedGuidance: GuidanceContent {
     }
 
     private func values(_ making: Making, in file: SimulatedGuidanceFile) -> [Float] {
-        let air = GuidanceAir(file, seed: seed, ground: ground)
+        let air = air(of: file)
         guard let level = making.level else { return columnMaximum(of: file, air) }
         let values = air.values(making.quantity, altitudeFeet: level.feet)
         // A file is made level by level: its column comes for nothing.
         if making.parameter == .eddyDissipation, file.product == .gtg { add(values, level, of: file) }
         return values
+    }
+
+    private func air(of file: SimulatedGuidanceFile) -> GuidanceAir {
+        if let known = airs.withLock({ $0[file] }) { return known }
+        let air = GuidanceAir(file, seed: seed, ground: ground)
+        airs.withLock { airs in
+            if airs.count >= Self.mostAirs { airs = [:] }
+            airs[file] = air
+        }
+        return air
     }
 
     private func add(_ values: [Float], _ level: AltitudeLevel, of file: SimulatedGuidanceFile) {

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Turbulence fields by a built command: decoding, a whole nowcast to visible tiles, an animation's cold tiles, memory.
+
+Usage: Benchmarks/fields.py [--billow bin/billow] [--every 1] [--leads 19] [--folder Benchmarks/.build/fields]
+
+Grids and values are those of `billow simulate --guidance`, in NOAA's packings; the files are made before anything is
+measured. `--every 40` takes a small grid, to try the script by a debug build. Printed, a line each:
+
+- level: milliseconds of a processor for a level of a file, by `billow import`: split, checked, decoded, packed, stored;
+- nowcast: seconds from the start of a server to the tile that shows a nowcast of 51 levels with its column, of them of
+  a processor, and the slowest of the cached tiles that another client asks for meanwhile;
+- animation: seconds for 24 frames of 24 tiles each that were never drawn, over two connections, by a server that has
+  just started;
+- memory: resident MB of a server without any data, after its start with that data, and after the animation.
+"""
+import argparse
+import http.client
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from serving import HOST, quantile, tile
+
+PORT, UPSTREAM_PORT = 18482, 18483
+ROOT = "/pub/data/nccf/com/"
+DEADLINE_SECONDS = 1_800
+FRAMES, ZOOM = 24, 5
+# Six by four tiles at zoom 5 hold the contiguous United States.
+CORNER = (-130, 52)
+
+
+class Connection:
+    def __init__(self, port=PORT):
+        self.connection = http.client.HTTPConnection(HOST, port, timeout=600)
+
+    def get(self, path, statuses=(200,)):
+        self.connection.request("GET", path)
+        answer = self.connection.getresponse()
+        body = answer.read()
+        if answer.status not in statuses:
+            raise RuntimeError(f"{answer.status} {path}: {body[:200]}")
+        return body if answer.status == 200 else b""
+
+    def json(self, path, statuses=(200,)):
+        body = self.get(path, statuses)
+        return json.loads(body) if body else None
+
+
+def wait(what, found, seconds=0.02):
+    """What a function finds, once it finds anything."""
+    end = time.monotonic() + DEADLINE_SECONDS
+    while time.monotonic() < end:
+        try:
+            result = found()
+            if result:
+                return result
+        except OSError:
+            pass
+        time.sleep(seconds)
+    sys.exit(f"not in time: {what}")
+
+
+class Process:
+    """The command with some arguments, until the end of a block."""
+
+    def __init__(self, *arguments, port=PORT):
+        self.arguments, self.port = [str(argument) for argument in arguments], port
+
+    def __enter__(self):
+        self.start = time.perf_counter()
+        self.process = subprocess.Popen(self.arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        path = "/readyz" if self.port == PORT else ROOT
+        wait("an answer", lambda: Connection(self.port).get(path, (200, 503)) is not None)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(60)
+
+    @property
+    def megabytes(self):
+        text = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1024
+
+    @property
+    def processor_seconds(self):
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def simulator(options, extent):
+    return Process(
+        options.billow, "simulate", "--port", UPSTREAM_PORT, "--flights", 1, "--guidance", extent,
+        "--guidance-every", options.every, "--guidance-requests", 0, port=UPSTREAM_PORT)
+
+
+def newest(upstream, product):
+    """The paths of the newest two files in the look-alike's directories; the second is whole."""
+    paths = [f"{ROOT}{product}/prod/"]
+    while not all(path.endswith(".grib2") for path in paths):
+        found = []
+        for path in paths:
+            names = re.findall(r'href="([^"?/][^"]*)"', upstream.get(path).decode())
+            found += [path + name for name in names if not name.endswith(".idx")]
+        paths = sorted(found)[:-3:-1]
+    return paths
+
+
+def settings(folder, text):
+    path = folder / "settings.yaml"
+    path.write_text(
+        "sources:\n  - { id: noaa, kind: noaa-gtg, update: PT2S, simulated: true, "
+        f'baseURL: "http://{HOST}:{UPSTREAM_PORT}", {text} }}\n')
+    return path
+
+
+def level(options, folder):
+    """Import takes the combined EDR of each level; of a nowcast that is all there is."""
+    for product, extent in (("gtgn", "whole"), ("dafs", "levels")):
+        with simulator(options, extent):
+            upstream = Connection(UPSTREAM_PORT)
+            path = newest(upstream, product)[1]
+            file = folder / path.rsplit("/", 1)[1]
+            file.write_bytes(upstream.get(path))
+        count = file.read_bytes().count(b"GRIB")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([options.billow, "import", file, "--database", folder / f"{product}.sqlite"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        size = (folder / f"{product}.sqlite").stat().st_size
+        print(f"level: {product}, {count} messages of {file.stat().st_size // count:,} bytes: "
+              f"{seconds / count * 1e3:.0f} ms of a processor each, {size // count:,} bytes stored", flush=True)
+
+
+class Watcher(threading.Thread):
+    """Asks for a cached tile again and again."""
+
+    path = "/tiles/hexagons/latest/4/3/5.png"
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.times, self.ended = [], threading.Event()
+
+    def run(self):
+        connection = Connection()
+        connection.get(self.path)
+        while not self.ended.wait(0.01):
+            start = time.perf_counter()
+            connection.get(self.path)
+            self.times.append((time.perf_counter() - start) * 1e3)
+
+
+def nowcast(options, folder):
+    x, y = tile(ZOOM, -98, 39)
+    with simulator(options, "whole"):
+        upstream = Connection(UPSTREAM_PORT)
+        for path in newest(upstream, "gtgn"):
+            upstream.get(path)
+        file = settings(folder, "products: [gtgn], levels: [all]")
+        with Process(
+                options.billow, "serve", "--port", PORT, "--database", folder / "nowcast.sqlite", "--config",
+                file) as server:
+            watcher, client = Watcher(), Connection()
+            watcher.start()
+            place = "/collections/gtg/position?coords=POINT(-98%2039)"
+            wait("all levels", lambda: len((client.json(place, (200, 404)) or {"features": []})["features"]) == 52)
+            client.get(f"/tiles/gtg/latest/{ZOOM}/{x}/{y}.png")
+            took, processor = time.perf_counter() - server.start, server.processor_seconds
+            watcher.ended.set()
+            watcher.join()
+            print(f"nowcast: 51 levels visible after {took:.1f} s, {processor:.1f} s of processors; meanwhile "
+                  f"{len(watcher.times)} cached tiles: median {quantile(watcher.times, .5):.1f} ms, "
+                  f"99 % {quantile(watcher.times, .99):.1f} ms, longest {max(watcher.times):.1f} ms", flush=True)
+
+
+def frames(client):
+    layer = client.json("/timeline.json?layers=gtg&start=-2h&end=%2B18h&intervals=60")["layers"][0]
+    return [re.sub(r"^https?://[^/]+", "", frame["tiles"]) for frame in layer["frames"]]
+
+
+def animation(options, folder):
+    database = folder / "animation.sqlite"
+    with Process(options.billow, "serve", "--port", PORT, "--database", folder / "empty.sqlite") as server:
+        time.sleep(2)
+        rest = server.megabytes
+    leads = ", ".join(str(lead) for lead in range(options.leads))
+    file = settings(folder, f"leadTimes: [{leads}], catchUp: PT2H")
+    with simulator(options, "levels"):
+        with Process(options.billow, "serve", "--port", PORT, "--database", database, "--config", file) as server:
+            client = Connection()
+            wait(f"{FRAMES} frames", lambda: len(frames(client)) >= FRAMES, 1)
+            syncing = server.megabytes
+    with Process(options.billow, "serve", "--port", PORT, "--database", database) as server:
+        client = Connection()
+        shown = wait("the frames", lambda: frames(client))[:FRAMES]
+        started = server.megabytes
+        left, top = tile(ZOOM, *CORNER)
+        paths = [template.replace("{z}", str(ZOOM)).replace("{x}", str(left + x)).replace("{y}", str(top + y))
+                 for template in shown for y in range(4) for x in range(6)]
+        times, before = [], server.processor_seconds
+
+        def ask(part):
+            connection = Connection()
+            for path in part:
+                start = time.perf_counter()
+                connection.get(path)
+                times.append((time.perf_counter() - start) * 1e3)
+
+        start = time.perf_counter()
+        threads = [threading.Thread(target=ask, args=(paths[number::2],)) for number in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        took = time.perf_counter() - start
+        if len(times) != len(paths):
+            sys.exit("a tile failed")
+        print(f"animation: {len(shown)} frames of 24 cold tiles in {took:.2f} s, "
+              f"{server.processor_seconds - before:.2f} s of processors; a tile: median {quantile(times, .5):.1f} ms, "
+              f"99 % {quantile(times, .99):.1f} ms, longest {max(times):.1f} ms")
+        size = database.stat().st_size / 1e6
+        print(f"memory: {rest:.0f} MB without data; {syncing:.0f} after syncing, {started:.0f} started with it, "
+              f"{server.megabytes:.0f} after the animation; database {size:.0f} MB", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="fields.py", description=__doc__.split("\n")[0])
+    parser.add_argument("--billow", default="bin/billow")
+    parser.add_argument("--every", type=int, default=1, help="every so many-th point of the grid")
+    parser.add_argument("--leads", type=int, default=19, help="lead times of a run")
+    parser.add_argument("--folder", default="Benchmarks/.build/fields")
+    options = parser.parse_args()
+    folder = Path(options.folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    level(options, folder)
+    nowcast(options, folder)
+    animation(options, folder)
+
+
+main()
