@@ -51,7 +51,7 @@ function start() {
     // For whoever looks at the page from its console, and for its tests.
     Object.assign(window, { billow: { map } });
 
-    const legend = new Legend(byId("legend"));
+    const legend = new Legend(byId("legend"), change);
     const status = new StatusBar(() => change({ time: null }));
     const draw = () => {
         const moment = momentOf(knowledge);

@@ -49,7 +49,9 @@ export class Controls {
             else /** @type {HTMLInputElement} */ (event.target).checked = true;
         });
         byId("history").addEventListener("change", (event) => changed({ hours: Number(valueOf(event)) }));
-        byId("severity").addEventListener("change", (event) => changed({ minSeverity: Number(valueOf(event)) }));
+        byId("severity").addEventListener("change", (event) => changed({
+            minSeverity: Number(valueOf(event)), severities: null,
+        }));
         byId("style").addEventListener("change", (event) => changed({ style: valueOf(event) || null }));
         byId("lowest").addEventListener("input", () => this.#dragBand("lowest"));
         byId("highest").addEventListener("input", () => this.#dragBand("highest"));
@@ -75,7 +77,12 @@ export class Controls {
         this.#view = view;
         for (const box of inputsIn("layers")) box.checked = view.layers.includes(box.value);
         for (const radio of inputsIn("history")) radio.checked = Number(radio.value) === view.hours;
-        byId("severity", HTMLSelectElement).value = String(view.minSeverity);
+        const select = byId("severity", HTMLSelectElement);
+        // What was chosen in the legend is no least severity.
+        if (view.severities === null) select.options[SEVERITIES.length]?.remove();
+        else if (select.length === SEVERITIES.length) select.append(
+            element("option", { value: "some", disabled: true }, "By the legend"));
+        select.value = view.severities === null ? String(view.minSeverity) : "some";
         inputById("lowest").value = String((view.minAltitude ?? 0) / FEET_PER_STEP);
         inputById("highest").value = String((view.maxAltitude ?? CEILING_FEET) / FEET_PER_STEP);
         this.#showBand();

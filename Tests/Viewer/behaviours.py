@@ -277,7 +277,17 @@ def filters(viewer):
     assert viewer.text("#filtered") == "Only FL030 and above, Moderate or worse"
     wanted = ("hours=4", "minAltitude=3000", "minSeverity=3")
     assert any(all(part in url for part in wanted) for url in viewer.tiles()), viewer.tiles()[-3:]
-    assert viewer.page.locator("#legend li.left-out").count() == 3, viewer.page.inner_html("#legend")
+    assert viewer.page.locator("#legend .left-out").count() == 3, viewer.page.inner_html("#legend")
+    # By the legend any of them can be left out, and comes back.
+    viewer.page.click("#legend button[data-severity='1']")
+    viewer.until("location.hash.includes('severities=1,3,4')")
+    viewer.until_shown()
+    assert viewer.text("#filtered").endswith("Light and Moderate and Moderate-Occasionally Severe")
+    assert any("severity=1%2C3%2C4" in url for url in viewer.tiles()), viewer.tiles()[-1]
+    assert viewer.page.get_attribute("#legend button[data-severity='2']", "aria-pressed") == "false"
+    assert viewer.page.input_value("#severity") == "some"
+    viewer.page.click("#legend button[data-severity='2']")
+    viewer.until("location.hash.includes('severity=1')")
     viewer.page.click("#all-levels")
     viewer.until("!location.hash.includes('min=')")
 

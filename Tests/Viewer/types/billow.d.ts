@@ -18,6 +18,8 @@ declare namespace Billow {
         maxAltitude: number | null;
         /** 0 to 4. */
         minSeverity: number;
+        /** Some severities alone, in rising order; null where the least severity counts. */
+        severities: number[] | null;
         /** An instant, or null for live. */
         time: number | null;
         /** One of the server's styles, or null for the one of the reader's scheme. */
