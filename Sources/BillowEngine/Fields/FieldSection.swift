@@ -119,6 +119,16 @@ package struct FieldSection: Sendable {
         }
     }
 
+    /// The same as `value(at:feet:)` with the fields that it lies between.
+    package func sample(at site: Int, feet: Double) -> Result<Sample, GapError> {
+        value(at: site, feet: feet).flatMap { value in
+            guard let fields = fields(at: site) else { return .failure(GapError(.time)) }
+            return .success(
+                Sample(
+                    tenThousandths: value, before: fields.before, after: fields.after, feet: Int(feet.rounded())))
+        }
+    }
+
     /// The fields that a site's value lies between.
     package func fields(at site: Int) -> (before: FieldFrame, after: FieldFrame)? {
         places[site].map { (parts[$0.before].frame, parts[$0.after].frame) }
