@@ -1,6 +1,5 @@
 // @ts-check
-// The viewer: composes the map, the pictures on it, the form, the legend and the status line, and asks the server for
-// what is newer.
+// The viewer: composes the map and what is around it, and asks the server for what is newer.
 import { BASE_MAP, setTheme } from "./js/basemap.js";
 import { contact, onContact } from "./js/contact.js";
 import { Controls } from "./js/controls.js";
@@ -10,10 +9,12 @@ import { concerns, listen } from "./js/events.js";
 import { compact, instantOf } from "./js/format.js";
 import { Inspector } from "./js/inspect.js";
 import { Legend } from "./js/legend.js";
+import { measureCards } from "./js/layout.js";
 import { makeMap } from "./js/map.js";
 import { momentOf } from "./js/moment.js";
 import { Pictures } from "./js/picture.js";
 import { pictureRequest, subjectOf } from "./js/request.js";
+import { RoutePanel } from "./js/route.js";
 import { getJSON, now, ServerError } from "./js/server.js";
 import { showSources } from "./js/sources.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
@@ -25,6 +26,8 @@ const POLL_MILLISECONDS = 15_000;
 const FOLLOWED_POLL_MILLISECONDS = 30_000;
 const TICK_MILLISECONDS = 1_000;
 const BURST_MILLISECONDS = 1_000;
+/** A picture is renewed no more often, whatever the sources send: on a poor line that is what it costs. */
+const RENEWAL_MILLISECONDS = 30_000;
 
 const { view: firstView, problems: firstProblems } = parseHash(location.hash);
 const knowledge = emptyKnowledge(firstView);
@@ -39,6 +42,7 @@ let changedAt = null;
 
 function start() {
     noteLink(firstProblems);
+    measureCards();
     // Asked for before the map is made, which takes a while.
     const styles = loadStyles().catch(() => {});
     const made = makeMap(view, themeOf(view));
@@ -47,7 +51,7 @@ function start() {
     // For whoever looks at the page from its console, and for its tests.
     Object.assign(window, { billow: { map } });
 
-    const legend = new Legend(byId("legend"));
+    const legend = new Legend(byId("legend"), change);
     const status = new StatusBar(() => change({ time: null }));
     const draw = () => {
         const moment = momentOf(knowledge);
@@ -75,6 +79,7 @@ function start() {
         },
     });
     const inspector = new Inspector(map, maplibregl, legend, () => ({ ...view, time: shownTime() }));
+    const route = new RoutePanel(map, () => ({ ...view, time: shownTime() }), legend, change);
     /** @type {string | null} */
     let shownKey = null;
     /** What there was no picture of, as its instant lies outside of what there is.
@@ -102,6 +107,7 @@ function start() {
             if (key !== shownKey && !knowledge.frame?.playing) {
                 shownKey = key;
                 inspector.refresh();
+                route.refresh();
             }
             draw();
         }, 0);
@@ -131,6 +137,7 @@ function start() {
         refused = null;
         writeHash();
         applyView();
+        if ("route" in difference || "level" in difference) route.refresh();
     }
 
     function applyView() {
@@ -157,17 +164,20 @@ function start() {
     function follow() {
         /** @type {number | null} */
         let soon = null;
+        let renewed = -Infinity;
         listen("events", (name, data) => {
             const version = name === "data" ? concerns(data, view.layers) : null;
             if (version === null) return;
             changedAt = Math.max(changedAt ?? 0, version);
             // Data comes in bursts: one look for all of one.
+            const rest = renewed + RENEWAL_MILLISECONDS - performance.now();
             soon ??= setTimeout(() => {
                 soon = null;
+                renewed = performance.now();
                 if (document.visibilityState === "hidden") return;
                 poll();
                 dock.refresh();
-            }, BURST_MILLISECONDS);
+            }, Math.max(BURST_MILLISECONDS, rest));
         }, () => {
             changedAt = null;
             poll();

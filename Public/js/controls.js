@@ -5,6 +5,7 @@ import { bandText, dateTime, fromTyped, hoursText, typed } from "./format.js";
 import { byId, element } from "./dom.js";
 import { now } from "./server.js";
 import { allStyles } from "./styles.js";
+import { COMPACT } from "./layout.js";
 import { CEILING_FEET, HISTORIES, inOrder, SEVERITIES, severityText } from "./view.js";
 
 const FEET_PER_STEP = 1000;
@@ -38,7 +39,7 @@ export class Controls {
         this.#view = view;
         this.show(view);
 
-        byId("settings").addEventListener("submit", (event) => event.preventDefault());
+        byId("filters").addEventListener("submit", (event) => event.preventDefault());
         byId("layers").addEventListener("change", (event) => {
             const wanted = inOrder(
                 [...inputsIn("layers")].filter((input) => input.checked).map((input) => input.value)
@@ -48,7 +49,9 @@ export class Controls {
             else /** @type {HTMLInputElement} */ (event.target).checked = true;
         });
         byId("history").addEventListener("change", (event) => changed({ hours: Number(valueOf(event)) }));
-        byId("severity").addEventListener("change", (event) => changed({ minSeverity: Number(valueOf(event)) }));
+        byId("severity").addEventListener("change", (event) => changed({
+            minSeverity: Number(valueOf(event)), severities: null,
+        }));
         byId("style").addEventListener("change", (event) => changed({ style: valueOf(event) || null }));
         byId("lowest").addEventListener("input", () => this.#dragBand("lowest"));
         byId("highest").addEventListener("input", () => this.#dragBand("highest"));
@@ -60,8 +63,12 @@ export class Controls {
         byId("later").addEventListener("click", () => this.#step(STEP_MILLISECONDS));
         byId("toggle").addEventListener("click", () => this.#toggle());
         addEventListener("keydown", (event) => {
-            if (event.key === "Escape" && byId("toggle").getAttribute("aria-expanded") === "true") this.#toggle();
+            if (event.key === "Escape" && COMPACT.matches && this.#isOpen) this.#toggle();
         });
+        // Beside the map there is room for the form; over it, it is opened when it is wanted.
+        const fold = () => this.#open(!COMPACT.matches && innerWidth >= 960);
+        COMPACT.addEventListener("change", fold);
+        fold();
     }
 
     /** Shows a view's values.
@@ -70,7 +77,12 @@ export class Controls {
         this.#view = view;
         for (const box of inputsIn("layers")) box.checked = view.layers.includes(box.value);
         for (const radio of inputsIn("history")) radio.checked = Number(radio.value) === view.hours;
-        byId("severity", HTMLSelectElement).value = String(view.minSeverity);
+        const select = byId("severity", HTMLSelectElement);
+        // What was chosen in the legend is no least severity.
+        if (view.severities === null) select.options[SEVERITIES.length]?.remove();
+        else if (select.length === SEVERITIES.length) select.append(
+            element("option", { value: "some", disabled: true }, "By the legend"));
+        select.value = view.severities === null ? String(view.minSeverity) : "some";
         inputById("lowest").value = String((view.minAltitude ?? 0) / FEET_PER_STEP);
         inputById("highest").value = String((view.maxAltitude ?? CEILING_FEET) / FEET_PER_STEP);
         this.#showBand();
@@ -87,7 +99,7 @@ export class Controls {
         const select = byId("style", HTMLSelectElement);
         const styles = allStyles();
         if (select.length !== styles.length + 1) select.replaceChildren(
-            element("option", { value: "" }, "Day or night, by this device"),
+            element("option", { value: "" }, "Day or night"),
             ...styles.map(({ id, title, description }) => element("option", { value: id, title: description }, title)));
         select.value = this.#view.style ?? "";
     }
@@ -158,10 +170,16 @@ export class Controls {
         byId("instant-problem").textContent = text ?? "";
     }
 
+    get #isOpen() { return byId("toggle").getAttribute("aria-expanded") === "true"; }
+
     #toggle() {
-        const open = byId("toggle").getAttribute("aria-expanded") !== "true";
-        byId("toggle").setAttribute("aria-expanded", String(open));
-        document.body.classList.toggle("settings-open", open);
-        if (!open) byId("toggle").focus();
+        this.#open(!this.#isOpen);
+        if (!this.#isOpen) byId("toggle").focus();
+    }
+
+    /** @param {boolean} isOpen */
+    #open(isOpen) {
+        byId("toggle").setAttribute("aria-expanded", String(isOpen));
+        document.body.classList.toggle("settings-open", isOpen);
     }
 }

@@ -55,12 +55,16 @@ export class Inspector {
         this.#marker = new library.Marker({ element: element("div", { className: "place", "aria-hidden": "true" }) });
         byId("details-close").addEventListener("click", () => this.close());
         map.on("click", (event) => this.open(event.lngLat));
-        map.getCanvas().addEventListener("keydown", (event) => event.key === "Enter" && this.open(map.getCenter()));
+        map.getCanvas().addEventListener("keydown", (event) => {
+            if (event.key !== "Enter") return;
+            this.open(map.getCenter());
+            // Who asked by the keyboard goes on in the card, and by Escape back to the map.
+            this.#root.focus();
+        });
         addEventListener("keydown", (event) => event.key === "Escape" && this.close());
     }
 
-    /** Shows what is at a place.
-     * @param {maplibregl.LngLat} lngLat */
+    /** @param {maplibregl.LngLat} lngLat */
     open(lngLat) {
         this.#place = lngLat;
         this.#ahead.clear();
@@ -86,7 +90,6 @@ export class Inspector {
         this.#map.getCanvas().focus();
     }
 
-    /** Asks again for the open place, when the picture has changed. */
     async refresh() {
         if (!this.#place) return;
         this.#abort?.abort();
@@ -288,8 +291,7 @@ function levels({ altitudeMin, altitudeMax, altitude }) {
     return high > low ? `${flightLevel(low)} – ${flightLevel(high)}` : flightLevel(low);
 }
 
-/** When, and how long before the picture's instant.
- * @param {Properties} record
+/** @param {Properties} record
  * @param {number | null} time */
 function observed(record, time) {
     const instant = instantOf(record.observedAt);

@@ -2,19 +2,25 @@
 // The legend, from the server's own: the page has no colours of its own for severities.
 import { element, swatch } from "./dom.js";
 import { getJSON } from "./server.js";
-import { layerName } from "./view.js";
+import { layerName, severitiesOf, shows } from "./view.js";
 
 export class Legend {
     #root;
+    #changed;
     /** @type {Map<number, Billow.LegendEntry>} */
     #entries = new Map();
     #style = "";
     #loaded = "";
-    #least = 0;
+    /** @type {Billow.View | null} */
+    #view = null;
     #symbols = element("details", { className: "symbols", hidden: true });
 
-    /** @param {HTMLElement} root */
-    constructor(root) { this.#root = root; }
+    /** @param {HTMLElement} root
+     * @param {(difference: Partial<Billow.View>) => void} changed */
+    constructor(root, changed) {
+        this.#root = root;
+        this.#changed = changed;
+    }
 
     /** The entry of a severity from 0 to 4, or undefined.
      * @param {number} severity */
@@ -30,13 +36,17 @@ export class Legend {
         this.#loaded = style;
         this.#entries = new Map(legend.entries.map((entry) => [entry.severity, entry]));
         const list = element("ul", {}, ...legend.entries.map((entry) =>
-            element("li", { "data-severity": entry.severity }, swatch(entry), element("span", {}, entry.label))));
+            element("li", {}, element("button", {
+                type: "button", "data-severity": entry.severity, title: "Show or leave out",
+                onclick: () => this.#toggle(entry.severity),
+            }, swatch(entry), element("span", {}, entry.label)))));
         // Banners say that the data is simulated, stale or incomplete, and this legend is loaded once.
         const passing = /^(Simulated data$|Stale:|Incomplete:)/;
         const notes = (legend.notes ?? []).filter((note) => !passing.test(note)).map(
             (note) => element("p", { className: "note" }, note)
         );
-        this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes, this.#symbols);
+        this.#root.replaceChildren(element("h2", {}, legend.title), list, ...notes, this.#symbols,
+            element("p", { className: "note caution" }, "Not for navigation."));
         this.#mark();
     }
 
@@ -45,7 +55,7 @@ export class Legend {
      * @param {Billow.Style} style */
     show(view, { id, theme }) {
         this.#style = id;
-        this.#least = view.minSeverity;
+        this.#view = view;
         this.#root.dataset.theme = theme;
         this.#mark();
         this.#showSymbols(view.layers, id, theme);
@@ -71,10 +81,22 @@ export class Legend {
         this.#symbols.replaceChildren(element("summary", {}, "Other signs"), image);
     }
 
+    /** Shows a severity or leaves it out; the last one stays, as a map of nothing would look like smooth air.
+     * @param {number} severity */
+    #toggle(severity) {
+        const view = this.#view;
+        if (!view) return;
+        const shown = [...this.#entries.keys()].filter((each) => shows(view, each) !== (each === severity));
+        if (shown.length) this.#changed(severitiesOf(shown));
+    }
+
     /** Strikes what the filter leaves out. */
     #mark() {
-        for (const item of this.#root.querySelectorAll("li[data-severity]")) {
-            item.classList.toggle("left-out", Number(item.getAttribute("data-severity")) < this.#least);
+        const view = this.#view;
+        for (const item of this.#root.querySelectorAll("[data-severity]")) {
+            const isShown = view === null || shows(view, Number(item.getAttribute("data-severity")));
+            item.classList.toggle("left-out", !isShown);
+            item.setAttribute("aria-pressed", String(isShown));
         }
     }
 }

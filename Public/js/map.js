@@ -2,6 +2,7 @@
 // The map itself: the library's, with the ground, the names and its buttons.
 import { drawNames, style } from "./basemap.js";
 import { keyHeaders } from "./key.js";
+import { COMPACT } from "./layout.js";
 
 /** A map in the page's #map, or the reason why there can't be one.
  * @param {Billow.View} view
@@ -19,9 +20,8 @@ export function makeMap(view, theme) {
         });
         map.touchZoomRotate.disableRotation();
         map.keyboard.disableRotation();
-        const narrow = matchMedia("(max-width: 760px), (max-height: 560px)").matches;
         // The first is the lowest.
-        map.addControl(new maplibregl.AttributionControl({ compact: narrow }), "bottom-right");
+        map.addControl(new maplibregl.AttributionControl({ compact: COMPACT.matches }), "bottom-right");
         map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "bottom-right");
         map.addControl(new maplibregl.ScaleControl({ unit: "nautical", maxWidth: 120 }), "bottom-right");
         drawNames(map);

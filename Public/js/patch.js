@@ -28,8 +28,12 @@ function patch(old, wanted) {
         if (!wanted.hasAttribute(name) && name !== "open") old.removeAttribute(name);
     }
     for (const { name, value } of wanted.attributes) {
-        if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+        // A style that is set as text is refused by the page's own policy.
+        if (name !== "style" && old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
-    if (old instanceof HTMLElement && wanted instanceof HTMLElement) old.onclick = wanted.onclick;
+    if (old instanceof HTMLElement && wanted instanceof HTMLElement) {
+        old.onclick = wanted.onclick;
+        if (old.style.cssText !== wanted.style.cssText) old.style.cssText = wanted.style.cssText;
+    }
     patchChildren(old, [...wanted.childNodes]);
 }

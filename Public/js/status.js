@@ -58,7 +58,6 @@ export class StatusBar {
         }
         for (const [key, { level, text }] of wanted) this.#show(key, level, text);
         const order = [...wanted.keys()].flatMap((key) => this.#banners.get(key) ?? []);
-        // Moving an element reads it out again, so only where the order differs.
         if (order.some((banner, index) => this.#root.children[index] !== banner)) this.#root.replaceChildren(...order);
         const state = stateOf(knowledge, wanted);
         const root = byId("state");
@@ -79,7 +78,8 @@ export class StatusBar {
         let banner = this.#banners.get(key);
         if (!banner) {
             // Ages in a banner tick; only its appearance is worth interrupting a screen reader for.
-            banner = element("div", { className: "banner", role: level === "bad" ? "alert" : "status" }, element("p"));
+            banner = element("div", { className: "banner" }, element("p"));
+            setText(byId("said"), text);
             if (key === "past") banner.append(
                 element("button", { type: "button", onclick: this.#backToLive }, "Back to live")
             );
@@ -229,6 +229,6 @@ function timesOf(knowledge) {
     const { time } = momentOf(knowledge);
     if (time !== null) parts.push(`Picture ${near(time, now())}`);
     const received = instantOf(knowledge.billow?.dataTime);
-    if (received !== null) parts.push(`data received ${age(now() - received)} ago`);
+    if (received !== null) parts.push(`data ${age(now() - received)} old`);
     return parts.join(" · ");
 }

@@ -277,7 +277,17 @@ def filters(viewer):
     assert viewer.text("#filtered") == "Only FL030 and above, Moderate or worse"
     wanted = ("hours=4", "minAltitude=3000", "minSeverity=3")
     assert any(all(part in url for part in wanted) for url in viewer.tiles()), viewer.tiles()[-3:]
-    assert viewer.page.locator("#legend li.left-out").count() == 3, viewer.page.inner_html("#legend")
+    assert viewer.page.locator("#legend .left-out").count() == 3, viewer.page.inner_html("#legend")
+    # By the legend any of them can be left out, and comes back.
+    viewer.page.click("#legend button[data-severity='1']")
+    viewer.until("location.hash.includes('severities=1,3,4')")
+    viewer.until_shown()
+    assert viewer.text("#filtered").endswith("Light and Moderate and Moderate-Occasionally Severe")
+    assert any("severity=1%2C3%2C4" in url for url in viewer.tiles()), viewer.tiles()[-1]
+    assert viewer.page.get_attribute("#legend button[data-severity='2']", "aria-pressed") == "false"
+    assert viewer.page.input_value("#severity") == "some"
+    viewer.page.click("#legend button[data-severity='2']")
+    viewer.until("location.hash.includes('severity=1')")
     viewer.page.click("#all-levels")
     viewer.until("!location.hash.includes('min=')")
 
@@ -367,6 +377,32 @@ def inspect_beside(viewer):
         viewer.page.click("#details-close")
 
 
+def route(viewer):
+    """a route that is typed has its corridor, lists with times and levels, its side view, and stands in the address"""
+    viewer.open()
+    viewer.page.fill("#route-text", "nowhere")
+    viewer.page.click("#route-form .go")
+    assert "two places" in viewer.text("#route-problem")
+    viewer.page.fill("#route-text", "KORD DCT KJFK N0450F370 RNAV9")
+    viewer.page.click("#route-form .go")
+    viewer.until("document.querySelector('#route-body h3')?.textContent === 'KORD KJFK'")
+    words = viewer.text("#route-body")
+    assert "NM wide" in words and "planned FL370" in words and "Hexagons on the way" in words, words
+    assert viewer.page.locator("#route-body tr.own th").inner_text() == "FL370"
+    assert "RNAV9" in viewer.text("#route-note"), viewer.text("#route-note")
+    viewer.until("document.querySelector('#route-body img.profile').src.startsWith('blob:')")
+    viewer.until("document.querySelector('#route-body img.profile').naturalWidth === 640")
+    assert "route=KORD+KJFK&level=370" in viewer.hash(), viewer.hash()
+    data = viewer.page.get_attribute("#route-body a[download]", "href")
+    assert viewer.page.evaluate("async (url) => (await (await fetch(url)).json()).type", data) == "FeatureCollection"
+    # Who opens the link sees the same.
+    viewer.open("#route=KSEA+KLAX&level=350")
+    viewer.until("document.querySelector('#route-body h3')?.textContent === 'KSEA KLAX'")
+    assert viewer.page.input_value("#route-level") == "FL350"
+    viewer.page.click("#route-clear")
+    viewer.until("document.querySelector('#route').hidden && !location.hash.includes('route=')")
+
+
 def lost_contact(viewer):
     """where the server can't be reached any more the page says so, and goes on when it is back"""
     viewer.open()
@@ -426,6 +462,77 @@ def narrow_screen(viewer):
     viewer.page.wait_for_selector("#settings", state="hidden")
 
 
+LAYOUT_PROBLEMS = """(touch) => {
+    const rect = (node) => node.getBoundingClientRect();
+    const isSeen = (node) => node.checkVisibility({ checkVisibilityCSS: true }) && rect(node).width > 2;
+    const cards = [...document.querySelectorAll(".bar, .settings, .legend, .dock, .banner")].filter(isSeen);
+    const found = [];
+    for (const [index, card] of cards.entries()) {
+        const a = rect(card);
+        if (a.left < 0 || a.top < 0 || a.right > innerWidth || a.bottom > innerHeight) {
+            found.push(`${card.className} is cut off`);
+        }
+        for (const other of cards.slice(index + 1)) {
+            const b = rect(other);
+            if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) {
+                found.push(`${card.className} covers ${other.className}`);
+            }
+        }
+    }
+    const controls = "button, select, summary, a, .chips label, .segments label";
+    for (const control of document.querySelectorAll(controls)) {
+        if (!touch || !isSeen(control) || control.closest(".maplibregl-ctrl-attrib-inner")) continue;
+        const { width, height } = rect(control);
+        if (width < 44 || height < 44) found.push(`${control.id || control.textContent} ${width}x${height}`);
+    }
+    return found;
+}"""
+SIZES = [(1440, 900), (1024, 768), (820, 1180), (390, 844), (844, 390)]
+
+
+def layouts(viewer):
+    """at every size nothing of the page is cut off, no card covers another, and a finger finds each control"""
+    viewer.open("#map=4/37/-92")
+    for width, height in SIZES:
+        viewer.page.set_viewport_size({"width": width, "height": height})
+        viewer.until_shown()
+        touch = width <= 900 or height <= 560
+        for _ in range(20):
+            problems = viewer.page.evaluate(LAYOUT_PROBLEMS, touch)
+            if not problems:
+                break
+            # The style sheet is told the cards' heights after they have changed.
+            viewer.page.wait_for_timeout(250)
+        assert not problems, (width, height, problems)
+
+
+def accessible(viewer):
+    """axe finds nothing in any state of the page: live, past, with a card, on a phone with its settings"""
+    from axe_playwright_python.sync_playwright import Axe
+
+    def judge(state):
+        found = Axe().run(viewer.page).response["violations"]
+        assert not found, (state, [(each["id"], each["nodes"][0]["html"][:200]) for each in found])
+
+    viewer.open()
+    judge("live")
+    viewer.page.focus("#scrubber")
+    viewer.page.keyboard.press("Home")
+    viewer.until("document.querySelector('#state-text').textContent === 'Past'")
+    viewer.page.select_option("#severity", "2")
+    viewer.page.focus("#map canvas")
+    viewer.page.keyboard.press("Enter")
+    viewer.until("!document.querySelector('#details-body').textContent.includes('Looking')")
+    judge("past, filtered, with a card")
+    viewer.page.set_viewport_size({"width": 390, "height": 844})
+    judge("phone with a card")
+    viewer.page.keyboard.press("Escape")
+    viewer.page.emulate_media(color_scheme="dark")
+    viewer.page.click("#toggle")
+    viewer.page.wait_for_selector("#settings", state="visible")
+    judge("phone with settings, dark")
+
+
 def status_page(viewer):
     """the status page names the sources, and leads back to the map"""
     viewer.page.goto(f"{viewer.base}/status", wait_until="load")
@@ -435,5 +542,6 @@ def status_page(viewer):
 ALL = [
     live_picture, busy_with_all_layers, play_and_pause, space_plays, scrub, incomplete_frame, one_time,
     forecast_instant, slow_tiles, filters_keep_playing, toggle_layers, filters, incomplete_instant, typed_instant,
-    bad_link, inspect_place, inspect_beside, lost_contact, key_entry, narrow_screen, status_page,
+    bad_link, inspect_place, inspect_beside, route, lost_contact, key_entry, narrow_screen, layouts, accessible,
+    status_page,
 ]

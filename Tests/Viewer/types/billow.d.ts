@@ -18,10 +18,16 @@ declare namespace Billow {
         maxAltitude: number | null;
         /** 0 to 4. */
         minSeverity: number;
+        /** Some severities alone, in rising order; null where the least severity counts. */
+        severities: number[] | null;
         /** An instant, or null for live. */
         time: number | null;
         /** One of the server's styles, or null for the one of the reader's scheme. */
         style: string | null;
+        /** Waypoints with blanks between them, or null. */
+        route: string | null;
+        /** The planned altitude in feet, or null. */
+        level: number | null;
         zoom: number;
         longitude: number;
         latitude: number;

@@ -121,7 +121,8 @@ test("tiles that failed, sources out of reach and links that can't be read are s
 });
 
 test("a page without a picture is loading", () => {
-    equal(said({ pictures: { current: null, next: null, isOther: false } }).state, { level: "wait", text: "Loading…" });
+    const { state } = said({ pictures: { current: null, next: null, isOther: false } });
+    equal(state, { level: "wait", text: "Loading…" });
 });
 
 test("a source is as bad as its state, its refusals and its silence", () => {
