@@ -3,8 +3,8 @@ package import Turbulence
 /// When computed turbulence ahead is worth an event of a monitored flight.
 ///
 /// A field is computed anew every 15 minutes, and its cells change with each: a set of cells would be an event each
-/// time. So an event comes when the worst severity ahead rises, to moderate or more, above what events have told of. What
-/// they told of is forgotten after an hour without as much; until then the same severity again is no event.
+/// time. So an event comes when the worst severity ahead rises, to moderate or more, above what events have told of.
+/// What they told of is forgotten after an hour without as much; until then the same severity again is no event.
 package struct FieldNotice: Sendable, Hashable, Codable {
     /// The worst severity that an event told of.
     private var severity: UInt8?

@@ -59,8 +59,8 @@ extension FeatureSource {
         }
     }
 
-    /// Properties are those of `gtg` that have a meaning between fields: of the field before, and as `next…` of the one
-    /// after.
+    /// Properties are those of `gtg` that have a meaning between fields: of the field before, and as `next…` of the
+    /// one after.
     private func feature(_ cell: FieldCellAlong, _ query: FeatureQuery, _ route: AlongRoute, in snapshot: Snapshot)
         -> Feature
     {
@@ -96,19 +96,18 @@ extension FeatureSource {
 
 extension FrameSource {
     /// The cells of an area that any of the fields has a point in, rising.
-    /// - Complexity: O(cells of the grids), and a second or two for a grid whose cells aren't known.
+    /// - Complexity: O(chunks of the grids and cells of those in the area), and a second or two for a grid whose cells
+    ///   aren't known.
     package func fieldCells(in area: CellArea, filter: Filter, _ snapshot: Snapshot) async throws -> [Cell] {
         let query = FieldIndex.Query(filter)
         let grids = Set(
             snapshot.fields.frames.lazy.filter(query.takes).compactMap { snapshot.fieldGrids[$0.grid] })
         var found: Set<Cell> = []
         for grid in grids {
-            var chunk: (number: Int, holds: Bool)?
-            for (number, cell) in try await gridCells(grid).cells.enumerated() {
-                if number.isMultiple(of: 4_096) { try Task.checkCancellation() }
-                let ofCell = Int(cell.dense) / CellTable.chunkSize
-                if chunk?.number != ofCell { chunk = (ofCell, area.mayHold(chunk: ofCell)) }
-                if chunk?.holds == true, area.contains(cell) { found.insert(cell) }
+            let known = try await gridCells(grid)
+            for chunk in known.chunks where area.mayHold(chunk: chunk.number) {
+                try Task.checkCancellation()
+                for cell in known.cells[chunk.cells] where area.contains(cell) { found.insert(cell) }
             }
         }
         return found.sorted()
