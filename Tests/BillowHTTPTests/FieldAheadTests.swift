@@ -92,7 +92,7 @@ struct FieldAheadTests {
             #expect(field["fields"]?.items.count == 2)
             #expect(field["validTo"]?.string == "2026-11-21T13:00:00Z")
             let text = try #require(field["clusters"]?[0]?["text"]?.string)
-            #expect(text.contains(" computed in ") && text.contains(" min"))
+            #expect(text.contains(" computed in ") && text.contains(" min") && text.hasSuffix(", worst at FL300"))
             #expect(field["cells"]?.double == Double(items.count) + (field["unknown"]?.double ?? -1))
             // Only what is asked for.
             let severe = try await world.post(

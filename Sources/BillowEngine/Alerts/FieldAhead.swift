@@ -36,7 +36,7 @@ package struct FieldAhead: Sendable {
                 let passing = (last.timeTo ?? timeTo) - timeTo
                 if passing >= 60 { text += ", for \(Int((passing / 60).rounded())) min" }
             }
-            if let feet = worst.sample.feet { text += ", worst at \(feet) ft" }
+            if let feet = worst.sample.feet { text += ", worst at \(FlightLevelText.of(feet))" }
             return text
         }
     }
