@@ -20,7 +20,7 @@ import { getJSON, now, ServerError } from "./js/server.js";
 import { showSources } from "./js/sources.js";
 import { emptyKnowledge, StatusBar } from "./js/status.js";
 import { loadStyles, onSchemeChange, styleOf, themeOf } from "./js/styles.js";
-import { filters, formatHash, parseHash } from "./js/view.js";
+import { formatHash, parseHash, pictureAddress } from "./js/view.js";
 
 /** Without events, and with them, which tell of what is new. */
 const POLL_MILLISECONDS = 15_000;
@@ -143,13 +143,13 @@ function start() {
         refused = null;
         writeHash();
         applyView();
-        if ("route" in difference || "level" in difference) route.refresh();
     }
 
     function applyView() {
         setTheme(map, themeOf(view));
         controls.show(view);
         legend.show(view, styleOf(view));
+        route.refresh();
         draw();
         poll();
     }
@@ -195,12 +195,10 @@ function start() {
         const asked = { ...view, time: dock.isOpen ? null : view.time };
         if (refused?.subject === subjectOf(asked) && (refused.isPast || (asked.time ?? 0) > now())) return;
         refused = null;
-        const query = filters(asked);
-        query.set("style", styleOf(asked).id);
-        if (asked.time !== null) query.set("time", compact(asked.time));
+        const [path, query] = pictureAddress(asked, asked.time === null ? null : compact(asked.time));
         try {
             /** @type {Billow.TileJSON} */
-            const tileJSON = await getJSON(`tiles/${asked.layers.join()}.json`, query, signal);
+            const tileJSON = await getJSON(path, query, signal);
             knowledge.problems.delete("The picture");
             attribution = tileJSON.attribution ?? "";
             knowledge.billow = tileJSON.billow ?? { unknown: true };

@@ -33,8 +33,31 @@ export const clockDifference = () => Math.abs(clockOffset);
  * @param {AbortSignal} [signal]
  * @returns {Promise<any>} */
 export function getJSON(path, parameters, signal) {
+    const url = address(path, parameters);
+    const early = ahead.get(url);
+    ahead.delete(url);
+    return early ?? json(url, { cache: "no-cache" }, signal);
+}
+
+/** Answers that were asked for ahead, each for the first who wants it.
+ * @type {Map<string, Promise<any>>} */
+const ahead = new Map();
+
+/** Asks now for what `getJSON` will want.
+ * @param {string} path
+ * @param {URLSearchParams | null} [parameters] */
+export function askAhead(path, parameters) {
+    const url = address(path, parameters);
+    const answer = json(url, { cache: "no-cache" });
+    answer.catch(() => {});
+    ahead.set(url, answer);
+}
+
+/** @param {string} path
+ * @param {URLSearchParams | null} [parameters] */
+function address(path, parameters) {
     const query = parameters?.toString();
-    return json(query ? `${path}?${query}` : path, { cache: "no-cache" }, signal);
+    return query ? `${path}?${query}` : path;
 }
 
 /** Features, of which there are none at an instant that a layer has nothing of: hexagons in an hour, say. Then they are

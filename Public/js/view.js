@@ -146,6 +146,16 @@ export function filters(view) {
     return parameters;
 }
 
+/** The address of the TileJSON of a view, at an instant in its compact form.
+ * @param {Billow.View} view
+ * @param {string | null} time
+ * @returns {[path: string, parameters: URLSearchParams]} */
+export function pictureAddress(view, time) {
+    const query = filters(view);
+    if (time !== null) query.set("time", time);
+    return [`tiles/${view.layers.join()}.json`, query];
+}
+
 /** Some severities as a view has them: as the least one where they are it and all worse ones.
  * @param {number[]} wanted
  * @returns {Pick<Billow.View, "minSeverity" | "severities">} */

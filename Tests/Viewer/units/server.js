@@ -1,6 +1,6 @@
 // @ts-check
 import { isOurs, keyHeaders } from "/js/key.js";
-import { answer, clockDifference, getJSON, limited, now, postJSON, ServerError } from "/js/server.js";
+import { answer, askAhead, clockDifference, getJSON, limited, now, postJSON, ServerError } from "/js/server.js";
 import { equal, json, ManualTime, ok, test, throws, withAnswers } from "../harness.js";
 
 test("a request has its parameters, and the answer is JSON", () => withAnswers(({ url, method }) => {
@@ -66,4 +66,13 @@ test("only the server that the page is from is sent a key", () => {
     ok(isOurs("tiles/1") && isOurs(`${location.origin}/x`), "ours");
     ok(!isOurs("https://example.org/tiles"), "not ours");
     equal(keyHeaders(), {}, "there is none yet");
+});
+
+test("what was asked for ahead is not asked for again by the first who wants it", async () => {
+    let count = 0;
+    await withAnswers(() => json({ number: (count += 1) }), async () => {
+        askAhead("status", new URLSearchParams({ a: "1" }));
+        equal(await getJSON("status", new URLSearchParams({ a: "1" })), { number: 1 });
+        equal(await getJSON("status", new URLSearchParams({ a: "1" })), { number: 2 });
+    });
 });
