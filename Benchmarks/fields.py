@@ -96,9 +96,10 @@ class Process:
 
 
 def simulator(options, extent):
+    every = ["--guidance-every", options.every] if options.every > 1 else []
     return Process(
-        options.billow, "simulate", "--port", UPSTREAM_PORT, "--flights", 1, "--guidance", extent,
-        "--guidance-every", options.every, "--guidance-requests", 0, port=UPSTREAM_PORT)
+        options.billow, "simulate", "--port", UPSTREAM_PORT, "--flights", 1, "--guidance", extent, *every,
+        port=UPSTREAM_PORT)
 
 
 def newest(upstream, product):
@@ -192,7 +193,8 @@ def animation(options, folder):
         time.sleep(2)
         rest = server.megabytes
     leads = ", ".join(str(lead) for lead in range(options.leads))
-    file = settings(folder, f"leadTimes: [{leads}], catchUp: PT2H")
+    # The look-alike refuses more than 120 requests a minute.
+    file = settings(folder, f"leadTimes: [{leads}], catchUp: PT2H, spacing: PT1S")
     with simulator(options, "levels"):
         with Process(options.billow, "serve", "--port", PORT, "--database", database, "--config", file) as server:
             client = Connection()
